@@ -4,7 +4,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY . .
-# The image has the optional packages: without that mark they are installed like all others.
+# The image keeps the optional packages: without their mark in peerDependenciesMeta, npm treats them like all others.
 RUN npm run build && npm pkg delete devDependencies peerDependenciesMeta && npm prune --no-audit --no-fund
 # ONNX Runtime's package has libraries for every operating system.
 RUN rm -r node_modules/onnxruntime-node/bin/napi-v6/darwin node_modules/onnxruntime-node/bin/napi-v6/win32

@@ -1,4 +1,4 @@
-# The README's two commands are `make run` and `make test`. Everything else is a step of theirs.
+# The README's two commands are `make run` and `make test`. The other targets are their steps, or separate tools.
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 
@@ -16,7 +16,7 @@ help: ## Show this
 run: build ## Install, build, and show reuse in a family of models, then the error of estimates (out/quickstart.json)
 	@echo; echo '1. ResNet-18: each of its different kernels is measured once.'; echo
 	$(MLMODELSCOPE) dlbricks run zoo:resnet18
-	@echo; echo '2. ResNet-34, of the same family: it is estimated from what ResNet-18 left.'; echo
+	@echo; echo '2. ResNet-34, of the same family: it is estimated from the measurements of ResNet-18.'; echo
 	$(MLMODELSCOPE) dlbricks run zoo:resnet34
 	@echo; echo '3. How far off are estimates? Four networks, each also measured whole.'; echo
 	$(MLMODELSCOPE) dlbricks run manifests/evaluations/quickstart.yml --export-json out/quickstart.json
@@ -24,14 +24,14 @@ run: build ## Install, build, and show reuse in a family of models, then the err
 test: ## Install, build, lint, and run every test that needs no outside server
 	@$(MAKE) --no-print-directory --jobs=2 build lint-style
 	@$(MAKE) --no-print-directory --jobs=2 lint-code run-tests
-	@[ -n "$$MONGODB_URI" ] || echo 'Skipped: the store against MongoDB, which needs a server: test/store/mongodb/ferretdb.sh run make test'
+	@[ -n "$$MONGODB_URI" ] || echo 'Skipped: the tests of the MongoDB store, which need a server: test/store/mongodb/ferretdb.sh run make test'
 
 build: $(BUILT) ## Install and build
 
 lint: ## Check style, import directions and protocol buffers
 	@$(MAKE) --no-print-directory --jobs=2 lint-code lint-style
 
-# Reads the types that the build generates.
+# It needs the types that the build generates.
 lint-code: build
 	npm run lint:code
 
@@ -41,13 +41,13 @@ lint-style: $(INSTALLED)
 run-tests: build
 	npm test
 
-fuzz: build ## Give made-up inputs to all readers for SECONDS (60); SEED repeats a round, or one find
+fuzz: build ## Give generated inputs to all readers for SECONDS (60); SEED repeats a round, or one finding
 	node dist/fuzz/main.js --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
 
-torture: build ## Kill, cut and confuse what runs for ROUNDS (50) rounds; SEED repeats them, or one that failed
+torture: build ## Kill processes, cut the network and change clocks for ROUNDS (50) rounds; SEED repeats them, or a failed round
 	node dist/torture/main.js --rounds $(or $(ROUNDS),50) $(if $(SEED),--seed $(SEED))
 
-mutants: build ## Plant defects and see whether tests notice: AT='src/rpc src/store' SAMPLE=30 SEED=1
+mutants: build ## Plant defects and check whether tests find them: AT='src/rpc src/store' SAMPLE=30 SEED=1
 	nice -n 10 node dist/mutants/main.js --sample $(or $(SAMPLE),30) --seed $(or $(SEED),1) $(AT)
 
 bench: build ## Print the figures that the README states
@@ -56,14 +56,14 @@ bench: build ## Print the figures that the README states
 bench-accuracy: build ## Measure every model whole and by its bricks, and write docs/accuracy.md (takes about 20 minutes)
 	node dist/bench/accuracy/main.js
 
-bench-suites: build ## Measure the models of the paper and of today, and write their docs (hours); SUITE=modern for one, FILES='a.json' for exports that are there
+bench-suites: build ## Measure the models of the paper and modern models, and write their docs (hours); SUITE=modern for one suite, FILES='a.json' for existing exports
 	node dist/bench/suites/main.js $(if $(SUITE),--suite $(SUITE)) $(FILES)
 
-bench-generation: build ## Have a decoder of the zoo make text: MODEL=llama_1b PROMPT=128 TOKENS=64 THREADS=1; FILES=report.json compares
+bench-generation: build ## Generate text with a decoder of the zoo: MODEL=llama_1b PROMPT=128 TOKENS=64 THREADS=1; FILES=report.json compares
 	node dist/bench/generation/main.js --model $(or $(MODEL),llama_1b) --prompt $(or $(PROMPT),128) \
 		--tokens $(or $(TOKENS),64) --threads $(or $(THREADS),1) $(FILES)
 
-bench-scale: build ## Have AGENTS=32 share BRICKS=10000 of BRICK_MS=67 by a broker and a database, with SERVERS='1 4', and write docs/scale.md
+bench-scale: build ## Share BRICKS=10000 bricks of BRICK_MS=67 ms among AGENTS=32 by a broker and a database, with SERVERS='1 4', and write docs/scale.md
 	$(if $(MONGODB_URI)$(FERRETDB),,bench/scale/mongo-java-server/run.sh) node dist/bench/scale/main.js \
 		--agents $(or $(AGENTS),32) --bricks $(or $(BRICKS),10000) --brick-ms $(or $(BRICK_MS),67) \
 		--servers '$(or $(SERVERS),1 4)' --repeats $(or $(REPEATS),3) --sizes '$(or $(SIZES),10000 100000)'

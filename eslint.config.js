@@ -2,7 +2,7 @@ import tseslint from 'typescript-eslint';
 import { rooms } from './lint/rooms.js';
 import { tables } from './lint/tables.js';
 
-/** Where imports may go: each level of a folder imports from the levels above its own line only. */
+/** Allowed imports: in each folder, a level imports only from the levels listed before it. */
 const HOUSES = [
   {
     folder: 'src',
@@ -50,7 +50,7 @@ const HOUSES = [
   },
 ];
 
-/** Its types may be imported anywhere. */
+/** The library itself is restricted; its types may be imported anywhere. */
 const ONNX_RUNTIME = {
   regex: '^onnxruntime-node$',
   message: 'Import it from src/predictor/onnxruntime/library.js, which turns its telemetry off.',
@@ -86,12 +86,12 @@ export default tseslint.config(
   },
   {
     files: ['{src,plugins,torture}/**/*.ts'],
-    // The age of a file is a matter of wall clocks.
+    // The age of a file comes from the wall clock.
     ignores: ['src/base/atomic-file.ts'],
     rules: {
       'no-restricted-properties': [
         'error',
-        { object: 'Date', property: 'now', message: 'The wall clock steps: measure and wait by performance.now().' },
+        { object: 'Date', property: 'now', message: 'The wall clock can jump: measure and wait by performance.now().' },
       ],
     },
   },
@@ -112,7 +112,7 @@ export default tseslint.config(
   },
   {
     files: ['plugins/**/*.ts'],
-    rules: forbid('/src/(?!plugin-api\\.js$)', 'A plugin uses of the platform only what src/plugin-api.ts exports.'),
+    rules: forbid('/src/(?!plugin-api\\.js$)', 'A plugin may import only src/plugin-api.ts of the platform.'),
   },
   {
     // node:test's functions return promises that its runner awaits.

@@ -14,7 +14,7 @@ export interface ComposeBenchmark {
   readonly bricks: number;
   /** Fetching all measurements from the embedded store and composing every model from them. */
   readonly seconds: number;
-  /** The same with building and decomposing the graphs before it. */
+  /** The same, plus building and decomposing the graphs. */
   readonly secondsWithGraphs: number;
 }
 
@@ -30,7 +30,7 @@ const SETUP: Setup = {
   memoryLimitBytes: 2 ** 33,
 };
 
-/** Every zoo model from a store that has all of their bricks, 50 samples each. */
+/** Composes every classic zoo model from a store with all of their bricks, 50 samples each. */
 export function benchmarkCompose(): Promise<ComposeBenchmark> {
   return withTemporaryFolder(async (folder) => {
     const agent = createFakeAgent({ latencyOf: () => 1 });

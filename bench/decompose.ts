@@ -18,7 +18,7 @@ export interface DecomposeBenchmark {
 
 const REPETITIONS = 20;
 
-/** From a graph to its unique bricks at G = 1: cutting, canonical form, hashing. The median of 20 times. */
+/** From a graph to its unique bricks at G = 1: cutting, canonical form, hashing. The median of 20 repetitions. */
 export function benchmarkDecompose(): DecomposeBenchmark {
   const graphs = CLASSICS.map(({ name }) => ({ model: name, graph: zooLayers(name) }));
   const largest = graphs.reduce((a, b) => (b.graph.layers.length > a.graph.layers.length ? b : a));

@@ -7,16 +7,16 @@ import { DEFAULT_LIMITS, DEFAULT_PROTOCOL, type LoadedModel } from '../src/plugi
 import { loadModel } from '../src/registry/load-model.js';
 import { openStore } from '../src/store/open-store.js';
 
-/** The cost of one more model where others of its family are measured. */
+/** The cost of estimating one more model after others of its family. */
 export interface FamilyBenchmark {
   readonly known: readonly string[];
   readonly model: string;
-  /** Bricks that none of the others has, of all. */
+  /** Bricks of the model that none of the known models has. */
   readonly newBricks: number;
   readonly bricks: number;
   /** Reading and optimizing the model, and measuring its new bricks. */
   readonly brickSeconds: number;
-  /** Measuring it whole, once. */
+  /** Measuring the whole model once. */
   readonly wholeSeconds: number;
 }
 
@@ -33,7 +33,7 @@ function bricksOf({ models }: EstimateResult): ReadonlySet<string> {
   return new Set(models.flatMap(({ estimate: { parts } }) => parts.map(({ benchmark }) => benchmark)));
 }
 
-/** The models one by one, each with an empty cache of optimized graphs; with one thread. */
+/** Estimates the known models, then the new one, without a cache of optimized graphs; one thread. */
 async function measureFamily([model, ...known]: readonly [string, ...string[]]): Promise<FamilyBenchmark> {
   const { signal } = new AbortController();
   const agent = await startAgent();
@@ -68,7 +68,7 @@ async function measureFamily([model, ...known]: readonly [string, ...string[]]):
   }
 }
 
-/** Each family on its own: what one more model costs. */
+/** The cost of one more model in each family. Each family has a store of its own. */
 export async function benchmarkFamilies(): Promise<readonly FamilyBenchmark[]> {
   const families: FamilyBenchmark[] = [];
   for (const family of FAMILIES) families.push(await measureFamily(family));

@@ -27,7 +27,7 @@ const SETUP: Setup = {
   memoryLimitBytes: 2 ** 33,
 };
 
-/** How long the agent's health check takes to answer while it measures with one thread, asked every 10 ms. */
+/** Latency of the agent's health check, asked every 10 ms while the agent measures. */
 export async function benchmarkHealth(model = 'resnet18', threads = 1): Promise<HealthBenchmark> {
   const agent = await startAgent();
   const measuring = connectAgent(agent.address);

@@ -8,7 +8,7 @@ import { benchmarkTracing } from './tracing.js';
 import { benchmarkReadTrace } from './read-trace.js';
 import { benchmarkStores } from './store.js';
 
-/** Long enough for a steady speed; `node dist/test/bench/read-trace.js 5000` makes them longer. */
+/** Size of each trace, long enough for a steady throughput. `node dist/bench/read-trace.js 5000` reads longer ones. */
 const TRACE_MEGABYTES = 500;
 
 const print = (line: string): void => console.log(line);

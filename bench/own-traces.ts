@@ -22,14 +22,14 @@ const PROTOCOL: Protocol = { warmupRuns: 0, runs: 1, minRuns: 1, timeBudgetMs: 6
 
 const LIMITS: Limits = { timeLimitMs: 120_000, memoryLimitBytes: 2 ** 33 };
 
-/** How much of a model its own trace covers. */
+/** The part of a model that its own trace covers. */
 export interface OwnTrace {
   readonly model: string;
   readonly format: SpanFormat;
   readonly kernels: number;
   /** Kernels that the trace has a time for. */
   readonly covered: number;
-  /** Measurements behind each kernel, with the traces in all formats read together: one, since they are the same trace. */
+  /** Measurements of each kernel, with the traces in all formats read together: 1, because they are the same trace. */
   readonly occurrences: number;
 }
 

@@ -10,14 +10,14 @@ export interface ReadModelBenchmark {
   readonly weights: 'inline' | 'external';
   readonly weightBytes: number;
   readonly seconds: number;
-  /** The most memory that the process ever had, Node itself included. */
+  /** Peak resident memory of the process, Node included. */
   readonly peakRssMb: number;
 }
 
 /** As many weights as fit into 2 GiB, the limit of a protobuf message in other implementations. */
 const WEIGHTS = Math.ceil(2 ** 31 / WEIGHT_BYTES) - 1;
 
-/** Makes the two files, reads each in a fresh process, and removes them. */
+/** Makes the two files, reads each in a new process, and removes them. */
 export function benchmarkReadModel(): Promise<readonly ReadModelBenchmark[]> {
   return withTemporaryFolder(async (folder) => {
     const results: ReadModelBenchmark[] = [];

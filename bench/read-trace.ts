@@ -13,11 +13,11 @@ export interface ReadTraceBenchmark {
   readonly format: string;
   readonly megabytes: number;
   readonly seconds: number;
-  /** The most memory that the process ever had, Node itself included. */
+  /** Peak resident memory of the process, Node included. */
   readonly peakRssMb: number;
 }
 
-/** How each format is made long: what its file begins with, what is repeated, and how it ends. */
+/** How to make a long file of each format: its head, the repeated part, and its tail. */
 const PARTS: Readonly<Record<string, (fixture: string) => readonly [head: string, repeated: string, tail: string]>> = {
   // Events between the brackets.
   'onnxruntime.json': (text) => ['[', text.trim().slice(1, -1).trim().replace(/,$/, ''), ']'],
@@ -41,7 +41,7 @@ async function writeLong(path: string, format: string, megabytes: number): Promi
   }
 }
 
-/** Makes a trace of each format that long, reads it in a fresh process, and removes it. */
+/** Writes a trace of that size in each format, reads it in a new process, and removes it. */
 export function benchmarkReadTrace(megabytes: number): Promise<readonly ReadTraceBenchmark[]> {
   return withTemporaryFolder(async (folder) => {
     const results: ReadTraceBenchmark[] = [];

@@ -8,9 +8,9 @@ import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../test/store
 
 export interface StoreBenchmark {
   readonly backend: string;
-  /** In the store before. */
+  /** Measurements in the store before the benchmark. */
   readonly measurements: number;
-  /** Finding those of a plan. */
+  /** Finding the measurements of a plan. */
   readonly findSeconds: number;
   readonly found: number;
   /** Storing as many new ones at once. */
@@ -21,13 +21,16 @@ const PLAN_BRICKS = 10_000;
 const NEW = 1_000;
 const SAMPLES = 50;
 
-/** Puts under way at once while a store is filled. */
+/** Concurrent puts while a store is filled. */
 const FILLING = 5_000;
 
-/** A server that finds nothing by an index cannot be filled like one that does. */
+/** Measurements for a server that does not use its indexes; filling it with more takes too long. */
 const FEW = 10_000;
 
-/** With so many measurements in a store of this machine, and in one of the server that MONGODB_URI names. */
+/**
+ * Benchmarks a store on this machine and, where MONGODB_URI is set, one on that server, each with that many
+ * measurements.
+ */
 export async function benchmarkStores(measurements = 1_000_000): Promise<readonly StoreBenchmark[]> {
   const results = [
     await withTemporaryFolder(async (folder) => {

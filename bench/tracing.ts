@@ -38,7 +38,7 @@ const PROTOCOL: Protocol = {
 
 const LIMITS: Limits = { timeLimitMs: 60_000, memoryLimitBytes: 2 ** 33 };
 
-/** Nanoseconds that a span takes longer than the same work without one. */
+/** Nanoseconds that a span adds to the same work. */
 function spanNs(count: number): number {
   const spend = (make: (work: () => number) => number): number => {
     const start = process.hrtime.bigint();
@@ -48,12 +48,12 @@ function spanNs(count: number): number {
   const options = { level: 'APPLICATION_TRACE' } as const;
   const plain = (): number => spend((work) => work());
   const spanned = (): number => spend((work) => traced('span', options, work));
-  // Once to let the compiler see both.
+  // A warm-up, so that the compiler has seen both.
   [plain, spanned].forEach((run) => run());
   return Math.max(0, spanned() - plain());
 }
 
-/** The cost of tracing where it is off, where it is on, and inside of a model. To be run last: tracing stays on. */
+/** The cost of tracing where it is off, where it is on, and inside of a model. It must run last: tracing stays on. */
 export async function benchmarkTracing(model = 'mobilenet_v2'): Promise<TracingBenchmark> {
   if (activeTracing() !== undefined) throw new Error('tracing is on already');
   const agent = await startAgent();

@@ -1,7 +1,7 @@
-// Ends with 0 where the server or agent on a port of this machine says that it serves: node healthy.js PORT FOLDER
+// Exits with 0 if the server or agent on a port of this machine reports that it serves: node healthy.js PORT FOLDER
 //
-// The standard gRPC health check, with the certificate and key in the folder. The image has no other client of it that
-// starts as fast, and what runs beside an agent disturbs its measurements.
+// The standard gRPC health check, with the certificate and key in the folder. The image has no other client for this
+// check that starts as fast, and each process beside an agent disturbs its measurements.
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:http2';
 
@@ -9,10 +9,10 @@ const [port, folder] = process.argv.slice(2);
 const read = (name) => readFileSync(`${folder}/${name}.pem`);
 const tls = { ca: read('ca'), cert: read('certificate'), key: read('key') };
 
-/** A message without fields, as it travels: not compressed, of length 0. */
+/** A message without fields, in wire format: not compressed, of length 0. */
 const EMPTY_MESSAGE = Buffer.alloc(5);
 
-/** HealthCheckResponse with the status SERVING, after the five bytes of its length. */
+/** HealthCheckResponse with the status SERVING, after its prefix of five bytes. */
 const SERVING = Buffer.from([8, 1]);
 
 const LIMIT_MS = 5000;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes certificates and tokens for the compose file, once: secrets.sh FOLDER
 #
-# FOLDER/server, FOLDER/agent and FOLDER/client get what each of them needs, and nothing of the others. FOLDER/authority
-# keeps the key that signs certificates.
+# FOLDER/server, FOLDER/agent and FOLDER/client each get only the files that they need. FOLDER/authority keeps the key
+# that signs certificates.
 set -eu
 umask 077
 cd "$1"
@@ -14,7 +14,7 @@ key='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'
 # shellcheck disable=SC2086
 openssl req -x509 $key -days 3650 -subj /CN=mlmodelscope -keyout authority/ca-key.pem -out authority/ca.pem
 
-# certificate FOLDER NAMES: of a server that is called by these names, and of a client
+# certificate FOLDER NAMES: makes a certificate for a server with these names, and for a client
 certificate() {
   # shellcheck disable=SC2086
   openssl req $key -subj "/CN=$1" -keyout "$1/key.pem" -out authority/request.pem
@@ -27,7 +27,7 @@ certificate server DNS:server,DNS:localhost,IP:127.0.0.1
 certificate agent DNS:agent-1,DNS:agent-2,DNS:localhost,IP:127.0.0.1
 certificate client DNS:client
 
-# token FOLDER ROLE: is kept with its holder; server and agents know its SHA-256
+# token FOLDER ROLE: makes a token. Only its holder has the token; server and agents have its SHA-256.
 token() {
   openssl rand -hex 32 > "$1/$2.token"
   hash=$(tr -d '\n' < "$1/$2.token" | sha256sum | cut -d ' ' -f 1)

@@ -4,7 +4,7 @@ import { caseOf } from './run/finds.js';
 import { fuzz, type FuzzOptions, repeat } from './run/fuzz.js';
 import { LIMITS } from './run/limits.js';
 
-// Run in the project's folder by `make fuzz`: for some time, or one case again.
+// `make fuzz` runs this in the project's folder: for some time, or for one case again.
 
 const OPTIONS: FuzzOptions = {
   module: new URL('targets/index.js', import.meta.url).href,

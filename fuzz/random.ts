@@ -1,4 +1,4 @@
-/** Made-up choices that are the same for the same seed (mulberry32, public domain, Tommy Ettinger). */
+/** Pseudo-random choices, the same for the same seed (mulberry32, public domain, Tommy Ettinger). */
 export class Random {
   #state: number;
 
@@ -19,7 +19,7 @@ export class Random {
     return items[this.below(items.length)] as T;
   }
 
-  /** True once in so many times. */
+  /** True with probability 1 / times. */
   oneIn(times: number): boolean {
     return this.below(times) === 0;
   }

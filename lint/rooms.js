@@ -3,8 +3,9 @@ import path from 'node:path';
 /**
  * @typedef {object} House
  * @property {string} folder Relative to the repository's root.
- * @property {readonly (readonly string[])[]} levels Rooms from the bottom up: folders of it, or files in it. A room imports from
- *   itself and from lower levels; rooms of one level never import from each other, so that no circle can arise.
+ * @property {readonly (readonly string[])[]} levels Rooms from the bottom up: subfolders or files of the folder. A
+ *   room imports
+ *   from itself and from lower levels. Rooms of one level never import from each other, so that no cycle can arise.
  */
 
 /**
@@ -24,7 +25,7 @@ export const rooms = {
     type: 'problem',
     schema: [{ type: 'object' }],
     messages: {
-      unknown: '{{folder}}/{{room}} stands in no level; add it to the levels in eslint.config.js.',
+      unknown: '{{folder}}/{{room}} is in no level; add it to the levels in eslint.config.js.',
       up: '{{from}} must not import from {{to}}: imports go down only, see docs/architecture.md.',
     },
   },

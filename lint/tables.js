@@ -1,6 +1,6 @@
 import ts from 'typescript';
 
-/** Whether a text of this type may be any, or any with something around it. @returns {boolean} */
+/** Whether values of this type can be any text, or a template around any text. @returns {boolean} */
 function isOpen(type) {
   const { flags, types = [] } = type;
   const isMade = (flags & (ts.TypeFlags.Union | ts.TypeFlags.TemplateLiteral)) !== 0;
@@ -8,16 +8,16 @@ function isOpen(type) {
 }
 
 /**
- * No ordinary object is looked up by a text that is only known at run time, nor asked whether it has one:
- * `table['constructor']` finds what every object inherits. A table is a Map; an object that comes as it is, is asked with
- * `ownValue`.
+ * Forbids looking up a property of an ordinary object, or testing for it with `in`, by a name that is only known at run
+ * time: `table['constructor']` finds a property that every object inherits. Use a Map for a table, and `ownValue` for
+ * an object from outside.
  */
 export const tables = {
   meta: {
     type: 'problem',
     schema: [],
     messages: {
-      inherited: 'A text may name what objects inherit, such as "constructor": make this a Map, or use ownValue.',
+      inherited: 'The name may be one that objects inherit, such as "constructor": make this a Map, or use ownValue.',
     },
   },
   create(context) {

@@ -1,4 +1,7 @@
-/** The package's client: evaluations of a server, and agents that measure. `dlbricks/client` is its name outside of here. */
+/**
+ * The package's client: evaluations of a server, and agents that measure. Other packages import it as
+ * `dlbricks/client`.
+ */
 export { messageOf, PlatformError, type ErrorCode } from './base/errors.js';
 
 // Evaluations of a server.

@@ -7,7 +7,7 @@ import { torture } from './run/torture.js';
 import { commandIn } from './targets/command.js';
 import { TARGETS } from './targets/index.js';
 
-// Run in the project's folder by `make torture`: so many rounds, or one again.
+// `make torture` runs this in the project's folder: a number of rounds, or one round again.
 
 const OUT = 'out/torture';
 

@@ -6,7 +6,7 @@ import { zooEntry } from '../../src/zoo/zoo.js';
 
 /** One table of the document. */
 export interface Configuration {
-  /** Name in its files: accuracy-NAME.svg. */
+  /** Part of its file names: accuracy-NAME.svg. */
   readonly name: string;
   readonly threads: number;
   readonly batch: number;
@@ -14,14 +14,14 @@ export interface Configuration {
 }
 
 export interface ModelReference {
-  /** As the command takes it. */
+  /** The reference, as on the command line. */
   readonly reference: string;
   readonly name: string;
   /** Multiply-accumulates of one inference; undefined where they were not published. */
   readonly multiplyAccumulates?: number;
 }
 
-/** Fixed, so that figures of different days compare. */
+/** The list is fixed, so that figures of different days are comparable. */
 const MODELS = [
   'alexnet',
   'vgg16',
@@ -43,7 +43,7 @@ const SMALL_MULTIPLY_ACCUMULATES = 4e9;
 
 const BATCH = 8;
 
-/** Graphs beside the project, where they were put there; the ONNX project's light models, for example. */
+/** Folder beside the project for further graphs, for example the ONNX project's light models. It may be absent. */
 const BESIDE = fileURLToPath(new URL('../../../../shared/models/', import.meta.url));
 
 async function modelsBeside(): Promise<readonly ModelReference[]> {

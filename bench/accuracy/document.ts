@@ -3,13 +3,13 @@ import { formatMs, gigabytes, percent, UNKNOWN } from '../../plugins/dlbricks/re
 import type { Configuration } from './configurations.js';
 import type { Outcome } from './run-configuration.js';
 
-/** The errors that the project promises: mean and worst, percent. */
+/** The project's targets for the mean and the worst error; percent. */
 function targetOf({ threads, batch }: Configuration): { readonly mean?: number; readonly worst?: number } {
   if (batch > 1) return { mean: 3 };
   return threads === 1 ? { mean: 1.5, worst: 5 } : { mean: 2.5, worst: 8 };
 }
 
-/** How far the estimate is from what was measured. */
+/** Error of the estimate, relative to the measured latency. */
 function errorOf({ normalized_latency: normalized }: ModelReport): string {
   return percent(normalized === null ? null : (normalized - 1) * 100);
 }
@@ -38,7 +38,7 @@ function row(model: ModelReport): string {
 }
 
 const HEADER = [
-  '| model | kernels | bricks | constructed (ms) | ± | end-to-end (ms) | again | normalized | error | within ± | bricks known to |',
+  '| model | kernels | bricks | constructed (ms) | ± | end-to-end (ms) | again | normalized | error | within ± | repeats limited by |',
   '|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---|',
 ];
 
@@ -63,7 +63,7 @@ function costFigures({ costs, ratios }: Report['summary']): string[] {
   ];
 }
 
-/** A share of a few models says little without their number. */
+/** Number and share of the intervals that contain the measured latency. The share alone says little for few models. */
 export function intervalsThatHold(models: readonly Pick<ModelReport, 'interval_hit'>[]): string {
   const hits = models.flatMap(({ interval_hit: hit }) => (hit === null ? [] : [hit]));
   const held = hits.filter(Boolean).length;
@@ -113,7 +113,12 @@ function machine({ system }: Report): string {
   return `${processor}, ${cores} cores, ${os}, ${framework} ${version}, Node ${process.versions.node}`;
 }
 
-/** docs/accuracy.md. @param date as 2026-11-21 @param analysis what a person wrote below the figures, kept as it is */
+/**
+ * docs/accuracy.md.
+ *
+ * @param date as 2026-11-21
+ * @param analysis text that a person wrote below the figures; it is kept unchanged
+ */
 export function accuracyDocument(outcomes: readonly Outcome[], date: string, analysis: string): string {
   const [first] = outcomes;
   return [

@@ -18,7 +18,7 @@ import { type Outcome, runConfiguration } from './run-configuration.js';
 import { TimeLeft } from './time-left.js';
 
 // `make bench-accuracy`: every table and plot of docs/accuracy.md. Measurements are kept in out/accuracy, so that an interrupted
-// run continues; remove that folder to measure anew.
+// run continues. Remove that folder to measure again.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const DOCS = join(ROOT, 'docs');

@@ -1,7 +1,7 @@
 import { LABEL, widthOf } from '../../plugins/dlbricks/plots/labels.js';
 import { escaped, line, type Plot, PLOT, signedScale, svg, text } from '../../plugins/dlbricks/plots/svg.js';
 
-/** An estimate beside what was measured; in ms. */
+/** An estimate and the measured latency; ms. */
 export interface Residual {
   readonly label: string;
   readonly measuredMs: number;
@@ -16,7 +16,10 @@ const ROW = 22;
 /** Half the height of a whisker's end. */
 const CAP = 4;
 
-/** Error of each estimate in percent of what was measured, its interval as whiskers: one that holds crosses zero. */
+/**
+ * Error of each estimate in percent of the measured latency, with its interval as whiskers. An interval that contains
+ * the measured latency crosses zero.
+ */
 export function plotResiduals(title: string, residuals: readonly Residual[]): string {
   const errorOf = ({ measuredMs }: Residual, ms: number): number => (ms / measuredMs - 1) * 100;
   const rows = residuals.toSorted((a, b) => a.measuredMs - b.measuredMs);

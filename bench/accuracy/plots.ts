@@ -64,17 +64,17 @@ export function plotPredictions(title: string, points: readonly Point[]): string
   });
 }
 
-/** The cost of measuring after each model: all models so far whole, and their bricks, each once. Seconds. */
+/** Total cost of measuring up to this model, in seconds: all whole models so far, and each of their bricks once. */
 export interface Growth {
   readonly model: string;
   readonly wholeSeconds: number;
   readonly brickSeconds: number;
 }
 
-/** Least distance of two names that stand aslant beside each other. */
+/** Least distance between two neighbouring slanted names, in pixels. */
 const LEAST_STEP = (LABEL.height + 1) * Math.SQRT2;
 
-/** Benchmarking time as models are added one by one; their names stand below their points. */
+/** Benchmarking time as models are added one by one. Their names are below their points. */
 export function plotGrowth(title: string, growth: readonly Growth[]): string {
   const steps = growth.length + 0.5;
   const aslant = Math.max(...growth.map(({ model }) => widthOf(model))) / Math.SQRT2;

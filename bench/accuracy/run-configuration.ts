@@ -8,7 +8,7 @@ import { loadModel } from '../../src/registry/load-model.js';
 import type { Configuration } from './configurations.js';
 import type { Growth } from './plots.js';
 
-/** As `dlbricks validate` has them; a test holds them to that. */
+/** The settings of `dlbricks validate`; a test checks that they are the same. */
 export const SETTINGS = settingsSchema.parse({ measure_end_to_end: true });
 
 export interface Outcome {
@@ -20,7 +20,7 @@ export interface Outcome {
   readonly brickPeakBytes: number;
 }
 
-/** The cost of measuring after each model, as if the models came one by one. */
+/** Total cost of measuring after each model, as if the models were added one by one. */
 function growthOf({ models }: EstimateResult): readonly Growth[] {
   const seen = new Set<string>();
   let [wholeMs, brickMs] = [0, 0];

@@ -1,4 +1,4 @@
-/** How far several pieces of work are, of which only rough sizes are known before, and when they will be done. */
+/** Progress and remaining time of several pieces of work. Only rough sizes of the pieces are known in advance. */
 export class TimeLeft {
   private readonly total: number;
   private done = 0;
@@ -15,7 +15,7 @@ export class TimeLeft {
     this.startMs ??= nowMs;
     this.elapsedMs = nowMs - this.startMs;
     const before = this.sizes.slice(0, piece).reduce((sum, size) => sum + size, 0);
-    // Never backwards: further rounds of a piece begin at its end.
+    // The progress never falls, even where a piece reports a smaller share in a further round.
     this.done = Math.max(this.done, before + (this.sizes[piece] ?? 0) * Math.min(1, share));
   }
 
@@ -24,7 +24,7 @@ export class TimeLeft {
     return this.total === 0 ? 1 : this.done / this.total;
   }
 
-  /** "about 3 min left"; empty before anything can be said. */
+  /** "about 3 min left"; empty while less than 1 % is done. */
   get text(): string {
     if (this.share < 0.01) return '';
     const leftS = ((this.elapsedMs / this.share) * (1 - this.share)) / 1000;

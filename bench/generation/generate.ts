@@ -8,7 +8,7 @@ import { elementsOf, type TensorValue } from '../../src/predictor/tensor-value.j
 import type { Benchmark } from '../../src/measurement/benchmark.js';
 import type { LoadedModel } from '../../src/registry/load-model.js';
 
-/** A text that was made, and how long it took. */
+/** Generated tokens, and their latencies. */
 export interface Generated {
   readonly tokens: readonly number[];
   /** From the prompt to the first token; ms. */
@@ -68,11 +68,12 @@ async function timed(model: OpenModel, feeds: Values): Promise<{ readonly output
 }
 
 /**
- * Makes text for real with a decoder of the zoo, with made-up weights: the prompt at once, then a token in each step, whose
- * cache is what the step before returned. Both graphs run once before anything is timed, and only one is open at a time.
+ * Generates tokens with a decoder of the zoo and made-up weights: one run for the whole prompt, then one token in each
+ * step. Each step reads the cache that the step before returned. Each graph runs once as a warm-up before it is timed,
+ * and only one graph is open at a time.
  *
- * @param prefill its sequence as long as the prompt @param decode with its cache's dimension open
- * @param count tokens to make, the first one with the prompt
+ * @param prefill with a sequence as long as the prompt @param decode with the cache's dimension open
+ * @param count tokens to generate; the run for the prompt generates the first one
  */
 export async function generate(
   prefill: LoadedModel,

@@ -7,8 +7,8 @@ import { onnxRuntimePredictor } from '../../src/predictor/onnxruntime/predictor.
 import { loadModel } from '../../src/registry/load-model.js';
 import { generate } from './generate.js';
 
-// `make bench-generation`: a decoder of the zoo makes text for real. With an export of `dlbricks run` of an evaluation with
-// `generation`, what it estimated stands beside it.
+// `make bench-generation`: a decoder of the zoo generates tokens. Given an export of `dlbricks run` for an evaluation
+// with `generation`, it prints the estimates beside the measured times.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -10,16 +10,16 @@ export interface AgentSettings {
   readonly brickMs: number;
 }
 
-/** An item of work that an agent has waited for. */
+/** An item of work, after the agent has waited for it. */
 export interface WaitedItem {
   readonly bricks: number;
   /** How long it has waited. */
   readonly waitedMs: number;
-  /** Time since the end of the wait before; undefined for the first one. */
+  /** Time since the end of the agent's previous wait; undefined for its first one. */
   readonly gapMs: number | undefined;
 }
 
 /** The messages of an agent's process to its parent. */
 export type AgentTold =
-  /** All servers know it. */
+  /** All servers know the agent. */
   { readonly kind: 'registered'; readonly system: string } | ({ readonly kind: 'item' } & WaitedItem);

@@ -1,5 +1,5 @@
-// An agent in a process of its own that waits instead of measuring: everything else is that of `mlmodelscope agent`. Its argument is
-// JSON of AgentSettings; it tells its parent of each item, and ends with it.
+// An agent in a process of its own that waits instead of measuring; everything else is as in `mlmodelscope agent`. Its
+// argument is JSON of AgentSettings. It reports each item to its parent process, and ends when the parent ends.
 import { connectAgent } from '../../src/agent/client/agent-client.js';
 import { startAgent } from '../../src/agent/services/server.js';
 import { announceAgent } from '../../src/directory/announce-agent.js';

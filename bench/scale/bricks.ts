@@ -12,10 +12,10 @@ import {
 /** Bytes of a brick's file: an operator with its attributes, shapes and types. */
 const MODEL_BYTES = 700;
 
-/** Bytes that the bricks' model touches in one run: more than caches hold, so that an item may have any of the bricks. */
+/** Bytes that the bricks' model touches in one run: more than caches hold, so that any bricks may share an item. */
 const FOOTPRINT_BYTES = 2 ** 31;
 
-/** A series of bricks, none of which another series has. */
+/** A series of bricks. No other series has any of them. */
 export interface Series {
   /** Name of the series: part of every signature. */
   readonly name: string;
@@ -56,21 +56,21 @@ export function requestsOf(series: Series): readonly MeasureRequest[] {
 }
 
 /**
- * How long an agent waits for a brick instead of measuring it: between half and one and a half of the mean, by its
- * signature, so that agents and the benchmark agree.
+ * Time that an agent waits for a brick instead of measuring it: 0.5 to 1.5 times the mean; ms. The signature determines
+ * it, so that agents and the benchmark agree.
  */
 export function waitMsOf(signature: string, meanMs: number): number {
   return meanMs * (0.5 + Number.parseInt(signature.slice(0, 8), 16) / 2 ** 32);
 }
 
-/** The waits of all bricks of a series together; ms. */
+/** Sum of the waits for all bricks of a series; ms. */
 export function totalWaitMs(series: Series, meanMs: number): number {
   let sum = 0;
   for (let index = 0; index < series.bricks; index += 1) sum += waitMsOf(signatureOf(series, index), meanMs);
   return sum;
 }
 
-/** A measurement as a composite gives it, with made-up times in all digits that real ones have. */
+/** A measurement as a composite gives it, with made-up times that have as many digits as real ones. */
 export function measurementOf(request: MeasureRequest, system: System, waitedMs: number): Measurement {
   const { benchmark, protocol, context, occasion, limits } = request;
   const { runs, warmupRuns } = protocolOfComposite(protocol);

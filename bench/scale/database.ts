@@ -8,7 +8,7 @@ export interface Database {
   /** The server and its version. */
   readonly name: string;
   readonly uri: string;
-  /** Its process where that is known and did not start here. */
+  /** Id of its process, where it is known and the process did not start here. */
   readonly pid?: number;
 }
 
@@ -32,8 +32,8 @@ async function dropDatabase(uri: string): Promise<void> {
 }
 
 /**
- * A new database on a server that is started here where FERRETDB names the program, or on the one that MONGODB_URI names. Of that one,
- * DATABASE_PID may say the process, and SERVER_NAME what it is.
+ * Makes a new database. Where FERRETDB names the program, its server starts here. Otherwise the server is the one at
+ * MONGODB_URI; DATABASE_PID may give the id of its process, and SERVER_NAME its name.
  *
  * @throws Error where neither is set
  */

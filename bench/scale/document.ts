@@ -5,7 +5,7 @@ import type { Recorded, RecordedSizes } from './recorded.js';
 
 const UNKNOWN = '-';
 
-/** The fleet that the document reckons with. */
+/** The fleet that the document calculates. */
 const FLEET = { agents: 1000, measurements: 10_000_000, evaluationBricks: 10_000 };
 
 const ROLES: readonly Role[] = ['agent', 'server', 'plugin', 'broker', 'database'];
@@ -51,7 +51,7 @@ function titleOf({ database, servers, brickMs }: Recorded): string {
   return `${database}, ${brickMs} ms, ${servers} ${servers === 1 ? 'server' : 'servers'}`;
 }
 
-/** A row of the table of runs: what it is, and how a run shows it. */
+/** A row of the table of runs: its title, and its cell for the runs of one column. */
 interface Row {
   readonly title: string;
   readonly of: (runs: readonly RunFigures[]) => string;
@@ -110,7 +110,7 @@ const ROWS: readonly Row[] = [
       ),
   },
   {
-    title: 'cores busy with all of it',
+    title: 'busy cores, all processes',
     of: (runs) =>
       spread(
         runs.map(({ roles, wallMs }) => Object.values(roles).reduce((sum, { cpuMs }) => sum + cpuMs, 0) / wallMs),
@@ -140,10 +140,10 @@ function processesTable(all: readonly Recorded[]): readonly string[] {
   const titles = [
     '',
     'process',
-    'of them',
+    'number',
     'largest peak (MB)',
     'own share (MB)',
-    'processor time per brick, all (ms)',
+    'processor time per brick, all of them (ms)',
   ];
   return [...header(titles), ...rows];
 }
@@ -160,8 +160,8 @@ function ratesLines(fleet: Fleet): readonly string[] {
     line(['measurements stored per second', figure(bricksPerSecond)]),
     line(['bricks of an item', figure(itemBricks)]),
     line(['items per second', figure(itemsPerSecond)]),
-    line(['signs of life of agents, written per second', figure(beatsPerSecond)]),
-    line(['reads of agents whether somebody still waits, per second', figure(looksPerSecond)]),
+    line(['heartbeats of agents, written per second', figure(beatsPerSecond)]),
+    line(['reads of agents to check whether work is still wanted, per second', figure(looksPerSecond)]),
   ];
 }
 
@@ -210,7 +210,7 @@ function places(all: readonly Recorded[]): readonly string[] {
 /**
  * docs/scale.md.
  *
- * @param analysis what a person wrote, kept as it is
+ * @param analysis text that a person wrote; it is kept unchanged
  */
 export function scaleDocument(all: readonly Recorded[], sizes: readonly RecordedSizes[], analysis: string): string {
   const [first] = all;
@@ -220,10 +220,10 @@ export function scaleDocument(all: readonly Recorded[], sizes: readonly Recorded
     'Written by `make bench-scale`. A person wrote the *Analysis*; it stays when the figures change.',
     '',
     'Real processes on one machine: RabbitMQ, a database with the wire protocol of MongoDB, servers with their plugins, and',
-    'agents. An agent does all that it does elsewhere, but waits instead of measuring. It waits for a brick as long as',
-    'measuring one takes, half as long to one and a half times, and for an item of bricks as long as for all of them.',
+    'agents. An agent does all of its usual work, but it waits instead of measuring. Its wait for a brick is 0.5 to 1.5',
+    'times the mean time to measure one. Its wait for an item is the sum of the waits for its bricks.',
     '*Ideal* is the sum of all waits divided by the number of agents. *Wall time* is from the submission to the last event',
-    'of the last evaluation. Medians, with the range of all runs.',
+    'of the last evaluation. The values are medians, with the range of all runs.',
     '',
     ...places(all),
     '',
@@ -233,7 +233,7 @@ export function scaleDocument(all: readonly Recorded[], sizes: readonly Recorded
     '',
     '## Processes',
     '',
-    '*Own share* counts memory that several processes use once, divided among them.',
+    '*Own share*: memory that several processes share counts once, divided among them.',
     '',
     ...processesTable(all),
     '',
@@ -248,7 +248,7 @@ function fleetLines(first: Recorded): readonly string[] {
   return [
     `## ${count(FLEET.agents)} agents, ${count(FLEET.measurements)} measurements`,
     '',
-    `On paper: evaluations of ${count(FLEET.evaluationBricks)} bricks each, with the processor times of`,
+    `Calculated: evaluations of ${count(FLEET.evaluationBricks)} bricks each, with the processor times of`,
     `*${titleOf(first)}*. The process that saturates first comes first.`,
     '',
     ...ratesLines(fleetOf(first)),

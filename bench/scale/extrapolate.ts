@@ -2,7 +2,7 @@ import { cpuMsPerBrick, type RunFigures } from './figures.js';
 import type { Role } from './processes.js';
 import type { StoreSize } from './store-size.js';
 
-/** A fleet on paper. */
+/** A hypothetical fleet. */
 export interface Fleet {
   readonly agents: number;
   readonly measurements: number;
@@ -19,7 +19,7 @@ export interface Load {
   readonly cpuMs: number;
   /** Agents that keep one core of this role busy. */
   readonly agentsPerCore: number;
-  /** Cores that the fleet needs of this role. */
+  /** Cores that the fleet needs for this role. */
   readonly cores: number;
 }
 
@@ -29,7 +29,7 @@ export interface Rates {
   readonly bricksPerSecond: number;
   readonly itemBricks: number;
   readonly itemsPerSecond: number;
-  /** Signs of life of agents, and looks whether their work is still wanted. */
+  /** Heartbeats of agents, and reads to check whether their work is still wanted. */
   readonly beatsPerSecond: number;
   readonly looksPerSecond: number;
 }
@@ -37,12 +37,18 @@ export interface Rates {
 /** Roles whose processes serve all agents. */
 const SHARED: readonly Role[] = ['server', 'plugin', 'broker', 'database'];
 
-/** Fewest and most bricks of an item, and how many items an agent gets of one evaluation (src/agent/client/divide-work.ts). */
+/**
+ * Fewest and most bricks of an item, and the number of items that an agent gets from one evaluation
+ * (src/agent/client/divide-work.ts).
+ */
 const FEWEST = 8;
 const MOST = 64;
 const ITEMS_EACH = 2;
 
-/** Each agent's: a beat every 2 s (src/store/leases), and a look every 3 s, of two reads (src/work/serve-work.ts). */
+/**
+ * For each agent: a heartbeat every 2 s (src/store/leases), and a check of two reads every 3 s
+ * (src/work/serve-work.ts).
+ */
 const BEATS_PER_SECOND = 1 / 2;
 const LOOKS_PER_SECOND = 2 / 3;
 
@@ -56,7 +62,7 @@ export function loadsOf(runs: readonly RunFigures[], { agents, brickMs }: Fleet)
   }).toSorted((one, other) => one.agentsPerCore - other.agentsPerCore);
 }
 
-/** How fast the fleet goes where nothing saturates. */
+/** The times and rates of the fleet where nothing saturates. */
 export function ratesOf({ agents, measurements, evaluationBricks, brickMs }: Fleet): Rates {
   const bricksPerSecond = (agents * 1000) / brickMs;
   const itemBricks = Math.min(MOST, Math.max(FEWEST, Math.ceil(evaluationBricks / (ITEMS_EACH * agents))));

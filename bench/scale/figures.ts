@@ -34,7 +34,7 @@ export const runFiguresSchema = z.strictObject({
 /** One run of a benchmark. */
 export type RunFigures = Readonly<z.infer<typeof runFiguresSchema>>;
 
-/** The middle of some values; the mean of both where there are two. */
+/** The median of some values; null for none. */
 export function medianOf(values: readonly number[]): number | null {
   return values.length === 0 ? null : median(values);
 }
@@ -53,7 +53,7 @@ function rolesOf(processes: readonly ProcessFigures[]): Record<string, RoleFigur
   );
 }
 
-/** The figures of a run, from the observations of it. */
+/** The figures of a run, from its observations. */
 export function runFiguresOf(seen: {
   readonly bricks: number;
   readonly idealMs: number;
@@ -69,7 +69,7 @@ export function runFiguresOf(seen: {
   return { bricks, idealMs, wallMs, items: items.length, gapMs, beforeMs, afterMs, roles: rolesOf(processes) };
 }
 
-/** By how much a run took longer than it has to; 0.1 is 10 %. */
+/** Overhead of a run: the time beyond the ideal, relative to the ideal; 0.1 is 10 %. */
 export function overheadOf({ wallMs, idealMs }: RunFigures): number {
   return wallMs / idealMs - 1;
 }

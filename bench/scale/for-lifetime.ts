@@ -1,6 +1,6 @@
 import type { Lifetime } from '../../test/support/lifetime.js';
 
-/** Does work, then undoes what was made for it, the newest first: processes end before their store does. */
+/** Does work, then runs its clean-ups, the newest first, so that processes end before their store does. */
 export async function forLifetime<T>(work: (lifetime: Lifetime) => Promise<T>): Promise<T> {
   const undo: (() => unknown)[] = [];
   try {

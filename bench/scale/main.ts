@@ -14,8 +14,8 @@ import { type Recorded, recordedSchema, type RecordedSizes, recordedSizesSchema 
 import { runOnce } from './run.js';
 import { storeSizes } from './store-size.js';
 
-// `make bench-scale`: docs/scale.md. Measurements are kept in out/scale, a file for each database and number of servers; the
-// document has all that are there.
+// `make bench-scale`: docs/scale.md. Measurements are kept in out/scale, a file for each database and number of
+// servers. The document shows all files of that folder.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 

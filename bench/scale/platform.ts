@@ -15,7 +15,7 @@ const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const PLUGIN = fileURLToPath(new URL('./plugin.js', import.meta.url));
 const AGENT = fileURLToPath(new URL('./agent.js', import.meta.url));
 
-/** Agents that start at a time: each takes half a second of a core. */
+/** Number of agents that start at the same time; each start takes half a second of a core. */
 const STARTING = 4;
 
 /** The size of a platform, and the time of a brick on it. */
@@ -26,21 +26,21 @@ export interface PlatformSize {
   readonly brickMs: number;
 }
 
-/** An item, and when an agent has told of it: on the clock of this process. */
+/** An item, and the time at which an agent reported it, on the clock of this process. */
 export interface ToldItem extends WaitedItem {
   readonly toldMs: number;
 }
 
 /** A platform of real processes. */
 export interface ScalePlatform {
-  /** One for each server. */
+  /** One client for each server. */
   readonly clients: readonly EvaluationClient[];
   /** Items that agents have waited for since the last call. */
   readonly takeItems: () => readonly ToldItem[];
   readonly databasePid: number | undefined;
 }
 
-/** @throws Error where a process ends before it has said it */
+/** Resolves with the group of a pattern when the process prints it. @throws Error where the process ends before that */
 async function said(child: ChildProcess, pattern: RegExp): Promise<string> {
   let text = '';
   return new Promise((resolve, reject) => {
@@ -78,7 +78,7 @@ async function startServer(
   return { address, client };
 }
 
-/** Starts an agent, and resolves with its class of systems when all servers know it. */
+/** Starts an agent. `registered` resolves with its class of systems when all servers know it. */
 function startAgent(
   settings: AgentSettings,
   env: NodeJS.ProcessEnv,
@@ -92,7 +92,7 @@ function startAgent(
     });
     child.once('exit', () => reject(new Error(`the agent ${settings.host} ended before it was registered`)));
   });
-  // It also ends when it is stopped.
+  // The promise rejects when the agent is stopped, too, which is no error.
   registered.catch(() => undefined);
   return { child, registered };
 }
@@ -104,7 +104,7 @@ async function untilServing(queue: WorkQueue, system: string, agents: number): P
 /**
  * Starts servers with their plugins, and agents, each a process of its own, and waits until every agent takes work.
  *
- * @param queue of all of them, as is the database
+ * @param queue that all of them use, like the database
  */
 export async function startPlatform(
   t: Lifetime,
@@ -113,7 +113,7 @@ export async function startPlatform(
 ): Promise<ScalePlatform> {
   const places = { store: database.uri, queue: queueUri };
   const folder = await temporaryFolder(t);
-  // Nothing of the user's is read or written.
+  // The processes read and write none of the user's files.
   const env = { ...process.env, XDG_DATA_HOME: folder, XDG_CACHE_HOME: folder, XDG_CONFIG_HOME: folder };
   // One by one: the first one prepares the store.
   const started = [];

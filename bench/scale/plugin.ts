@@ -1,5 +1,5 @@
-// A plugin whose evaluations are made-up bricks, for `mlmodelscope serve --plugin`: the server, the queue and the store do all that
-// they do for real ones, and nothing is read, cut or composed.
+// A plugin whose evaluations are made-up bricks, for `mlmodelscope serve --plugin`. The server, the queue and the store
+// do the same work as for real bricks, but nothing is read, cut or composed.
 import {
   type EvaluationContext,
   type EvaluationEvent,
@@ -16,7 +16,7 @@ import {
 } from '../../src/plugin-api.js';
 import { requestsOf, type Series } from './bricks.js';
 
-/** The machine is busy by intent. */
+/** Nothing is measured again on a busy machine: the benchmark makes it busy on purpose. */
 const NOTHING_AGAIN: Remeasure = { kind: 'none' };
 
 const settings = z.strictObject({ name: z.string(), bricks: z.int().min(1) });

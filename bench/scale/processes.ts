@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Clock ticks of a second in /proc; Linux tells this number to all programs (USER_HZ). */
+/** Clock ticks per second in /proc; Linux reports the same number to all programs (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 
 /** The role of a process here, by its command line. */
 export type Role = 'agent' | 'server' | 'plugin' | 'broker' | 'database' | 'benchmark';
 
-/** Parts of command lines, the first that fits decides. */
+/** Parts of command lines; the first match decides. */
 const ROLES: readonly (readonly [string, Role])[] = [
   ['scale/agent.js', 'agent'],
   ['main.js plugin', 'plugin'],
@@ -15,7 +15,7 @@ const ROLES: readonly (readonly [string, Role])[] = [
   ['ferretdb', 'database'],
 ];
 
-/** The role of a process; undefined for helpers of others. */
+/** The role of a process; undefined for other processes, such as helpers. */
 export function roleOf(commandLine: string): Role | undefined {
   return ROLES.find(([part]) => commandLine.includes(part))?.[1];
 }
@@ -26,9 +26,9 @@ export interface ProcessFigures {
   readonly role: Role;
   /** Processor time since its start. */
   readonly cpuMs: number;
-  /** The most physical memory that it has had. */
+  /** Its peak physical memory. */
   readonly peakBytes: number;
-  /** Its share of physical memory now: pages of several processes are divided among them. */
+  /** Its share of physical memory now: pages that several processes share are divided among them. */
   readonly shareBytes: number;
 }
 
@@ -54,7 +54,7 @@ function read(pid: number, file: string): string {
 }
 
 /**
- * A process and all that descend from it and have a role.
+ * A process, and its descendants that have a role.
  *
  * @param database a database that does not descend from it
  */

@@ -38,7 +38,9 @@ async function evaluate(client: EvaluationClient, series: Series): Promise<void>
   }
 }
 
-/** So many bricks for each server, and one more for the first ones where they do not divide. */
+/**
+ * A series for each server, with equal shares; the first servers get one brick more where the number does not divide.
+ */
 function seriesFor(name: string, bricks: number, servers: number): readonly Series[] {
   return Array.from({ length: servers }, (_, index) => {
     const share = Math.floor(bricks / servers) + (index < bricks % servers ? 1 : 0);
@@ -54,7 +56,7 @@ function cpuSince(before: readonly ProcessFigures[], after: readonly ProcessFigu
 /**
  * Has every server evaluate its share of new bricks, all at once, and waits until the last one has ended.
  *
- * @param name of this run; no other one of the same store has it
+ * @param name of this run; unique in its store
  */
 export async function runOnce(
   { clients, takeItems, databasePid }: ScalePlatform,

@@ -5,15 +5,15 @@ import type { ResultStore } from '../../src/store/result-store.js';
 import { SYSTEM } from '../../test/store/sample-measurement.js';
 import { measurementOf, requestsOf } from './bricks.js';
 
-/** Cost of each measurement, a number that takes as many bytes with any value. */
+/** Cost of each measurement, a number that takes the same number of bytes with any value. */
 const BRICK_MS = 67;
 
-/** Measurements that are put at once. */
+/** Measurements that are put concurrently. */
 const AT_ONCE = 1000;
 
 const indexSchema = z.strictObject({
   name: z.string(),
-  /** Size of an entry as MongoDB writes it, before it leaves out what entries beside each other share. */
+  /** Size of an entry as MongoDB writes it, before it omits the common prefixes of adjacent entries. */
   keyBytes: z.number(),
   /** On this server's disk; null where it does not say. */
   diskBytes: z.number().nullable(),
@@ -28,10 +28,13 @@ export const storeSizeSchema = z.strictObject({
   indexes: z.array(indexSchema),
 });
 
-/** The size of a number of measurements in a store, for each of them. */
+/** The size of each measurement in a store that holds a number of them. */
 export type StoreSize = Readonly<z.infer<typeof storeSizeSchema>>;
 
-/** A type byte and a final one for each text, then the end and the number of the document (mongo, src/mongo/db/storage/key_string). */
+/**
+ * A type byte and a final byte for each text, then the end and the record id of the document (mongo,
+ * src/mongo/db/storage/key_string).
+ */
 const BYTES_AROUND_TEXT = 2;
 const BYTES_AFTER_KEY = 6;
 
@@ -72,7 +75,7 @@ async function fill(store: ResultStore, name: string, count: number): Promise<vo
   }
 }
 
-/** The sizes of measurements in a new database, which is filled step by step. */
+/** The sizes of measurements in a new database, which is filled to each of the counts in turn. */
 export async function storeSizes(uri: string, counts: readonly number[]): Promise<readonly StoreSize[]> {
   const store = await openMongoStore(uri, { onWarning: () => undefined });
   const client = await MongoClient.connect(uri);

@@ -15,8 +15,8 @@ export interface WaitingOptions {
 }
 
 /**
- * An agent that waits instead of measuring: for all bricks that it is asked for together, as for one composite, whose measurements
- * come all at its end.
+ * An agent that waits instead of measuring. It waits once for all bricks of a request, as for one composite, and
+ * returns all their measurements at the end.
  */
 export function waitingAgent(agent: BenchmarkAgent, { host, brickMs, system, onItem }: WaitingOptions): BenchmarkAgent {
   let endedMs: number | undefined;

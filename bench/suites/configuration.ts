@@ -1,18 +1,18 @@
 import { groupedBy } from '../../src/base/grouped-by.js';
 import type { Exported, ExportedModel } from './exported.js';
 
-/** One cut and one length of bricks, with what all exports have of it. */
+/** One cut and one length of bricks, with the data of all exports that have it. */
 export interface Configuration extends Pick<Exported, 'cut' | 'granularity' | 'batch' | 'system'> {
-  /** In the order of the suite, each once: of a model that several exports have, the last one's. */
+  /** In the order of the suite, each once. Where several exports have a model, the last one counts. */
   readonly models: readonly ExportedModel[];
-  /** The summaries of the exports that these models are of. */
+  /** The summaries of the exports that these models come from. */
   readonly summaries: readonly Exported['summary'][];
 }
 
 /**
  * The data of exports on the models of a suite, one configuration for each cut, length of bricks, size of the batch and
- * system. So a suite can be measured in several runs. A shared part of runs (a brick that both needed) is in the
- * costs of each.
+ * system. So a suite can be measured in several runs. The cost of a brick that several runs needed counts in each of
+ * them.
  */
 export function configurationsOf(exports: readonly Exported[], suite: readonly string[]): readonly Configuration[] {
   const ofSuite = exports.filter(({ models }) => models.some(({ name }) => suite.includes(name)));

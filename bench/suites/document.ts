@@ -18,7 +18,7 @@ function decimals(value: number | null): string {
   return value === null ? UNKNOWN : value.toFixed(3);
 }
 
-/** A ratio, which is too low where a whole model was not measured. */
+/** A ratio; it is too low where a whole model was not measured. */
 function atLeastTimes(value: number | null, { models, compared }: Figures): string {
   return compared < models && value !== null ? `at least ${times(value)}` : times(value);
 }
@@ -35,7 +35,7 @@ function line(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** A figure: how each configuration shows it, what the paper has, and what the project promises. */
+/** A figure: its cell for each configuration, the paper's value, and the project's target. */
 interface Line {
   readonly title: string;
   readonly of: (figures: Figures) => string;
@@ -89,7 +89,7 @@ function linesOf({ targets }: Suite): readonly Line[] {
       paper: `${PAPER.within5Percent} of ${PAPER.compared}`,
     },
     {
-      title: "whole models over bricks, one run of each (the paper's speedup, on its own rule)",
+      title: "whole models over bricks, one run of each (the paper's speedup, by its own rule)",
       of: (figures) => atLeastTimes(figures.paper, figures),
       paper: decimals(PAPER.speedup),
       target: atLeast(targets.paperRatio),
@@ -100,13 +100,13 @@ function linesOf({ targets }: Suite): readonly Line[] {
       target: atLeast(targets.wallRatio),
     },
     {
-      title: 'the same, identical graphs once on either side',
+      title: 'the same, identical graphs counted once on both sides',
       of: (figures) => atLeastTimes(figures.wallOnce, figures),
       target: atLeast(targets.wallRatioOnce),
     },
     { title: 'wall time with every occasion on both sides', of: (figures) => atLeastTimes(figures.asRun, figures) },
     {
-      title: 'intervals that hold (claimed: 95 %)',
+      title: 'intervals that contain the measured latency (claimed: 95 %)',
       of: ({ intervals }) => (intervals.all === 0 ? UNKNOWN : `${intervals.holding} of ${intervals.all}`),
     },
     { title: 'repeatability of whole models', of: ({ repeatabilityPercent: value }) => percent(value) },
@@ -125,7 +125,7 @@ function figuresTable(suite: Suite, shown: readonly Shown[]): readonly string[] 
   ];
 }
 
-/** The row of table 1 that a model of the paper is, by its name. */
+/** The row of table 1 for a model of the paper, from the model's name; 0 for other models. */
 function rowOf({ name }: ExportedModel): number {
   return Number(/^icpe2020_(\d+)_/.exec(name)?.[1] ?? 0);
 }
@@ -193,7 +193,8 @@ function missingLines({ models: suite }: Suite, shown: readonly Shown[]): readon
 /**
  * docs/icpe2020.md or docs/modern.md.
  *
- * @param date as 2026-11-22 @param plots files beside the document @param analysis what a person wrote, kept as it is
+ * @param date as 2026-11-22 @param plots files beside the document @param analysis text that a person wrote; it is
+ *   kept unchanged
  */
 export function suiteDocument(
   suite: Suite,

@@ -15,7 +15,7 @@ export interface ExportedModel {
   readonly highMs: number | null;
   readonly measuredMs: number | null;
   readonly normalized: number | null;
-  /** Signature of its graph; the same where only weights differ. */
+  /** Signature of its graph; models that differ only in their weights have the same one. */
   readonly graph: string | null;
   readonly preparingSeconds: number | null;
   readonly wholeSeconds: number | null;
@@ -82,7 +82,7 @@ function ofSweep({ system, batch, configurations }: Sweep): readonly Exported[] 
 const exportSchema = z.union([sweepSchema, reportsSchema, reportSchema]);
 
 /**
- * Reads what `--export-json` of `dlbricks run`, `validate` or `sweep` wrote.
+ * Reads an export that `--export-json` of `dlbricks run`, `validate` or `sweep` wrote.
  *
  * @throws Error for a file that is none of these
  */

@@ -4,21 +4,22 @@ import type { Configuration } from './configuration.js';
 import type { Exported, ExportedModel } from './exported.js';
 
 /**
- * The cost of whole models over the cost of bricks; null where a brick is not measured, or no model. For a whole model
- * that could not be measured, only the time of the attempt counts, so that the ratios are too low then.
+ * The cost of whole models over the cost of bricks; null where a brick is not measured, or where no whole model is
+ * measured. A whole model that could not be measured counts only with the time of the attempt, so the ratios are then
+ * too low.
  */
 export interface Ratios {
   /** One run of every model over one run of every different brick: the paper's rule. */
   readonly paper: number | null;
   /** Wall time to measure each model once over wall time to measure each brick once, everything included. */
   readonly wall: number | null;
-  /** The same with identical graphs once on either side. */
+  /** The same, with identical graphs counted once on both sides. */
   readonly wallOnce: number | null;
   /** With every occasion on both sides. */
   readonly asRun: number | null;
 }
 
-/** All that a document says of a configuration besides its models. */
+/** The figures of a configuration in a document, besides its models. */
 export interface Figures extends Accuracy, Ratios {
   readonly models: number;
   readonly compared: number;
@@ -34,13 +35,13 @@ function sumOf(values: Iterable<number>): number {
   return [...values].reduce((sum, value) => sum + value, 0);
 }
 
-/** Whether a model's interval contains what was measured; null where one of them is not known. */
+/** Whether a model's interval contains the measured latency; null where one of them is not known. */
 export function holds({ coverage, lowMs, highMs, measuredMs }: ExportedModel): boolean | null {
   if (coverage < 1 || lowMs === null || highMs === null || measuredMs === null) return null;
   return lowMs <= measuredMs && measuredMs <= highMs;
 }
 
-/** The models whose graph an earlier one has already. */
+/** The models with the same graph as an earlier model. */
 function repeatedGraphs(models: readonly ExportedModel[]): readonly ExportedModel[] {
   const seen = new Set<string>();
   return models.filter(({ graph }) => {
@@ -64,7 +65,8 @@ function ratiosOf({ models, summaries }: Configuration): Ratios {
   const preparing = all('preparing_seconds');
   const repeated = repeatedGraphs(models);
   const prepared = (some: readonly ExportedModel[]): number => sumOf(some.map((each) => each.preparingSeconds ?? 0));
-  // Several graphs are prepared at a time, so that their shares count, not their times.
+  // Several graphs are prepared concurrently, so the sum of their times exceeds the wall time: subtract their shares of
+  // it.
   const preparingOnce = preparing * (1 - prepared(repeated) / (prepared(models) || 1));
   const wholesOnce = wholes - sumOf(repeated.map(({ wholeSeconds }) => wholeSeconds ?? 0));
   const oneRunOfModels = sumOf(models.map(({ measuredMs }) => measuredMs ?? 0));

@@ -8,8 +8,8 @@ import { type Exported, readExport } from './exported.js';
 import { measureSuite } from './measure.js';
 import { type Suite, SUITES } from './suite.js';
 
-// `make bench-suites`: docs/icpe2020.md and docs/modern.md. With files, it measures nothing and writes what these
-// exports of `dlbricks run`, `validate` and `sweep` say. Measurements are kept in out/suites, so that an interrupted
+// `make bench-suites`: docs/icpe2020.md and docs/modern.md. With files, it measures nothing and writes the data of
+// these exports of `dlbricks run`, `validate` and `sweep`. Measurements are kept in out/suites, so that an interrupted
 // run continues.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -29,7 +29,7 @@ async function plotsOf({ name }: Suite, docs: string): Promise<readonly string[]
     .map((file) => `${name}/${file}`);
 }
 
-/** Writes the document of a suite, where there is anything to write. */
+/** Writes the document of a suite; nothing where no export has a model of it. */
 async function writeDocument(suite: Suite, exports: readonly Exported[], docs: string): Promise<void> {
   const configurations = configurationsOf(exports, suite.models);
   if (configurations.length === 0) return;

@@ -6,14 +6,14 @@ import type { Suite } from './suite.js';
 /** The folders that measuring uses. */
 export interface Places {
   readonly root: string;
-  /** Measurements, optimized graphs and exports; removing it makes everything be measured anew. */
+  /** Measurements, optimized graphs and exports; remove it to measure everything again. */
   readonly out: string;
   readonly docs: string;
 }
 
 /**
- * Sweeps over both cuts of a suite by the command that users have. Measurements in the store are not repeated, so that an
- * interrupted sweep continues.
+ * Runs `dlbricks sweep` over both cuts of a suite. Measurements in the store are not repeated, so that an interrupted
+ * sweep continues.
  *
  * @returns the path of the export @throws Error where the command ends without one
  */

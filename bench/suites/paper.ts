@@ -76,7 +76,7 @@ export function paperRow(row: number): PaperRow | undefined {
 /** All rows together, from the same data by the paper's rules. */
 export const PAPER = {
   models: 50,
-  /** Those with times of their layers. */
+  /** Models with times of their layers. */
   compared: 49,
   layers: 10_815,
   unique: 1529,

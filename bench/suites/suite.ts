@@ -1,12 +1,12 @@
 import { ICPE2020 } from '../../src/zoo/architectures/icpe2020/index.js';
 import { MODERN } from '../../src/zoo/architectures/modern/index.js';
 
-/** The project's promises for a suite, at the kernel cut with one thread. */
+/** The project's targets for a suite, at the kernel cut with one thread. */
 interface Targets {
   /** One run of every model over one run of every unique brick. */
   readonly paperRatio?: number;
   readonly wallRatio: number;
-  /** The same with identical graphs once. */
+  /** The same, with identical graphs counted once. */
   readonly wallRatioOnce?: number;
   readonly meanErrorPercent: number;
   readonly worstErrorPercent?: number;
@@ -35,7 +35,7 @@ export const SUITES: readonly Suite[] = [
   {
     name: 'modern',
     title: 'The models of today',
-    about: 'Models that people run today; [the zoo](zoo.md#the-models-of-today) says what each is.',
+    about: 'Models that people run today; [the zoo](zoo.md#the-models-of-today) describes each of them.',
     models: MODERN.map(({ name }) => name),
     targets: { wallRatio: 2, meanErrorPercent: 3 },
   },

@@ -2,7 +2,7 @@ import type { Random } from '../random.js';
 import { hostileCount, hostileName, hostileNumber } from './hostile-values.js';
 import { type Grammar, mutateTree } from './tree.js';
 
-/** A JSON document as its text has it: keys may be there twice, and a value may be any text. */
+/** A JSON document as its text has it: a key may occur twice, and a value may be any text. */
 type Document =
   | { readonly kind: 'object'; readonly entries: readonly Document[] }
   | { readonly kind: 'entry'; readonly key: string; readonly values: readonly Document[] }

@@ -1,6 +1,6 @@
 import type { Random } from '../random.js';
 
-/** Names that every object of JavaScript has, and others that code trips over. */
+/** Names that every object of JavaScript has, and others that code often handles wrongly. */
 const NAMES = [
   'constructor',
   '__proto__',
@@ -22,7 +22,7 @@ const NAMES = [
   '0-0-0',
 ];
 
-/** Numbers in the notation of JSON, most of them at the edge of what some type holds. */
+/** Numbers in the notation of JSON, most of them at the limit of some type. */
 const NUMBERS = [
   '0',
   '-0',

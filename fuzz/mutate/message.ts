@@ -3,7 +3,7 @@ import type { Random } from '../random.js';
 import { hostileInteger, hostileName } from './hostile-values.js';
 import { type Grammar, mutateTree } from './tree.js';
 
-/** A field of a protocol buffers message as it is on the wire; what can be read as a message is one. */
+/** A field of a protocol buffers message on the wire. Bytes that can be parsed as a message count as a message. */
 type Field =
   | { readonly kind: 'message'; readonly number: number; readonly fields: readonly Field[] }
   | { readonly kind: 'integer'; readonly number: number; readonly value: bigint }
@@ -15,7 +15,7 @@ type Field =
     }
   | { readonly kind: 'bytes'; readonly number: number; readonly bytes: Uint8Array };
 
-/** Larger numbers mean that something else was read as a message. */
+/** A larger number means that the bytes are no message. */
 const MOST_FIELD_NUMBER = 64;
 
 function parseFields(bytes: Uint8Array): readonly Field[] | undefined {

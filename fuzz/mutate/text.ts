@@ -1,7 +1,7 @@
 import type { Random } from '../random.js';
 import { hostileCount, hostileName, hostileNumber } from './hostile-values.js';
 
-/** A text is not made longer than about this. */
+/** Approximate maximum length of a text, in characters. */
 const MOST_LENGTH = 400_000;
 
 /** Signs with a meaning in CSV, JSON or YAML; repeated, they open levels that nothing closes. */
@@ -73,7 +73,7 @@ const insertSigns: Mutation = (text, random) => {
   return text.slice(0, at) + sign.repeat(count) + text.slice(at);
 };
 
-/** Puts something else in the place of a word or number. */
+/** Replaces a word or number. */
 const replaceWord: Mutation = (text, random) => {
   const words = [...text.matchAll(/[\w.+-]+/g)];
   const word = words[random.below(words.length)];

@@ -3,19 +3,19 @@ import { hostileCount } from './hostile-values.js';
 
 /** The operations on a format that the mutations of trees need. */
 export interface Grammar<T> {
-  /** None where the node holds no others. */
+  /** Empty where the node has no parts. */
   parts(node: T): readonly T[];
   withParts(node: T, parts: readonly T[]): T;
-  /** Nodes of one kind may stand in each other's places. */
+  /** Nodes of one kind can replace each other. */
   kind(node: T): string | number;
-  /** Something in the node's place that its reader does not expect. */
+  /** A replacement for the node that its reader does not expect. */
   hostile(node: T, random: Random): T;
 }
 
 /** Indices of parts, from the root down. */
 type Path = readonly number[];
 
-/** A node and where it stands. */
+/** A node and its place in the tree. */
 interface Place<T> {
   readonly node: T;
   readonly index: number;
@@ -28,13 +28,13 @@ function pathTo(place: Place<unknown>): Path {
   return path.reverse();
 }
 
-/** Nodes that a mutation may add; what is quadratic takes seconds from here on. */
+/** Maximum number of nodes that a mutation adds. With more, quadratic code takes seconds. */
 const MOST_NODES = 20_000;
 
-/** Levels of a tree; what is nested deeper is a matter of texts. */
+/** Maximum depth of a tree. Mutations of texts cover deeper nesting. */
 const MOST_DEPTH = 1000;
 
-/** A tree and the operations that take its place in the format for granted. */
+/** A tree, with operations that do not depend on its format. */
 class Tree<T> {
   constructor(
     readonly root: T,
@@ -55,7 +55,7 @@ class Tree<T> {
     return path.reduce<T>((node, index) => this.grammar.parts(node)[index] as T, this.root);
   }
 
-  /** The tree with other nodes where the path leads. */
+  /** The tree with other nodes in place of the node at the path. */
   put(path: Path, nodes: readonly T[]): T {
     const replaceIn = (node: T, depth: number): T => {
       const parts = [...this.grammar.parts(node)];
@@ -71,7 +71,7 @@ function sizeOf<T>(node: T, grammar: Grammar<T>): number {
   return grammar.parts(node).reduce((size, part) => size + sizeOf(part, grammar), 1);
 }
 
-/** One change of a tree: makes the new root. @param path of the node that is changed, never the root's */
+/** One change of a tree; returns the new root. @param path of the node that is changed, never the root's */
 type Mutation = <T>(tree: Tree<T>, path: Path, random: Random) => T;
 
 const remove: Mutation = (tree, path) => tree.put(path, []);
@@ -86,7 +86,7 @@ const duplicate: Mutation = (tree, path, random) => {
   return tree.put(path, new Array<typeof node>(hostileCount(random, most)).fill(node));
 };
 
-/** Puts one node in another one's place, and that one in its own where neither holds the other. */
+/** Replaces a node by another one. Where both are at the same depth, the two nodes change places. */
 const swap = <T>(tree: Tree<T>, path: Path, random: Random): T => {
   const other = pathTo(random.pick(tree.places()));
   const [node, otherNode] = [tree.at(path), tree.at(other)];
@@ -95,7 +95,9 @@ const swap = <T>(tree: Tree<T>, path: Path, random: Random): T => {
   return isApart ? new Tree(changed, tree.grammar).put(other, [node]) : changed;
 };
 
-/** The places of all nodes inside of one of the same kind, each with the nearest such. */
+/**
+ * Each node below one of the same kind: [the nearest such node, the node]. The root does not count as the upper one.
+ */
 function nestable<T>(
   { grammar, root }: Tree<T>,
   places: readonly Place<T>[],
@@ -107,7 +109,7 @@ function nestable<T>(
   });
 }
 
-/** Puts what is around a node into its place, again and again: a list in a list, a branch in a branch. */
+/** Replaces a node by a node around it, repeatedly: a list in a list, a branch in a branch. */
 const nest = <T>(tree: Tree<T>, path: Path, random: Random): T => {
   const pairs = nestable(tree, tree.places());
   const pair = pairs.length === 0 ? undefined : random.pick(pairs);

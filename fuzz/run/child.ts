@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Target, Verdict } from '../targets/target.js';
 import { type Case, inputOf } from './case.js';
 
-// A process of its own for the inputs, so that one that hangs or takes all memory is found instead of ending everything.
-// Its arguments are the module that has the TARGETS, and a folder for their files.
+// Reads the inputs in a process of its own, so that an input that hangs or takes all memory becomes a find and does not
+// end the fuzzer. Its arguments are the module that exports the TARGETS, and a folder for their files.
 
 /** The result of one input. */
 export type Answer =
@@ -20,7 +20,7 @@ export type Answer =
 const [module = '', folder = ''] = process.argv.slice(2);
 const { TARGETS } = (await import(module)) as { readonly TARGETS: readonly Target[] };
 
-/** Made once: some are expensive. */
+/** The targets, with seeds that are made once: some are expensive. */
 const seeded = new Map<string, Target>();
 for (const target of TARGETS) {
   const seeds = await target.seeds();

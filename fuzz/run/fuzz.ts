@@ -16,7 +16,7 @@ export interface FuzzOptions {
   readonly print: (line: string) => void;
 }
 
-/** How many inputs of a target were what, for each target. */
+/** Numbers of inputs by outcome, for each target. */
 export type Counts = ReadonlyMap<string, Readonly<Record<Verdict | 'found', number>>>;
 
 async function targetsIn(module: string): Promise<readonly Target[]> {
@@ -35,8 +35,8 @@ async function withProber<T>({ module, limits }: FuzzOptions, use: (prober: Prob
 }
 
 /**
- * Gives one input after another to all targets in turn, as long as it is wanted, and keeps those that fail; of those with
- * one cause the first.
+ * Gives inputs to all targets in turn, as long as `isWanted` says so. Saves the inputs that fail, and only the first
+ * one of each cause.
  *
  * @param seed of the first round; each round has the next one
  */

@@ -1,6 +1,6 @@
-/** The limits of an input. They are generous: a machine that runs other things as well must not make finds. */
+/** The limits of an input. They are generous: a busy machine must not cause finds. */
 export interface Limits {
-  /** Processor time for any input, and for each further mebibyte of one. */
+  /** Processor time for any input, and as much again for each mebibyte of it. */
   readonly cpuMs: number;
   /** After this long the process counts as hanging. */
   readonly hangMs: number;

@@ -8,14 +8,14 @@ import { cpuLimitMs, type Limits } from './limits.js';
 
 const CHILD = fileURLToPath(new URL('child.js', import.meta.url));
 
-/** As much of what a process says at its end as helps. */
+/** Characters that are kept from the end of a process's output. */
 const MOST_OUTPUT = 4000;
 
 /** The outcome of an input: a verdict, or the problem. */
 export type Outcome =
   { readonly kind: 'held'; readonly verdict: Verdict } | { readonly kind: 'found'; readonly problem: string };
 
-/** Gives inputs to a child process, and starts another where one is lost. */
+/** Gives inputs to a child process, and starts a new one after each find. */
 export class Prober {
   #child: ChildProcess | undefined;
   #output = '';

@@ -10,7 +10,7 @@ import type { Target } from './target.js';
 import { trace } from './trace.js';
 import { workMessage } from './work-message.js';
 
-/** Everything that reads what comes from outside. */
+/** All readers of input from outside. */
 export const TARGETS: readonly Target[] = [
   onnx,
   manifest,

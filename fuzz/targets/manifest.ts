@@ -10,7 +10,7 @@ import { readOrRefused, type Target } from './target.js';
 
 const MANIFESTS = join(import.meta.dirname, '../../../manifests');
 
-/** A manifest as the platform had them before this project. */
+/** A manifest in the format of the platform before this project. */
 const OLDER = `name: Some_Net
 framework: { name: Onnxruntime, version: 1.x }
 version: 1.10
@@ -23,10 +23,10 @@ output: { type: classification, parameters: { element_type: float32, probabiliti
 model: { graph_path: net.onnx, is_archive: false }
 `;
 
-/** Characters of a block document. Each line of what is nested deeply begins with as many spaces. */
+/** Maximum length of a document in block style, in characters. Deep nesting indents each line by many spaces. */
 const MOST_LENGTH = 4_000_000;
 
-/** The manifest's values with one change, in the notation of JSON, which YAML takes as well. */
+/** The manifest's values with one change, in block style or in the notation of JSON, which is also YAML. */
 function mutateStructure(text: string, random: Random): string {
   let content: unknown;
   try {
@@ -36,14 +36,14 @@ function mutateStructure(text: string, random: Random): string {
   }
   const changed = mutateValue(content ?? null, random);
   try {
-    // Blocks are read in another way than what is in brackets.
+    // Readers parse block style differently from the style with brackets.
     return random.oneIn(2) ? dump(JSON.parse(changed), { lineWidth: -1 }).slice(0, MOST_LENGTH) : changed;
   } catch {
     return changed;
   }
 }
 
-/** The manifest, and what it refers to where that is something. */
+/** Reads the manifest and, for an evaluation, the manifests that it refers to. */
 async function readWhole(path: string): Promise<void> {
   const { manifest: read } = orThrow(await loadManifest(path));
   if (read.dlspec !== 'evaluation/v1') return;
@@ -51,7 +51,7 @@ async function readWhole(path: string): Promise<void> {
   if (!resolved.ok) throw manifestError(resolved.problems);
 }
 
-/** Manifests of all kinds, and evaluations with what they refer to. */
+/** Manifests of all kinds, and evaluations with the manifests that they refer to. */
 export const manifest: Target = {
   name: 'manifest',
   async seeds() {
@@ -65,7 +65,7 @@ export const manifest: Target = {
     return Buffer.from(random.oneIn(2) ? mutateText(text, random) : mutateStructure(text, random));
   },
   async check(input, folder) {
-    // Beside manifests that evaluations refer to.
+    // The file is placed beside the manifests that evaluations refer to.
     await cp(MANIFESTS, folder, { recursive: true, force: false });
     const path = join(folder, 'evaluations', 'manifest.yml');
     await writeFile(path, input);

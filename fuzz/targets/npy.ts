@@ -28,7 +28,7 @@ function fileOf({ version, header, data }: Parts): Buffer {
   return Buffer.concat([Buffer.from([0x93, ...Buffer.from('NUMPY'), version, 0]), length, text, data]);
 }
 
-/** The parts of a file that may be damaged: as much as there is. */
+/** The parts of a file, as far as it has them: it may be damaged. */
 function partsOf(file: Uint8Array): Parts {
   const bytes = Buffer.from(file);
   const version = bytes[6] ?? 1;
@@ -54,7 +54,7 @@ function mutateParts({ version, header, data }: Parts, random: Random): Parts {
     case 4:
       return { version, header: `${' '.repeat(hostileCount(random, 20_000))}${header}`, data };
     default: {
-      // One number more than an array may have, among others.
+      // Among others, one number more than an array may have.
       const count = random.pick([0, 1, 65_536, 65_537, random.below(100)]);
       const [type, width] = random.pick([['<f8', 8] as const, ['<i2', 2] as const, ['|b1', 1] as const]);
       return {
@@ -66,7 +66,7 @@ function mutateParts({ version, header, data }: Parts, random: Random): Parts {
   }
 }
 
-/** Arrays of NumPy's, which are values of inputs. */
+/** Arrays of NumPy, which give the values of inputs. */
 export const npy: Target = {
   name: 'npy',
   seeds() {

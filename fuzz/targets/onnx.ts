@@ -28,7 +28,9 @@ import { readOrRefused, type Target } from './target.js';
 const SOURCE = 'm.onnx';
 const GENERATED = 12;
 
-/** Functions that call each other, one of them given a branch; branches, constants, text, shapes. */
+/**
+ * A model with functions that call each other, one of which takes a branch; with branches, constants, text and shapes.
+ */
 function handMade(): Uint8Array {
   const branch = graph({
     node: [node('Add', ['h', 'k'], ['r'])],
@@ -90,13 +92,13 @@ function handMade(): Uint8Array {
   );
 }
 
-/** A model as bytes becomes the same model again, and the same bytes. */
+/** Requires that a model's bytes stay the same when the model is read and written. */
 function requireRoundTrip(bytes: Uint8Array, what: string): void {
   const again = encodeModelToBytes(parseModel(bytes, SOURCE));
-  assert.ok(Buffer.from(bytes).equals(again), `${what} is another file once it is read and written`);
+  assert.ok(Buffer.from(bytes).equals(again), `${what} changes when it is read and written`);
 }
 
-/** Reading, cutting in both ways, and bricks that are files like any other. */
+/** Reads a model, cuts it in both ways, and reads its bricks, which are files like any other. */
 function takeApart(bytes: Uint8Array): void {
   const read = parseModel(bytes, SOURCE);
   requireRoundTrip(weightlessBenchmark(read).model, 'the model without weights');

@@ -5,7 +5,7 @@ import { sampleMeasurement } from '../../test/store/sample-measurement.js';
 import { jsonTarget } from './json-target.js';
 import { sampleSuite } from './sample-suite.js';
 
-/** Recipes: read, and composed from measurements of their bricks as far as there are any. */
+/** Recipes: read, and composed from the available measurements of their bricks. */
 export const recipe = jsonTarget({
   name: 'recipe',
   seeds() {

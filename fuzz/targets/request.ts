@@ -51,7 +51,7 @@ function requestTypes(contract: PackageDefinition): ReadonlyMap<string, string> 
   return types;
 }
 
-/** Decodes as a server does, and encodes again what it would handle. */
+/** Decodes a request as a server does, and encodes the result again. */
 function receive(input: Uint8Array): void {
   const method = METHODS[(input[0] ?? 0) % METHODS.length];
   if (method === undefined) return;
@@ -59,7 +59,7 @@ function receive(input: Uint8Array): void {
   method.requestSerialize(request);
 }
 
-/** Requests of every method of the contract, behind a byte that says which; decoded as servers decode them. */
+/** Requests of every method of the contract, decoded as servers decode them. The first byte selects the method. */
 export const request: Target = {
   name: 'request',
   seeds() {

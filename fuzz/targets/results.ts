@@ -15,7 +15,7 @@ function measurements() {
   ]);
 }
 
-/** As version 0.1 wrote them: occasion and limits among the protocol. */
+/** As version 0.1 wrote them: occasion and limits are in the protocol. */
 function older(): object {
   const together = measurements().map(({ protocol, occasion, limits, ...rest }) => {
     return { ...rest, protocol: { ...protocol, ...limits, occasion } };

@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { PackageDefinition } from '@grpc/proto-loader';
 
-/** As much of google.protobuf.FieldDescriptorProto as is needed here. */
+/** The fields of google.protobuf.FieldDescriptorProto that are needed here. */
 interface FieldDescriptor {
   readonly number: number;
   readonly type: string;
@@ -14,12 +14,12 @@ interface MessageDescriptor {
   readonly nestedType?: readonly MessageDescriptor[];
 }
 
-/** Messages in messages; the contract has none that holds itself without end. */
+/** Maximum depth of nested messages; no message of the contract contains itself without end. */
 const MOST_DEPTH = 6;
 
 const VARINTS = new Set(['INT32', 'INT64', 'UINT32', 'UINT64', 'SINT32', 'SINT64', 'BOOL', 'ENUM']);
 
-/** Makes messages of the contract in which every field is there. */
+/** Makes messages of the contract with every field set. */
 export class SampleMessages {
   readonly #messages = new Map<string, MessageDescriptor>();
 
@@ -49,7 +49,7 @@ export class SampleMessages {
     else writer.tag(number, WireType.Bit64).double(1);
   }
 
-  /** A type's name as seen from a message: the innermost scope that has it. */
+  /** Resolves a type's name as seen from a message, in the innermost scope that has it. */
   #resolve(typeName: string, around: string): string {
     if (typeName.startsWith('.')) return typeName.slice(1);
     for (let scope = around; scope !== ''; scope = scope.includes('.') ? scope.slice(0, scope.lastIndexOf('.')) : '') {

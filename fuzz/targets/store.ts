@@ -18,7 +18,7 @@ const SOURCE = 'export.jsonl';
 /** As version 0.1 wrote it. */
 const OLDER = join(import.meta.dirname, '../../../test/fixtures-of-0.1', SOURCE);
 
-/** Bytes that are read at a time, so that lines are torn apart. */
+/** Bytes that are read at a time, so that lines are split across chunks. */
 const CHUNK_BYTES = 4096;
 
 async function exported(from: ResultStore): Promise<Buffer> {
@@ -35,16 +35,16 @@ async function imported(bytes: Uint8Array): Promise<ResultStore> {
   return into;
 }
 
-/** @throws where what was taken cannot be moved on, or changes on its way */
+/** @throws where imported records cannot be imported again from their export, or change on the way */
 async function assertMoves(from: ResultStore): Promise<void> {
   const text = await exported(from);
   const again = await imported(text).catch((cause: unknown) => {
-    throw new Error('what was imported cannot be imported again', { cause });
+    throw new Error('the imported records cannot be imported again', { cause });
   });
   assert.ok((await exported(again)).equals(text), 'a second import differs from the first');
 }
 
-/** Exports of stores: read into one, and moved on to another. */
+/** Exports of stores: imported into a store, and exported from it to another one. */
 export const store: Target = {
   name: 'store',
   async seeds() {

@@ -17,7 +17,7 @@ async function documentOf(): Promise<object> {
   }
 }
 
-/** Suites: their document, beside bricks that are as they should be. */
+/** Suites: their document, beside valid bricks. */
 export const suite = jsonTarget({
   name: 'suite',
   async seeds() {

@@ -1,24 +1,24 @@
 import { PlatformError } from '../../src/base/errors.js';
 import type { Random } from '../random.js';
 
-/** The result of an input: something valid, or a refusal that names a place. */
+/** The result of an input: it is read as valid, or refused with an error that names its place. */
 export type Verdict = 'read' | 'refused';
 
-/** A reader of what comes from outside. */
+/** A reader of input from outside. */
 export interface Target {
   readonly name: string;
-  /** Inputs as they should be, from which the others are made; the same with every call. */
+  /** Valid inputs, from which the others are made; the same in every call. */
   seeds(): Promise<readonly Uint8Array[]>;
   /** One change of an input. */
   mutate(input: Uint8Array, random: Random): Uint8Array;
   /**
-   * @param folder for files, which is the target's own
-   * @throws anything where the input becomes neither valid nor refused as it should be
+   * @param folder for files, which no other target uses
+   * @throws any error where the reader neither reads the input nor refuses it properly
    */
   check(input: Uint8Array, folder: string): Promise<Verdict>;
 }
 
-/** A refusal, if it is one that users can act upon. @param place what the message must name */
+/** `refused` for an error that users can act on; throws otherwise. @param place that the message must name */
 export function refusal(error: unknown, place: string): Verdict {
   if (!(error instanceof PlatformError)) throw error;
   if (error.code !== 'internal' && error.message.includes(place)) return 'refused';

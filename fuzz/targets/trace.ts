@@ -19,7 +19,7 @@ const LINES = `{"model":"net","index":0,"op":"Conv","attributes":{"strides":[2,2
 {"model":"net","durations_us":[140]}
 `;
 
-/** Begins and ends of events, and layers in the platform's own tags. */
+/** Begin and end events, and layers in the platform's own tags. */
 const CHROME = `{"traceEvents":[{"ph":"M","name":"process_name","pid":1,"args":{"name":"c_predict"}},
 {"ph":"B","ts":1,"pid":1,"tid":1,"name":"conv","args":{"layer_sequence_index":"0-1","op_name":"Conv","shape":[1,2]}},{"ph":"E","ts":4,"pid":1,"tid":1},
 {"ph":"X","ts":5,"dur":2,"pid":1,"tid":1,"name":"relu","args":{"layer_sequence_index":"1","op_name":"Relu"}}]}`;

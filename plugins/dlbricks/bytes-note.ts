@@ -10,7 +10,7 @@ interface Building extends CutSettings {
 }
 
 /**
- * A note on the bytes that will be built of a large model; told before anything is built.
+ * A note on how many bytes are built for a large model, to show before anything is built.
  *
  * @returns undefined for models that are not large
  */
@@ -24,12 +24,12 @@ export function bytesNote(loaded: LoadedModel, building: Building): string | und
   if (shortening !== undefined) {
     const { blocks, shortenedBytes } = shortening;
     const block = `${counted(blocks.count, 'repeated block')} of ${counted(blocks.length, 'layer')}`;
-    parts.push(`${block}: graphs with ${gigabytes(shortenedBytes)} at most are optimized`);
+    parts.push(`${block}: graphs with at most ${gigabytes(shortenedBytes)} are optimized`);
   } else if (building.cut === 'kernel') parts.push('its whole graph is optimized');
   parts.push(`its largest weight has ${gigabytes(largestInitializerBytes(model))}`);
   const limit = gigabytes(limits.memoryLimitBytes);
   parts.push(`the limit of a measurement is ${limit}`);
   if (measureEndToEnd && wholeBytes > limits.memoryLimitBytes)
-    parts.push('so that the whole model will not be measured');
+    parts.push('the whole model exceeds it and is not measured');
   return parts.join('; ');
 }

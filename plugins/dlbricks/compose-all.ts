@@ -25,7 +25,7 @@ export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut
   readonly interrupted: boolean;
   readonly measured: number;
   readonly costs: EstimateResult['costs'];
-  /** How far the machines differ that the measurements are of; undefined for one machine. */
+  /** How far the machines of the measurements differ; undefined for one machine. */
   readonly machines?: MachineSpread | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface Estimation {
   /** Name of its manifest; undefined for models that a command line names. */
   readonly evaluation?: string | undefined;
   readonly models: readonly LoadedModel[];
-  /** Further ones, which could not be read. */
+  /** Further models, which could not be read. */
   readonly unusable?: readonly UnusableModel[] | undefined;
   readonly settings: Settings;
   readonly threads: number;
@@ -33,7 +33,7 @@ export interface Estimation {
   readonly limits: Limits;
   /** Address of a trace on a tracing server; by default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
-  /** When it began, by performance.now(). */
+  /** Start of the estimation, by performance.now(). */
   readonly startMs: number;
 }
 

@@ -37,13 +37,13 @@ export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly unusable?: readonly UnusableModel[] | undefined;
   /** Wall time that reading the models took, and what came before; ms. */
   readonly readingMs: number;
-  /** Measure each whole model as well, before most bricks and again at the end. */
+  /** Whether to measure each whole model as well: after each brick's first measurement, and again at the end. */
   readonly measureEndToEnd: boolean;
   /** Precision that bricks at the kernel cut need. */
   readonly precision: Precision;
   /** Address of a trace on a tracing server; by default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
-  /** The stored measurements that are taken again; by default disturbed ones, while the machine is quiet. */
+  /** The stored measurements to take again; by default disturbed ones, while the machine is quiet. */
   readonly remeasure?: Remeasure | undefined;
 }
 
@@ -95,7 +95,7 @@ class Evaluating {
     return this.#results.get({ ...request, occasion: FIRST_OCCASION })?.outcome.kind === 'failure';
   }
 
-  /** Measures the missing tasks, which the progress expects, then disturbed ones again. */
+  /** Measures the missing tasks, which the progress already expects, then the disturbed ones again. */
   async measure(
     { tasks, missing, disturbed }: Phase,
     { remeasure }: Pick<EstimateRequest, 'remeasure'>,
@@ -115,7 +115,7 @@ class Evaluating {
     return this.measure(phase, request);
   }
 
-  /** The phase without what has failed before; the progress does not expect that any more. */
+  /** The phase without the tasks that failed before, which the progress then no longer expects. */
   withoutFailed(phase: Phase): Phase {
     const failed = phase.missing.filter((task) => this.hasFailedBefore(task));
     this.progress.drop(failed);
@@ -129,7 +129,7 @@ function sumOfCosts(one: PhaseCost, other: PhaseCost): PhaseCost {
   return { nowMs: one.nowMs + other.nowMs, beforeMs: one.beforeMs + other.beforeMs };
 }
 
-/** An evaluation whose models are cut, and of which is known what the store has. */
+/** An evaluation whose models are cut and whose stored measurements are looked up. */
 interface Plan {
   readonly request: EstimateRequest;
   readonly system: System;
@@ -138,20 +138,20 @@ interface Plan {
   readonly evaluating: Evaluating;
   readonly bricks: Phase;
   readonly wholes: Phase;
-  /** The whole models again. */
+  /** The second measurement of the whole models. */
   readonly again: Phase;
 }
 
-/** How many models are prepared in all, and how many of them before those of a request. */
+/** Number of models to prepare in all, and number of them before those of a request. */
 interface PreparationCount {
   readonly before: number;
   readonly total: number;
 }
 
 /**
- * Cuts the models, and looks up what the store has of them.
+ * Cuts the models, and looks up their measurements in the store.
  *
- * @param evaluatingOn for each system one, so that what several plans need is measured once
+ * @param evaluatingOn one instance for each system, so that measurements that several plans need are taken once
  */
 async function planOf(
   request: EstimateRequest,
@@ -235,7 +235,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
 }
 
 /**
- * The main job: cuts models into bricks, measures each unique brick that the store lacks, and composes the models'
+ * Cuts models into bricks, measures each unique brick that the store lacks, and composes the models'
  * latencies. Every measurement is in the store as soon as it is taken, so that an interrupted evaluation continues
  * where it stopped.
  *
@@ -249,8 +249,8 @@ export async function evaluate(request: EstimateRequest, context: MeasuringConte
 }
 
 /**
- * Several evaluations, as of a sweep: they are planned together, with one count of progress, and carried out one after
- * another.
+ * Runs several evaluations, as in a sweep. They are planned together, with one count of progress, and carried out one
+ * after another.
  *
  * @returns a result for each request, in their order
  * @throws PlatformError as {@link evaluate}
@@ -267,7 +267,7 @@ export async function evaluateAll(
   for (const request of requests) {
     const { cut, protocol, limits, models } = request;
     const evaluatingOn = (system: System): Evaluating => {
-      // Results are of one system and setup.
+      // An instance has the results of one system and one setup.
       const key = JSON.stringify([system.fingerprint, cut, protocolKey(protocol), limits]);
       const evaluating = evaluatings.get(key) ?? new Evaluating(context, progress, system);
       evaluatings.set(key, evaluating);

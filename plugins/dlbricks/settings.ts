@@ -25,7 +25,7 @@ export const settingsSchema = z.strictObject({
     .optional()
     .meta({
       description:
-        'Tokens of a prompt, and tokens that decoders make after it: time to the first token, and the sum over steps with a growing cache, are composed for each two models with one name but for _prefill and _decode.',
+        'Tokens of a prompt, and tokens that decoders generate after it. The time to the first token and the sum over steps with a growing cache are composed for each two models whose names differ only in _prefill and _decode.',
     }),
   measure_end_to_end: z.boolean().default(false).meta({ description: 'Measure each whole model as well.' }),
   target_error: positiveNumber(1000).default(5).meta({

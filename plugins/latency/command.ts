@@ -78,7 +78,7 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
       batches.flatMap(({ models }) => models),
       options,
     );
-  // The rows of a model stand together.
+  // The rows of a model are next to each other.
   const names = new Set(batches.flatMap(({ models }) => models.map(({ name }) => name)));
   const asked = [...names].flatMap((name) =>
     batches.flatMap(({ batch, models }) =>
@@ -130,7 +130,7 @@ export function registerLatency(program: Command, host: CommandHost): void {
       'after',
       `
 Each model is timed once for each size of the batch and each number of threads.
-What the store has is not timed again. 'mlmodelscope dlbricks run MODEL...'
+Times in the store are not taken again. 'mlmodelscope dlbricks run MODEL...'
 estimates models without running them whole.
 
 Examples:

@@ -31,7 +31,7 @@ export interface WholeModel {
 export interface TimingSettings {
   readonly protocol: Protocol;
   readonly limits: Limits;
-  /** The stored measurements that are taken again. */
+  /** The stored measurements to take again. */
   readonly remeasure: Remeasure;
   /** Address of a trace on a tracing server; by default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
@@ -39,7 +39,7 @@ export interface TimingSettings {
 
 /** A model as it was timed, now or before. */
 export interface TimedModel extends WholeModel {
-  /** undefined where an interruption came first. */
+  /** undefined where the run was interrupted before it. */
   readonly measurement: Measurement | undefined;
 }
 
@@ -67,7 +67,7 @@ async function taskOf(
   return { label, request, work: 1 };
 }
 
-/** Looks up what the store has of models with one number of threads. */
+/** Looks up the stored measurements of models with one number of threads. */
 async function seriesOf(
   models: readonly WholeModel[],
   threads: number,
@@ -85,7 +85,7 @@ async function seriesOf(
 /**
  * Times whole models that the store does not have, and stores each at once. A model that fails is a result.
  *
- * @returns the models in their order; where an interruption came, some without a measurement
+ * @returns the models in their order; after an interruption, some have no measurement
  * @throws PlatformError where the agent or the store fails
  */
 export async function timeModels(

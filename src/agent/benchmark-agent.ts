@@ -16,11 +16,11 @@ export interface MeasureRequest {
   /** Each occasion needs another worker process. */
   readonly occasion: number;
   readonly limits: Limits;
-  /** Context of a benchmark that is measured together with others in one session; absent: in a session of its own. */
+  /** Context of a benchmark that is measured together with others in one session; absent for one in its own session. */
   readonly context?: Context | undefined;
   /** Bytes that the model touches in one run; the same for all of its bricks, which therefore run together. */
   readonly modelBytes?: number | undefined;
-  /** Time of one run in order of magnitude, from its shapes; ms. */
+  /** Order of magnitude of the time of one run, estimated from its shapes; ms. */
   readonly roughMs?: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface MeasuredRequest {
   /** Index of the request. */
   readonly index: number;
   readonly measurement: Measurement;
-  /** Whether the agent has put it into the store that both sides use. */
+  /** Whether the agent has put the measurement into the store that both sides share. */
   readonly isStored?: true | undefined;
 }
 
@@ -39,9 +39,12 @@ export interface MeasureProgress {
   readonly phase: MeasurePhase;
   /** Warm-ups included. */
   readonly runsDone: number;
-  /** Warm-ups included; fewer are made when the time budget is used up. */
+  /** Warm-ups included; fewer runs are made if the time budget is used up. */
   readonly runsTotal: number;
-  /** In the phase `waiting`: the process that measures on the agent's machine; absent where it waits for others of this agent. */
+  /**
+   * In the phase `waiting`: the process that measures on the agent's machine; absent where the request waits for other
+   * requests of the same agent.
+   */
   readonly waitsFor?: number | undefined;
 }
 
@@ -59,7 +62,10 @@ export interface OptimizedGraph {
   readonly benchmark: Benchmark;
   /** Types of its nodes' outputs, by name. */
   readonly values: ReadonlyMap<string, InferredValue>;
-  /** Wall time of the optimization, also where the result comes from a cache. Of several at a time, its share. */
+  /**
+   * Wall time of the optimization, also where the result comes from a cache. If several run at a time, its share of
+   * their wall time.
+   */
   readonly costMs: number;
 }
 
@@ -75,32 +81,32 @@ export interface TraceOptions {
 
 /** How far machines with the same fingerprint differ. */
 export interface MachineSpread {
-  /** Machines that were compared and measure; at least two. */
+  /** Number of machines that were compared and that measure; at least two. */
   readonly machines: number;
-  /** Benchmarks that they were compared by. */
+  /** Number of benchmarks by which they were compared. */
   readonly benchmarks: number;
-  /** Standard deviation between them of the time that these benchmarks take, relative to its mean: 0.02 is 2 %. */
+  /** Standard deviation between machines of the total time of these benchmarks, relative to its mean: 0.02 is 2 %. */
   readonly relative: number;
 }
 
 /**
- * A machine that measures, here or elsewhere. Every method throws a PlatformError: `unavailable` where the agent does not
- * answer, `cancelled` after the signal, `usage` where the request is wrong in itself.
+ * A machine that measures, here or elsewhere. Every method throws a PlatformError: `unavailable` where the agent does
+ * not answer, `cancelled` after the signal, `usage` where the request is wrong in itself.
  */
 export interface BenchmarkAgent {
   /** The system of measurements with these run options. */
   system(runOptions: RunOptions): Promise<System>;
 
-  /** Name of its host; of an agent that does not say it, its address. */
+  /** Name of the agent's host; its address if the agent does not give the name. */
   host(): Promise<string>;
 
   /** Whether it measures benchmarks together in one session: its framework has to keep a profile of kernels. */
   measuresTogether(): Promise<boolean>;
 
   /**
-   * Measures when it is these benchmarks' turn, those with a context in as few sessions as possible, and yields each
-   * measurement as soon as it is taken. A benchmark that fails (unsupported operator, out of memory, crash, time limit)
-   * gives a measurement with a failure as its outcome and does not affect the others.
+   * Measures benchmarks when it is their turn, and yields each measurement as soon as it is taken. Benchmarks with a
+   * context are measured in as few sessions as possible. A benchmark that fails (unsupported operator, out of memory,
+   * crash, time limit) gives a measurement with a failure as its outcome and does not affect the others.
    */
   measure(requests: readonly MeasureRequest[], options?: MeasureOptions): AsyncIterable<MeasuredRequest>;
 
@@ -124,23 +130,23 @@ export interface BenchmarkAgent {
   inferTypes(benchmark: Benchmark, signal?: AbortSignal): Promise<ReadonlyMap<string, InferredValue>>;
 
   /**
-   * The graph after the runtime's own optimizer with these run options. It depends on the system: on another one, other
-   * kernels may come out.
+   * The graph after the runtime's own optimizer with these run options. It depends on the system: on another system,
+   * the graph may have other kernels.
    *
    * @throws PlatformError as {@link BenchmarkAgent.inferTypes}
    */
   optimize(benchmark: Benchmark, runOptions: RunOptions, signal?: AbortSignal): Promise<OptimizedGraph>;
 
   /**
-   * Lets the agent read a model's file where it measures and optimizes with the model's own weights; absent where the agent may be on
-   * another machine.
+   * Lets the agent read a model's file, so that it can measure and optimize with the model's own weights; absent where
+   * the agent may be on another machine.
    *
    * @returns the handle of the file, for a benchmark's `weights`
    */
   readonly offerWeights?: (path: string) => string;
 
   /**
-   * How far the machines differ that share the work; absent for an agent that is one machine.
+   * How far the machines that share the work differ; absent for an agent on one machine.
    *
    * @returns undefined where they have not been compared, because nothing was measured
    */

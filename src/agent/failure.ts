@@ -21,8 +21,8 @@ export function briefly(message: string): string {
 }
 
 /**
- * Classifies a framework's exception: while a model is opened, the framework refuses the graph; later, running it has
- * failed.
+ * Classifies a framework's exception. While a model is opened, the framework refuses the graph; later, a run of the
+ * graph fails. Running out of memory is a reason of its own.
  */
 export function failureOf(thrown: unknown, stage: 'open' | 'run'): Failure {
   const message = briefly(messageOf(thrown));
@@ -30,14 +30,14 @@ export function failureOf(thrown: unknown, stage: 'open' | 'run'): Failure {
   return { reason: stage === 'open' ? 'unsupported' : 'run_failed', message };
 }
 
-/** A framework's exception as the error of a request that needs the model to work. */
+/** Converts a framework's exception to the error of a request that needs the model to work. */
 export function refusalOf(thrown: unknown, stage: 'open' | 'run'): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
   const { reason, message } = failureOf(thrown, stage);
   const options = { cause: thrown };
   const said = message.replace(/[.\s]+$/, '');
   if (reason === 'run_failed') {
-    const advice = 'Give its inputs values that fit with --input NAME=VALUE, or export the model again';
+    const advice = 'Give its inputs valid values with --input NAME=VALUE, or export the model again';
     return new PlatformError('model', `the runtime could not run the graph: ${said}. ${advice}.`, options);
   }
   const text =

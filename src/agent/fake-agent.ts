@@ -111,7 +111,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
 
     trace: () => Promise.reject(new PlatformError('unsupported', 'the fake agent has no runtime')),
 
-    // Not async, but a rejected promise like everywhere else.
+    // The method is not async, but it also reports errors as a rejected promise.
     inferTypes(benchmark, signal) {
       return Promise.resolve().then(() => {
         throwIfCancelled(signal);

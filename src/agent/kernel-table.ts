@@ -17,17 +17,18 @@ export interface KernelTable {
   readonly modelMs: number;
   /** Time of the whole model while the runtime times its kernels. */
   readonly tracedModelMs: number;
-  /** Cost of tracing for the whole model; below zero where it is less than the machine's noise. */
+  /** Cost of tracing for the whole model; may be below zero where it is less than the machine's noise. */
   readonly overheadMs: number;
-  /** Sum of the kernels while they are timed. */
+  /** Sum of the kernels' times while they are traced; an outer kernel's time includes its inner kernels. */
   readonly kernelsMs: number;
   readonly rows: readonly LayerRow[];
 }
 
 /**
- * Puts a table together from a trace. The runtime writes a kernel's record after it has timed it, so that most of
- * the cost of tracing lies between the kernels. Where they add up to more than the whole model takes without tracing, they
- * were slowed down themselves, and each is corrected by the same factor: kernels cannot take longer than their model.
+ * Makes a table from a trace. The runtime writes the record of a kernel after it has timed the kernel, so most of the
+ * cost of tracing lies between the kernels. If the kernels add up to more than the whole model takes without tracing,
+ * then tracing has slowed the kernels as well. In this case each kernel is corrected by the same factor, because
+ * kernels cannot take longer than their model.
  */
 export function kernelTable({ untracedMs, tracedMs, kernels }: LayerTrace): KernelTable {
   const modelMs = trimmedMean(untracedMs);

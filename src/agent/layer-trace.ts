@@ -7,22 +7,22 @@ export interface KernelTrace {
   readonly name: string;
   readonly opName: string;
   readonly executionProvider: string;
-  /** [1,64,56,56]; several separated by semicolons. */
+  /** Shapes of the outputs, as in [1,64,56,56]; several are separated by semicolons. */
   readonly shape: string;
   readonly inputShape: string;
   readonly elementType: string;
-  /** One for each run that executed it. */
+  /** One time for each run that executed the kernel. */
   readonly runMs: readonly number[];
 }
 
 /** The kernels of a model's runs, and the cost of tracing them. */
 export interface LayerTrace {
-  /** Whole runs without the runtime's profile, in the order in which they were taken. */
+  /** Times of whole runs without the runtime's profile, in the order in which they were taken. */
   readonly untracedMs: readonly number[];
-  /** Whole runs with it. */
+  /** Times of whole runs with the runtime's profile. */
   readonly tracedMs: readonly number[];
   /** In the order in which they are executed. */
   readonly kernels: readonly KernelTrace[];
-  /** The load on the machine meanwhile; undefined where it does not tell. */
+  /** The load on the machine during the runs; undefined where the operating system does not report it. */
   readonly conditions?: Conditions | undefined;
 }

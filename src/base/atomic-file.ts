@@ -7,7 +7,7 @@ import { type FileContent, writeContent, type WriteOptions } from './file-conten
 /** A temporary file of another machine without a write for this long is abandoned. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
-/** This machine or container: process ids mean nothing on another one that shares the folder. */
+/** Name of this machine or container. Process ids have no meaning on another machine that shares the folder. */
 export const HOST = hostname().replace(/[^A-Za-z0-9-]/g, '-');
 
 /**

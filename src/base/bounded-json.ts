@@ -1,7 +1,7 @@
 /** Deeper nesting than any file of this project or any trace has. */
 export const MOST_DEPTH = 64;
 
-/** Values of a text, by its commas and brackets. Each takes up to some ten bytes of memory. */
+/** Most values of a text, counted by its commas and opening brackets. Each takes up to tens of bytes of memory. */
 const MOST_VALUES = 2 ** 24;
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
@@ -29,10 +29,10 @@ function excessOf(text: string): string | undefined {
 }
 
 /**
- * Parses a JSON text of a foreign file. Its nesting is limited, so that recursion over the value is safe, and so are its
- * values, of which an empty list takes two bytes in the file and tens of bytes in memory.
+ * Parses a JSON text of a foreign file. The nesting is limited, so that recursion over the value is safe. The number of
+ * values is limited as well: an empty list takes two bytes in the file and tens of bytes in memory.
  *
- * @throws SyntaxError for a text that is no JSON, or has too much of it
+ * @throws SyntaxError for a text that is not JSON or exceeds a limit
  */
 export function parseBoundedJson(text: string): unknown {
   const excess = excessOf(text);

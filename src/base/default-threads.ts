@@ -1,13 +1,17 @@
 import { numberIn, wholeNumber } from './bounded-number.js';
 import { PlatformError } from './errors.js';
 
-/** Names the threads of commands that are not told otherwise. */
+/** Environment variable with the number of threads for commands without an option that gives it. */
 export const THREADS_VARIABLE = 'MLMODELSCOPE_THREADS';
 
 /** Threads of the runtime. */
 export const threadsSchema = wholeNumber(1, 1024);
 
-/** Threads of the runtime where no option says: those of the environment, else 1. @throws PlatformError `usage` */
+/**
+ * Threads of the runtime if no option gives them: the number in the environment, else 1.
+ *
+ * @throws PlatformError `usage`
+ */
 export function defaultThreads(environment: Readonly<NodeJS.ProcessEnv> = process.env): number {
   const text = environment[THREADS_VARIABLE];
   if (text === undefined || text === '') return 1;

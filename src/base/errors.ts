@@ -17,7 +17,10 @@ export type ErrorCode =
   | 'storage' // the store or the disk failed
   | 'internal';
 
-/** The process's exit code per error code: 2 where what the user gave is wrong, 1 where it could not be done. */
+/**
+ * The process's exit code for each error code: 2 for wrong input, 1 for work that could not be done, 130 for a
+ * cancellation.
+ */
 export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   usage: 2,
   manifest: 2,

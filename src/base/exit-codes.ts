@@ -1,4 +1,7 @@
-/** Everything was done, but an estimate covers only a part of its model, or results could not be brought to their server. */
+/**
+ * The command ended normally, but an estimate covers only a part of its model, a prediction failed, or results could
+ * not be sent to their server.
+ */
 export const EXIT_PARTIAL = 3;
 
 /** Stopped by the user. */

@@ -12,29 +12,29 @@ export interface Fitting {
 }
 
 export interface FittedTable {
-  /** Its last line is not ended. */
+  /** The last line has no line break. */
   readonly text: string;
-  /** Titles of the columns that are not in it. */
+  /** Titles of the columns that are not in the text. */
   readonly leftOut: readonly string[];
 }
 
-/** A line on the columns that a narrow table leaves out, and on the option that shows them; none where all are shown. */
+/** A line that names the columns left out of a narrow table and the option that shows them; none if all are shown. */
 export function leftOutLines({ leftOut }: FittedTable, width = Infinity): readonly string[] {
   if (leftOut.length === 0) return [];
   return [wrap(`This terminal is too narrow for: ${leftOut.join(', ')}; --export-markdown - shows them.`, width, '  ')];
 }
 
-/** A shorter cell would say nothing. */
+/** Fewest characters of a shortened cell; a shorter one would say nothing. */
 const SHORTEST_CELL = 8;
 
-/** Its first line is a border, of which each character takes one column. */
+/** Width of a drawn table. Its first line is a border, and each character of the border takes one column. */
 function widthOf(table: string): number {
   return Math.max(0, table.indexOf('\n'));
 }
 
 /**
- * Draws a table within a width. It breaks titles before their unit first, then leaves out columns, and at last breaks and
- * shortens the texts of the widest columns on the left.
+ * Draws a table within a width. It first breaks titles before their unit, then leaves out columns, and at last breaks
+ * and shortens the texts of the widest left-aligned columns.
  */
 export function fittingTable<Row>(
   columns: readonly Column<Row>[],
@@ -62,7 +62,10 @@ export function fittingTable<Row>(
   return { text, leftOut };
 }
 
-/** Characters that the cells of each column may have, so that the table is narrower: texts on the left give, the widest first. */
+/**
+ * Most characters in a cell of each column, so that the table is narrower by `excess`. It narrows the left-aligned
+ * columns, the widest first.
+ */
 function narrowed<Row>(columns: readonly Column<Row>[], rows: readonly Row[], excess: number): readonly number[] {
   const longest = columns.map(({ align, cell }) =>
     align === 'left' ? Math.max(0, ...rows.map((row) => cell(row).length)) : Infinity,

@@ -2,7 +2,7 @@
 const GO_ARCHITECTURES: ReadonlyMap<string, string> = new Map([
   ['x64', 'amd64'],
   ['ia32', '386'],
-  // Node.js has no name of its own for little-endian machines, which all of Linux on POWER are.
+  // Node.js has no separate name for little-endian machines. Linux on POWER is always little-endian.
   ['ppc64', 'ppc64le'],
   ['mipsel', 'mipsle'],
 ]);

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Readers write documents again by recursion, which deeper documents would break. */
+/** Readers of a document serialize it by recursion. That would fail for deeper documents. */
 const MAX_DEPTH = 500;
 
 /** Characters checked before other work gets its turn; a millisecond or two. */

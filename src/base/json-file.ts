@@ -4,7 +4,7 @@ import { readRegularFile } from './regular-file.js';
 /**
  * Reads a JSON file of an untrusted source, in bounded time and memory.
  *
- * @throws Error that says what was found instead
+ * @throws Error that describes the content that was found instead
  */
 export async function readJsonFile(path: string, mostBytes: number): Promise<unknown> {
   const file = await readRegularFile(path, mostBytes);

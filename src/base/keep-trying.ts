@@ -1,10 +1,10 @@
 import { cancellationOf, throwIfCancelled } from './cancellation.js';
 import { type Clock, monotonicClock } from './clock.js';
 
-/** A failure that may pass. */
+/** A temporary failure. */
 export interface PassingFailure {
   readonly thrown: unknown;
-  /** Whether it is the first one since the start, or since something answered. */
+  /** Whether it is the first failure since the start, or since the last answer. */
   readonly isFirst: boolean;
   /** Pause before the next attempt. */
   readonly pauseMs: number;
@@ -20,7 +20,7 @@ export interface KeepTryingOptions {
   readonly limitMs?: number | undefined;
   /** Called before each pause. */
   readonly onFailure?: ((failure: PassingFailure) => void) | undefined;
-  /** Aborted: the pause ends, and no further attempt is made. An attempt has to end by itself. */
+  /** When it aborts, the pause ends and no further attempt is made. A running attempt has to end by itself. */
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -28,8 +28,8 @@ export interface KeepTryingOptions {
 /**
  * Makes attempts, with pauses between them, until one succeeds.
  *
- * @param attempt calls `answers` where it goes on after something answered: the failures before no longer count
- * @throws the failure that does not pass or comes after the limit; what {@link cancellationOf} says when the signal aborts
+ * @param attempt calls `answers` when it gets an answer and goes on: earlier failures then no longer count
+ * @throws a failure that is final or comes after the limit; the error of {@link cancellationOf} when the signal aborts
  */
 export async function keepTrying<T>(
   attempt: (answers: () => void) => Promise<T>,
@@ -55,7 +55,7 @@ export async function keepTrying<T>(
   }
 }
 
-/** Keeps something up that ends with the signal's abort only: {@link keepTrying}, where the abort is no failure. */
+/** Like {@link keepTrying}, for work that ends only when the signal aborts. The abort is not a failure. */
 export async function keepGoing(
   attempt: (answers: () => void) => Promise<void>,
   options: KeepTryingOptions & { readonly signal: AbortSignal },

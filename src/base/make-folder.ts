@@ -5,8 +5,8 @@ import { dirname } from 'node:path';
 export const OWNER_ONLY = 0o700;
 
 /**
- * Makes a folder and its missing parents, by default with the mode by the umask. Node's own recursive mkdir never
- * returns on a file system without new folders, such as /proc.
+ * Makes a folder and its missing parents, by default with the mode of the umask. Node's own recursive mkdir never
+ * returns on a file system that allows no new folders, such as /proc.
  *
  * @throws the file system's error
  */
@@ -16,7 +16,7 @@ export function makeFolder(path: string, mode = 0o777): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // Another process may have been faster; a file in the way is an error.
+    // Another process may have made the folder first. A file with this name is an error.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The values of several sources, each as soon as it comes. The first error of a source ends all of them.
+ * Yields the values of several sources, each as soon as it is available. The first error of a source ends all sources.
  *
- * @param stop called before the sources are left, so that one that waits for something ends as well
+ * @param stop called before the sources are closed, so that a waiting source ends as well
  */
 export async function* merged<T>(
   sources: readonly AsyncIterable<T>[],

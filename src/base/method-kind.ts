@@ -8,8 +8,9 @@ import { AgentRegistryServiceDefinition } from '../generated/mlmodelscope/regist
 import { TraceServiceDefinition } from '../generated/mlmodelscope/trace/v1/trace.js';
 
 /**
- * The effect of calling a method, from its `idempotency_level` in the contract: `read` changes and costs nothing, so that it
- * needs no token; `idempotent` may be made again where the first answer got lost; `write` is everything else.
+ * The effect of calling a method, from its `idempotency_level` in the contract. A `read` changes nothing and costs
+ * nothing, so it needs no token. An `idempotent` method may be called again if the first answer was lost. Every other
+ * method is a `write`.
  */
 export type MethodKind = 'read' | 'idempotent' | 'write';
 
@@ -68,7 +69,7 @@ export function methodKind(path: string): MethodKind {
   return KINDS.get(path) ?? 'write';
 }
 
-/** Paths of the methods that may be called again where an answer got lost. */
+/** Paths of the methods that may be called again if an answer was lost. */
 export function repeatableMethods(): readonly string[] {
   return [...KINDS].filter(([, kind]) => kind !== 'write').map(([path]) => path);
 }

@@ -18,7 +18,7 @@ export function wholeNumberOption(least: number, most: number): (text: string) =
   return numberOption(wholeNumber(least, most));
 }
 
-/** Each value of a list is a table's row for every model. */
+/** Most values of a list. Each value adds a row per model to a table. */
 const MOST_VALUES = 100;
 
 /** Parses values with commas between them as an option's value; each counts once. */

@@ -13,7 +13,7 @@ function isMissing(error: unknown, packages: readonly string[]): boolean {
 }
 
 /**
- * Converts the error of an import: where an optional package is missing, to one that says how to install it.
+ * Converts the error of an import. If an optional package is missing, the new error says how to install it.
  *
  * @returns PlatformError `unsupported` for a missing package, else the error itself
  */

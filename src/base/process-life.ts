@@ -1,8 +1,8 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** A process, identified beyond its number, which a later process may get. Plain data, so that it can be stored. */
+/** A process, identified by more than its id, which a later process may reuse. Plain data, so that it can be stored. */
 export interface ProcessLife {
-  /** The boot of the machine, and the namespace of its process numbers. */
+  /** The boot of the machine, and the namespace of its process ids. */
   readonly machine: string;
   readonly pid: number;
   /** When it started, in clock ticks since the boot. */
@@ -18,7 +18,7 @@ export function ownLife(): ProcessLife | undefined {
     : { machine, pid: process.pid, startTicks: own.startTicks };
 }
 
-/** Whether a process has ended for certain. False for a process of another machine, which cannot be looked for. */
+/** Whether a process has certainly ended. False for a process of another machine, which cannot be checked. */
 export function hasEnded({ machine, pid, startTicks }: ProcessLife): boolean {
   if (machine !== thisMachine()) return false;
   try {

@@ -5,7 +5,7 @@ export function escaped(text: string): string {
   return text.replace(/\p{C}/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
-/** The same as {@link quoted}, with so many characters. */
+/** The same as {@link quoted}, with at most this many characters. */
 export function quotedUpTo(text: string, longest: number): string {
   const short = text.length > longest ? `${text.slice(0, longest)}…` : text;
   return escaped(JSON.stringify(short));

@@ -46,7 +46,7 @@ export async function openRegularFile(path: string): Promise<OpenFile | NotAFile
   }
 }
 
-/** Read at a time. */
+/** Bytes that are read at a time. */
 const BLOCK_BYTES = 2 ** 20;
 
 async function readAtMost(file: FileHandle, limit: number): Promise<Buffer> {

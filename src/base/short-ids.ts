@@ -1,7 +1,7 @@
-/** Fewer digits are easily mistaken for others that come later. */
+/** Ids with fewer digits are easily the same as ids that are added later. */
 const LEAST_DIGITS = 8;
 
-/** A function that shortens these ids to as many digits as tell them apart, 8 at least. */
+/** Gives a function that shortens these ids to the fewest digits that distinguish them, at least 8. */
 export function shortIds(ids: Iterable<string>): (id: string) => string {
   const different = [...new Set(ids)];
   const longest = Math.max(LEAST_DIGITS, ...different.map((id) => id.length));

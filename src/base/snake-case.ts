@@ -7,7 +7,7 @@ function camelKey(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Objects within objects that are converted. Deeper ones in a foreign document stay as they are. */
+/** Levels of nested objects that are converted. Deeper objects in a foreign document stay as they are. */
 const DEPTH = 16;
 
 function withKeys(value: unknown, keyOf: (key: string) => string, depth = DEPTH): unknown {
@@ -26,7 +26,7 @@ export function withCamelKeys(value: unknown): unknown {
   return withKeys(value, camelKey);
 }
 
-/** A path in plain data, as it is called after {@link withSnakeKeys}. */
+/** A path in plain data, with the keys that it has after {@link withSnakeKeys}. */
 export function snakePath(path: readonly PropertyKey[]): PropertyKey[] {
   return path.map((step) => (typeof step === 'string' ? snakeKey(step) : step));
 }

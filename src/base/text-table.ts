@@ -7,7 +7,7 @@ type Align = 'left' | 'right';
 /** A table for display. */
 export interface TextTable {
   readonly titles: readonly string[];
-  /** One for each title; all are left where there are none. */
+  /** One for each title; without them, all columns are aligned left. */
   readonly aligns?: readonly Align[];
   readonly rows: readonly (readonly string[])[];
 }
@@ -27,7 +27,7 @@ export function textTable<Row>(columns: readonly Column<Row>[], rows: readonly R
   };
 }
 
-/** The text with its middle left out, where it is longer than that. */
+/** Leaves out the middle of a text that is longer than this. */
 function shortened(text: string, length: number): string {
   if (text.length <= length) return text;
   const end = Math.ceil((length - 1) / 2);
@@ -43,9 +43,9 @@ function inLines(cell: string, longest: number): string {
 }
 
 /**
- * A table with borders, for terminals; its last line is not ended.
+ * A table with borders, for terminals. The last line has no line break.
  *
- * @param longest characters of a line that each column's cells may have: longer cells are broken between words, and long
+ * @param longest most characters in a line of each column's cells: longer cells are broken between words, and long
  *   words are shortened
  */
 export function drawTable({ titles, aligns, rows }: TextTable, longest: readonly number[] = []): string {

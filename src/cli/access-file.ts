@@ -22,7 +22,7 @@ export function accessFileOption(): Option {
   ).env('MLMODELSCOPE_ACCESS_FILE');
 }
 
-/** Far more than a team has; each call's token is compared with all. */
+/** Far more than a team has. Each call's token is compared with all of them. */
 const MOST_TOKENS = 1000;
 
 const accessSchema = z.strictObject({
@@ -48,15 +48,15 @@ function repetitions(document: ManifestDocument, { tokens }: Access): readonly P
     const seen = new Set<string>();
     return tokens.flatMap((token, index) => {
       if (!seen.has(token[key])) return (seen.add(token[key]), []);
-      return [problemAt(document, ['tokens', index, key], `another ${key} for each token`, 'the same once more')];
+      return [problemAt(document, ['tokens', index, key], `another ${key} for each token`, 'the same twice')];
     });
   });
 }
 
-/** Mode bits of a file that its group and others may write. */
+/** Mode bits that allow a file's group and others to write it. */
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** A user who may change the file may do everything. Windows has no such modes. */
+/** A user who can change the file can give themselves every role. Windows has no such modes. */
 async function assertProtected(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const { mode } = await stat(path);
@@ -67,8 +67,8 @@ async function assertProtected(path: string): Promise<void> {
 /**
  * The tokens that a file lists.
  *
- * @throws PlatformError `manifest` with the place of the error in the file, `usage` where there is no such file or
- *   other users can change it
+ * @throws PlatformError `manifest` with the place of the error in the file, `usage` where the file cannot be read
+ *   or other users can change it
  */
 export async function readAccessFile(path: string): Promise<readonly AcceptedToken[]> {
   const file = await readManifestBytes(path);
@@ -80,18 +80,18 @@ export async function readAccessFile(path: string): Promise<readonly AcceptedTok
   return data.tokens.map(({ sha256, ...token }) => ({ ...token, sha256: Buffer.from(sha256, 'hex') }));
 }
 
-/** Between two looks at the file's times and size. */
+/** Interval between two checks of the file's times and size. */
 const LOOK_MS = 1000;
 
 interface Told {
   readonly onChange: (message: string) => void;
   readonly onWarning: (message: string) => void;
-  /** Ends the looking for changes. */
+  /** Aborting it ends the checks for changes. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The tokens of a file as it is at each moment. Where it has become invalid, those from before stay.
+ * The tokens of a file, read again after each change. Where the changed file is invalid, the previous tokens stay.
  *
  * @throws PlatformError as {@link readAccessFile}
  */
@@ -112,7 +112,7 @@ async function openAccessFile(path: string, { onChange, onWarning, signal }: Tol
 }
 
 /**
- * How a server of this process is protected, with the tokens of a file if one is named.
+ * The security settings of a server in this process, with the tokens of the access file at `path` if there is one.
  *
  * @throws PlatformError as {@link readAccessFile}
  */

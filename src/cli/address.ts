@@ -8,7 +8,7 @@ export function parseAddress(text: string): HostPort {
   throw new InvalidArgumentError('expected HOST:PORT, for example 127.0.0.1:7070 or [::1]:7070');
 }
 
-/** Names the platform's server for commands that are not told otherwise. */
+/** Names the platform's server for commands without `--server`. */
 export const SERVER_VARIABLE = 'MLMODELSCOPE_SERVER';
 
 /** The option that names the platform's server. */

@@ -11,7 +11,7 @@ type Cell = string | number | null;
 /** Stands for a figure that is not known. */
 const UNKNOWN = '-';
 
-/** A latency has four significant digits. */
+/** A number that is not an integer has four significant digits. */
 function shown(cell: Cell | undefined): string {
   if (cell === null || cell === undefined) return UNKNOWN;
   if (typeof cell === 'string') return oneLine(cell);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { DEFAULT_TRACE_LEVEL, type TraceLevel } from '../tracing/trace-level.js';
 import { activeTracing } from '../tracing/tracing.js';
 
-/** These commands serve other processes' traces and have none of their own. */
+/** These commands add spans to the traces of other processes, and begin no trace of their own. */
 const SERVERS = new Set(['agent', 'serve', 'plugin']);
 
 /** The names of the command and its subcommands that a command line calls. */

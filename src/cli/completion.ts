@@ -39,7 +39,11 @@ function branchesOf(points: readonly CompletionPoint[], indent: string): string 
   return branches.join('\n');
 }
 
-/** Finds the candidates in the syntax that bash and zsh share. @param wordsBefore the words before the one to complete */
+/**
+ * Finds the candidates, in the syntax that bash and zsh share.
+ *
+ * @param wordsBefore the words before the word to complete
+ */
 function candidatesAfter(wordsBefore: string, points: readonly CompletionPoint[]): string {
   return `local at='' candidates='' word
   for word in "${wordsBefore}"; do
@@ -100,7 +104,7 @@ ${lines.map((line) => `complete -c mlmodelscope ${line}`).join('\n')}
 
 const SCRIPTS: Readonly<Record<Shell, (points: readonly CompletionPoint[]) => string>> = { bash, zsh, fish };
 
-/** The script that a shell completes this program's commands and options with. */
+/** The script by which a shell completes this program's commands and options. */
 export function completionScript(shell: Shell, program: Command): string {
   return SCRIPTS[shell](completionPoints(program));
 }

@@ -22,7 +22,7 @@ const configurationSchema = z.strictObject({
 const SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 
 /**
- * The environment variables that a configuration file stands for.
+ * The environment variables that stand for the settings of a configuration file.
  *
  * @throws PlatformError `manifest` with the place of the problem in the file
  */

@@ -7,7 +7,7 @@ import { readManifestBytes } from '../manifest/read-file.js';
 /** Names another configuration file. */
 const FILE_VARIABLE = 'MLMODELSCOPE_CONFIG';
 
-/** Where the configuration is: MLMODELSCOPE_CONFIG, else `config.yml` in the user's folder for that. */
+/** Path of the configuration file: MLMODELSCOPE_CONFIG, else `config.yml` in the user's configuration folder. */
 export function configurationFile(environment: Readonly<NodeJS.ProcessEnv>): string {
   const chosen = environment[FILE_VARIABLE];
   if (chosen !== undefined && chosen !== '') return resolve(chosen);
@@ -15,11 +15,11 @@ export function configurationFile(environment: Readonly<NodeJS.ProcessEnv>): str
 }
 
 /**
- * Reads the configuration file and puts its settings into the environment, where nothing is set yet: so options win over
- * the environment, and that over the file, in this process and in those that it starts.
+ * Reads the configuration file and sets those of its environment variables that are not set yet. So an option wins over
+ * the environment, and the environment wins over the file, in this process and in the processes that it starts.
  *
- * @throws PlatformError `manifest` with the place of the problem in the file, `usage` where a file that is named is not
- *   there
+ * @throws PlatformError `manifest` with the place of the problem in the file, `usage` where the file cannot be read; a
+ *   missing file is an error only where MLMODELSCOPE_CONFIG names it
  */
 export async function applyConfiguration(environment: NodeJS.ProcessEnv): Promise<void> {
   const path = configurationFile(environment);
@@ -28,7 +28,7 @@ export async function applyConfiguration(environment: NodeJS.ProcessEnv): Promis
     if (file.found === 'no such file' && !environment[FILE_VARIABLE]) return;
     throw new PlatformError('usage', `${path}: expected a configuration file, found ${file.found}`);
   }
-  // Most users have no such file, and its reader takes a while to load.
+  // Loaded here, because most users have no such file and this module takes a while to load.
   const { settingsIn } = await import('./configuration-settings.js');
   const settings = settingsIn(path, file.bytes);
   const unset = Object.entries(settings).filter(([variable, value]) => {

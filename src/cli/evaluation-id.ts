@@ -4,14 +4,14 @@ import type { EvaluationClient } from '../evaluation/client/evaluation-client.js
 /** The form of a whole id: a UUID. */
 const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Number of the newest evaluations among which a part of an id is looked for. */
+/** The first digits of an id are searched for among this many newest evaluations. */
 const LOOKED_AT = 1000;
 
 /**
  * The id of an evaluation that a user names.
  *
- * @param text an id, its first digits where no other one of the newest evaluations begins so, or `latest`
- * @throws PlatformError `not_found`
+ * @param text an id, first digits that only one of the newest evaluations has, or `latest`
+ * @throws PlatformError `not_found` where no evaluation or more than one fits
  */
 export async function evaluationId(client: EvaluationClient, text: string): Promise<string> {
   if (WHOLE_ID.test(text)) return text;
@@ -19,6 +19,6 @@ export async function evaluationId(client: EvaluationClient, text: string): Prom
   const meant = text === 'latest' ? evaluations : evaluations.filter(({ id }) => id.startsWith(text.toLowerCase()));
   const [found] = meant;
   if (found !== undefined && meant.length === 1) return found.id;
-  const problem = found === undefined ? `no evaluation is called ${text}` : `${meant.length} begin with ${text}`;
-  throw new PlatformError('not_found', `${problem}; \`mlmodelscope evaluations list\` shows those that there are`);
+  const problem = found === undefined ? `no evaluation is called ${text}` : `${meant.length} ids begin with ${text}`;
+  throw new PlatformError('not_found', `${problem}; \`mlmodelscope evaluations list\` shows the ids`);
 }

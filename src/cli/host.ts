@@ -20,30 +20,30 @@ export interface OwnedHost extends CommandHost {
   readonly exitCode: number;
   /** The queue at `uri`; closed when the command ends. @throws PlatformError as openQueue */
   openQueue(uri: string): Promise<WorkQueue>;
-  /** TLS and the token by the command line and the environment. */
+  /** TLS and the token, from the command line and the environment. */
   readonly security: Security;
   /** Called once, before the command's action. */
   secure(security: Security): void;
-  /** Closes the connection and the agent, in the reverse order of their opening, then the store. */
+  /** Closes connections, agents and queues in the reverse order of their opening, then the stores. */
   close(): Promise<void>;
 }
 
-/** Settings that every agent can describe itself with. */
+/** Run options with which every agent can describe its system. */
 const ANY_RUN_OPTIONS = runOptionsOf(1);
 
 /**
- * The host of commands on this machine: real streams, the real store, an agent here or elsewhere. It loads what a command
- * asks for, and no more: loading takes most of the time of a short command.
+ * The host of commands on this machine: real streams, the real store, an agent here or elsewhere. It loads only the
+ * modules that a command needs, because loading takes most of the time of a short command.
  */
 export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const closers: (() => Promise<void>)[] = [];
-  /** Closed last, since the spans of all others go there. */
+  /** Closed last, because the spans of all other resources are stored there. */
   const stores: ResultStore[] = [];
-  /** Files of weights that the agent that is started here may read, by their handles. */
+  /** Weight files that the agent of this process may read, by handle. */
   const weightFiles = new Map<string, string>();
   let shown: Progress | undefined;
   let exitCode = 0;
-  /** Set where results are on this machine instead of on a server. */
+  /** Whether results are kept on this machine because the store's server is unavailable. */
   let isSpooled = false;
   let security = NO_SECURITY;
 
@@ -72,7 +72,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     }
     const { connectAgent } = await import('../agent/client/agent-client.js');
     const { cacheOptimizedGraphs } = await import('../agent/client/optimized-graph-cache.js');
-    // An agent that was started for this command alone needs no token.
+    // An agent that is started for this command alone needs no token.
     const client = connectAgent(address, server === undefined ? {} : { security: security.client });
     closers.push(() => client.close());
     // Reports a wrong address before slow work begins.

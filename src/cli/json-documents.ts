@@ -9,7 +9,7 @@ import { systemSchema } from '../measurement/system.js';
 const count = z.int().min(0);
 const ms = z.number();
 
-/** A registered agent, or one without a registry. */
+/** A registered agent, or an agent that is not registered. */
 const agentSchema = z.union([
   z.strictObject({
     ...agentOfferSchema.shape,
@@ -154,7 +154,7 @@ const featureSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** A line of `mlmodelscope predict`. */
+/** A JSON line of `mlmodelscope predict`. */
 const predictionSchema = z.union([
   z.strictObject({ inputId: z.string(), features: z.array(featureSchema).describe('The likeliest first') }),
   z.strictObject({
@@ -163,7 +163,10 @@ const predictionSchema = z.union([
   }),
 ]);
 
-/** Documents that commands print with `--json`: each kind has a schema under this name in `schemas/`. Keys become snake_case. */
+/**
+ * Documents that commands print with `--json`. Each kind has a schema under its name in `schemas/`. Keys become
+ * snake_case.
+ */
 const DOCUMENTS = {
   agents: z.array(agentSchema),
   models: z.array(modelSchema),
@@ -195,6 +198,6 @@ export function documentText<K extends DocumentKind>(kind: K, value: z.input<(ty
 /** JSON Schema (draft 2020-12) of a kind. */
 export function documentJsonSchema(kind: DocumentKind): object {
   const schema = snakeCaseSchema(z.toJSONSchema(DOCUMENTS[kind])) as { readonly properties?: object };
-  // The result document is the plugin's own.
+  // The plugin defines the result document, so its schema is open.
   return kind === 'evaluation' ? { ...schema, properties: { ...schema.properties, result: {} } } : schema;
 }

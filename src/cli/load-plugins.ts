@@ -9,16 +9,16 @@ import type { Plugin } from '../evaluation/plugin.js';
 /** Built beside src: dist/plugins. */
 const BUILT_IN = fileURLToPath(new URL('../../plugins/', import.meta.url));
 
-/** Folder of the packages that were installed beside this one, in the same node_modules. */
+/** Folder of the packages that are installed beside this one, in the same node_modules. */
 const INSTALLED = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** Name of a package that is a plugin. */
+/** Name of a plugin's package. */
 const PACKAGE = /^mlmodelscope-plugin-/;
 
 /** Far larger than any bundle of JavaScript. */
 const MOST_FILE_BYTES = 64 * 2 ** 20;
 
-/** The fields of every plugin; the others are checked where they are used. */
+/** The fields that every plugin has; optional fields are checked where they are used. */
 const pluginSchema = z.looseObject({ name: z.string().regex(/^[a-z][a-z0-9-]*$/), version: z.string() });
 
 export interface LoadPluginsOptions {
@@ -26,11 +26,11 @@ export interface LoadPluginsOptions {
   readonly paths: readonly string[];
   /** The user's own folder of plugins. */
   readonly folder: string;
-  /** Told of each plugin that does not load, with the cause: the others do. */
+  /** Called for each plugin that does not load, with the cause. The other plugins are still loaded. */
   readonly onWarning: (message: string) => void;
 }
 
-/** Folders in a folder, in alphabetical order; none where it is not there. */
+/** Folders in a folder, in alphabetical order; none where the folder does not exist. */
 async function foldersIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const names = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map(({ name }) => name);
@@ -42,7 +42,11 @@ async function fileOf(path: string): Promise<string> {
   return stats?.isDirectory() === true ? join(path, 'index.js') : path;
 }
 
-/** An import of a pipe or device never ends, and no signal ends it. @throws Error that names the kind of file found instead */
+/**
+ * Requires a regular file, because an import of a pipe or device never ends, and no signal ends it.
+ *
+ * @throws Error that names the kind of file found instead
+ */
 async function requireModule(file: string): Promise<void> {
   const opened = await openRegularFile(file);
   if (!opened.ok) throw new Error(`expected a file of JavaScript at ${file}, found ${opened.found}`);
@@ -66,9 +70,9 @@ function mainOf(folder: string): string {
 }
 
 /**
- * Imports the plugins that were built with the platform, those that are installed beside it as packages called
- * `mlmodelscope-plugin-NAME`, those in the user's folder, and those that the user names. One that does not load, or has the
- * name of an earlier one, is left out with a warning.
+ * Imports the plugins that are built with the platform, those that are installed beside it as packages called
+ * `mlmodelscope-plugin-NAME`, those in the user's folder, and those that the user names. A plugin that does not load,
+ * or has the name of an earlier plugin, is left out with a warning.
  */
 export async function loadPlugins({ paths, folder, onWarning }: LoadPluginsOptions): Promise<readonly Plugin[]> {
   const packages = basename(INSTALLED) === 'node_modules' ? await foldersIn(INSTALLED) : [];
@@ -91,7 +95,7 @@ export async function loadPlugins({ paths, folder, onWarning }: LoadPluginsOptio
   return [...plugins.values()];
 }
 
-/** The values of `--plugin` on a command line, which has to be known before the commands are. */
+/** The values of `--plugin` on a command line. They are needed before Commander knows the commands. */
 export function pluginPaths(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   const words = end < 0 ? argv : argv.slice(0, end);

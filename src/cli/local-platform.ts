@@ -16,7 +16,7 @@ export interface LocalPlatformOptions {
   readonly framework?: FrameworkName | undefined;
 }
 
-/** The one agent, for as long as the process lasts. */
+/** A directory of this one agent, with a lease that never ends. */
 function directoryOf({ address, machine, framework }: RunningAgent): LeasedDirectory {
   const { architecture, processor, operatingSystem, cores, memoryBytes } = machine;
   const directory = createDirectory({ leaseMs: Infinity });
@@ -37,8 +37,8 @@ function directoryOf({ address, machine, framework }: RunningAgent): LeasedDirec
 }
 
 /**
- * The whole platform in this process, on loopback: a server, an agent and the plugins, with the same messages as
- * between processes. It does not touch other evaluations in the store.
+ * Starts the whole platform in this process, on loopback: a server, an agent and the plugins, with the same messages as
+ * between processes. It does not continue other evaluations in the store.
  */
 export async function startLocalPlatform(options: LocalPlatformOptions): Promise<RunningServer> {
   const { store, plugins, framework } = options;

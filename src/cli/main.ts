@@ -5,8 +5,8 @@ import { runCommandLine } from './run-command-line.js';
 import { processTerminal, type Terminal } from './terminal.js';
 
 /**
- * Ends this process like an unhandled interrupt, which a shell reports as 130. Not by process.exit: that waits for the
- * store's threads, which may in turn wait for it when they are in the middle of a write.
+ * Ends this process like an unhandled interrupt, which a shell reports as 130. It does not use process.exit, which
+ * waits for the store's threads: a thread in the middle of a write may in turn wait for this thread.
  */
 function endNow(): void {
   process.removeAllListeners('SIGINT');
@@ -25,14 +25,14 @@ function interruptOnSignals(interrupt: AbortController): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
 }
 
-/** Streams and callbacks can fail outside of every `try`. These errors give one message and no stack trace as well. */
+/** Streams and callbacks can fail outside of every `try`. These errors also print one message and no stack trace. */
 function endOnStrayErrors(terminal: Terminal, interrupt: AbortController): void {
   const end = (error: unknown): never => {
     const { message, exitCode } = commandFailureOf(error);
     terminal.err(message);
     process.exit(exitCode);
   };
-  // The reader of a stream has closed it, as `| head` does. The store has all results.
+  // The reader of standard output has closed it, as `| head` does. The store has all results.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') interrupt.abort();
     else end(new PlatformError('storage', `standard output cannot be written: ${error.message}; make room for it`));

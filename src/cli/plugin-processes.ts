@@ -6,14 +6,14 @@ import { keepGoing } from '../base/keep-trying.js';
 
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
 
-/** Between two starts of a plugin that ends by itself. */
+/** Pauses before a plugin that ended by itself is started again. */
 const SHORTEST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 
-/** A plugin that has run for this long ended for a new reason. */
+/** After a plugin has run for this long, its end counts as the first failure: the pauses begin short again. */
 const HEALTHY_MS = 60_000;
 
-/** A plugin that is not attached for this long hangs. */
+/** A plugin that is not attached for this long counts as hanging, and is killed. */
 const HANGING_MS = 60_000;
 const LOOK_MS = 5000;
 
@@ -28,7 +28,7 @@ export interface PluginProcessOptions {
   readonly signal: AbortSignal;
 }
 
-/** Ends a process that has not been attached for too long; resolves when it has ended. */
+/** Kills the process where its plugin is not attached for too long; resolves when the process has ended. */
 async function watch(name: string, child: ChildProcess, isAttached: (name: string) => boolean): Promise<void> {
   let attachedMs = performance.now();
   const timer = setInterval(() => {
@@ -39,7 +39,7 @@ async function watch(name: string, child: ChildProcess, isAttached: (name: strin
   clearInterval(timer);
 }
 
-/** Runs a plugin in a process of its own until that ends; stops it when the signal aborts. */
+/** Runs a plugin in a process of its own until the process ends; stops the process when the signal aborts. */
 async function runPlugin(name: string, { args, isAttached, signal }: PluginProcessOptions): Promise<void> {
   const child = spawn(process.execPath, [MAIN, 'plugin', name, '--of-parent', ...args], {
     stdio: ['pipe', 'ignore', 'inherit'],
@@ -56,8 +56,8 @@ async function runPlugin(name: string, { args, isAttached, signal }: PluginProce
 
 /**
  * Keeps a plugin running in a process of its own, so that it cannot harm the server. A plugin that ends is started
- * again; one that hangs is ended first. It ends with this process, kill -9 included, because it sees the end of its
- * standard input.
+ * again. A plugin that hangs is killed and started again. The plugin's process ends with this process, also after
+ * kill -9, because its standard input then ends.
  */
 export async function keepPluginRunning(name: string, options: PluginProcessOptions): Promise<void> {
   const { onWarning, signal } = options;

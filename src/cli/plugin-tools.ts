@@ -17,7 +17,7 @@ export function cachedGraphs(agent: BenchmarkAgent): BenchmarkAgent {
 /**
  * The tools of a plugin in a process of its own.
  *
- * @param queue where agents take their work; undefined: each agent is asked itself
+ * @param queue the queue from which agents take work; undefined: requests go to each agent directly
  */
 export function pluginTools(store: ResultStore, security: ClientSecurity, queue: WorkQueue | undefined): PluginTools {
   return {

@@ -8,7 +8,7 @@ import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE } from '../tracing/trace-url.js';
 import type { Terminal } from './terminal.js';
 
-/** Options of every command that are needed before the command is known. */
+/** Options of every command that are read before the command runs. */
 export interface GlobalOptions {
   readonly traceLevel?: TraceLevel;
   readonly traceUrlTemplate?: string;
@@ -20,7 +20,7 @@ Examples:
   mlmodelscope dlbricks validate zoo:resnet18 my-model.onnx --threads 2
   mlmodelscope registry models`;
 
-/** After the help of every command. */
+/** Shown after the help of every command. */
 const EXIT_CODES_HELP = `
 Exit codes: 0 done; 1 failed; 2 something that you gave is wrong (an option, a
 manifest, a model, a name that is not there); 3 partial (an estimate does not
@@ -32,7 +32,7 @@ function traceUrlTemplateOption(text: string): string {
   throw new InvalidArgumentError(`expected ${TRACE_URL_TEMPLATE}`);
 }
 
-/** The command line without its commands. */
+/** The program with its global options and without commands. */
 export function createProgram(host: OwnedHost, terminal: Terminal): Command {
   const program = new Command('mlmodelscope')
     .description('Benchmarks deep-learning models, and estimates the latency of models without running them.')
@@ -42,11 +42,11 @@ export function createProgram(host: OwnedHost, terminal: Terminal): Command {
     .showHelpAfterError('(--help lists commands and options)')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(text.trimEnd()) });
-  const traceLevel = new Option('--trace-level <level>', 'how deep traces go, where OTEL_* variables turn them on');
+  const traceLevel = new Option('--trace-level <level>', 'how deep traces go, if OTEL_* variables turn them on');
   program.addOption(traceLevel.choices(TRACE_LEVELS));
   program.option(
     '--trace-url-template <url>',
-    "where the tracing server gives a trace as Jaeger's JSON, with {trace_id} for its id",
+    "URL at which the tracing server returns a trace as Jaeger's JSON; {trace_id} stands for the trace's id",
     traceUrlTemplateOption,
   );
   program.option(
@@ -62,10 +62,10 @@ export function createProgram(host: OwnedHost, terminal: Terminal): Command {
 }
 
 /**
- * Adds the command that is called, or all commands where none is or the name is not known.
+ * Adds the called command, or all commands where `called` is undefined or unknown.
  *
  * @param called name of the command
- * @param loadPlugins called where plugins are needed
+ * @param loadPlugins called only where plugins are needed
  */
 export async function addCommands(
   program: Command,
@@ -83,7 +83,7 @@ export async function addCommands(
   inheritSettings(program);
 }
 
-/** Commander copies these settings only to subcommands that are made by `.command()` after they were set. */
+/** Commander copies the settings of a command only to the subcommands that `.command()` makes after they are set. */
 function inheritSettings(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);

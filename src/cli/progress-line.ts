@@ -12,15 +12,15 @@ export interface ProgressState {
   readonly within: string;
 }
 
-/** Columns of the terminal from which there is room for the wide bar. */
+/** A terminal with this many columns has room for the wide bar. */
 const WIDE_TERMINAL = 100;
 const WIDE_BAR = 30;
 const NARROW_BAR = 12;
 
-/** A label with fewer columns is left out. */
+/** With fewer columns for the label, it is left out. */
 const SHORTEST_LABEL = 8;
 
-/** Columns that a character takes at most: two from the East Asian scripts and emoji on. */
+/** Upper bound for the columns of a character: two for East Asian scripts, emoji and all code points above them. */
 function columnsOf(character: string): number {
   const code = character.codePointAt(0) ?? 0;
   return code >= 0x2e80 || (code >= 0x1100 && code <= 0x115f) ? 2 : 1;
@@ -32,7 +32,7 @@ function width(text: string): number {
   return columns;
 }
 
-/** The text, its end cut off where it takes more columns than there are. */
+/** The text, cut off at its end where it takes more columns than there are. */
 function fit(text: string, columns: number): string {
   if (width(text) <= columns) return text;
   let kept = '';
@@ -81,7 +81,7 @@ export function progressLine(
     const longer = line === '' ? part : `${line}  ${part}`;
     if (width(longer) < columns) line = longer;
   }
-  // The last column stays free: terminals wrap when it is written.
+  // The last column stays free, because terminals wrap the line when it is written.
   const room = columns - 1 - width(line) - 2;
   if (room < SHORTEST_LABEL) return fit(line, columns - 1);
   const detailed = within === '' ? label : `${label} (${within})`;

@@ -3,14 +3,14 @@ import type { Progress } from '../evaluation/plugin.js';
 import { progressLine, type ProgressState } from './progress-line.js';
 import { printable, type Terminal } from './terminal.js';
 
-/** Redrawing takes time from the measurement that runs beside it. */
+/** Redrawing takes processor time from the measurement that runs at the same time. */
 const REDRAWS_PER_SECOND = 4;
 
-/** Measurements that the time left is estimated from. */
+/** The bar estimates the time left from this many latest steps. */
 const ETA_MEASUREMENTS = 50;
 
 type Payload = Pick<ProgressState, 'title' | 'label' | 'within'> & {
-  /** As the step says it, by the monotonic clock; undefined where the bar estimates it. */
+  /** The end time that the step gives, by the monotonic clock; undefined where the bar estimates the time left. */
   readonly endMs: number | undefined;
 };
 
@@ -22,7 +22,7 @@ const format: GenericFormatter = (_options, { eta, value, total, maxWidth }, pay
   return progressLine({ ...payload, done: value, total, secondsLeft }, maxWidth);
 };
 
-/** One bar on a terminal, gone when it is done. */
+/** One bar on a terminal. It disappears when it is done. */
 class Bars implements Progress {
   private drawn: { readonly bars: MultiBar; readonly bar: SingleBar } | undefined;
   private done = 0;
@@ -33,7 +33,7 @@ class Bars implements Progress {
     const endMs = secondsLeft === undefined ? undefined : performance.now() + secondsLeft * 1000;
     const payload: Payload = { title, label: printable(label), within: '', endMs };
     const { bar } = (this.drawn ??= this.draw(total, done, payload));
-    // Another count begins; the same one may grow.
+    // A smaller `done` begins another count. The total of the same count may grow.
     if (done < this.done) bar.start(total, done, payload);
     else if (bar.getTotal() !== total) bar.setTotal(total);
     this.done = done;
@@ -66,7 +66,7 @@ class Bars implements Progress {
     process.off('exit', this.onExit);
   }
 
-  /** A process that ends in the middle leaves the user's cursor as it was. */
+  /** Shows the user's cursor again where the process ends while the bar is drawn. */
   private readonly onExit = (): void => this.stop();
 
   private draw(total: number, done: number, payload: Payload) {
@@ -77,7 +77,7 @@ class Bars implements Progress {
       clearOnComplete: true,
       // The command handles signals itself.
       gracefulExit: false,
-      // The bar fits its line, and notes are shown whole.
+      // The bar fits its line, and long notes are wrapped instead of cut off.
       linewrap: true,
       // A note moves the bar to another line.
       forceRedraw: true,

@@ -17,7 +17,7 @@ export interface RegisteredModel {
   readonly agents: string[];
 }
 
-/** An input or output; names and texts of its parameters are those of its manifest. */
+/** An input or output; the names and values of its parameters are those of its manifest. */
 export interface RegisteredType {
   readonly type: string;
   readonly description: string;
@@ -63,7 +63,7 @@ export function typeText({ type, parameters }: RegisteredType): string {
   return [type, ...shown].join(' ');
 }
 
-/** The address or path of the names of an output's classes, where its manifest has it. */
+/** URL or path of the file of an output's class names; undefined where the manifest names none. */
 export function labelsOf({ parameters }: RegisteredType): string | undefined {
   return parameters.find(({ name }) => name === 'features_url' || name === 'features_path')?.value;
 }

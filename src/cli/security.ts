@@ -29,7 +29,7 @@ type Warn = (message: string) => void;
 const TOKEN_VARIABLE = 'MLMODELSCOPE_TOKEN';
 const TOKEN_FILE_VARIABLE = 'MLMODELSCOPE_TOKEN_FILE';
 
-/** Too long to guess. */
+/** At least 16 characters, so that a token is too long to guess. */
 const TOKEN = /^[\x21-\x7e]{16,1024}$/;
 
 /** Adds the options to the whole command: all subcommands that serve or call share them. */
@@ -44,7 +44,10 @@ export function addSecurityOptions(program: Command): void {
     );
 }
 
-/** systemd lets a service's user read the files of the service's own folder by an ACL, which shows as a right of a group. */
+/**
+ * Whether systemd passes the file to this service. systemd gives the service's user access by an ACL, which shows as a
+ * right of the group.
+ */
 function isOfSystemd(path: string, { CREDENTIALS_DIRECTORY: folder }: NodeJS.ProcessEnv): boolean {
   return folder !== undefined && dirname(resolve(path)) === resolve(folder);
 }
@@ -74,12 +77,12 @@ function assertUsable(identity: Identity | undefined, caPem: Buffer | undefined)
   try {
     createSecureContext({ cert: identity?.certificatePem, key: identity?.keyPem, ca: caPem });
   } catch (cause) {
-    const message = `--tls-cert, --tls-key and --tls-ca do not make TLS (${messageOf(cause)}); give PEM files`;
+    const message = `--tls-cert, --tls-key and --tls-ca cannot be used for TLS (${messageOf(cause)}); give PEM files`;
     throw new PlatformError('usage', message, { cause });
   }
 }
 
-/** The file that holds the token: the option's, else that of the environment where that holds no token itself. */
+/** The file with the token: the option's, else the environment's, unless the environment holds the token itself. */
 function tokenFileOf({ tokenFile }: SecurityFlags, environment: NodeJS.ProcessEnv): string | undefined {
   if (tokenFile !== undefined || environment[TOKEN_VARIABLE]) return tokenFile;
   return environment[TOKEN_FILE_VARIABLE] || undefined;

@@ -7,7 +7,7 @@ import type { WorkQueue } from '../work/work-queue.js';
 import type { OwnedHost } from './host.js';
 
 /**
- * Has an agent of this process take work from a queue until the signal aborts.
+ * Makes the agent of this process take work from a queue until the signal aborts.
  *
  * @throws PlatformError as serveWork
  */

@@ -5,7 +5,10 @@ import type { RunningServer } from '../server/server.js';
 
 export { startServer } from '../server/server.js';
 
-/** An address for this machine's own plugins: the certificate names the machine as other machines do. */
+/**
+ * Opens a second address for the plugins of this machine: on loopback, with tokens and without TLS. The server's
+ * certificate does not fit here, because it names the machine as other machines do.
+ */
 export async function openBackDoor(
   server: RunningServer,
   { token, acceptedTokens }: ServerSecurity,

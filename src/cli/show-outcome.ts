@@ -42,13 +42,13 @@ function shownEstimates({ estimates, done }: EvaluationOutcome): ShownResult {
   };
 }
 
-/** The evaluation of the plugin that an evaluation names; undefined where this command does not have it. */
+/** The plugin's evaluation of this name; undefined where this command does not have the plugin. */
 export function evaluationOf(name: string, plugins: readonly Plugin[]): Evaluation | undefined {
   return plugins.flatMap(({ evaluation }) => evaluation ?? []).find((evaluation) => evaluation.name === name);
 }
 
 export interface ShowOutcomeOptions {
-  /** As the manifest names it. */
+  /** The plugin's name, as in the manifest. */
   readonly plugin: string;
   readonly plugins: readonly Plugin[];
   readonly outputs: Outputs;
@@ -58,9 +58,9 @@ export interface ShowOutcomeOptions {
 }
 
 /**
- * Shows the result of an evaluation as its plugin's own commands do, on several systems as a table of them, and exports it;
- * sets the exit code where it is partial.
- * Without the plugin, or without the result, the estimates are shown.
+ * Shows and exports the result of an evaluation as its plugin's own commands do. A result on several systems is shown
+ * as a table of models by systems. Without the plugin, or without the result, the estimates are shown. Sets the exit
+ * code where the result is partial.
  */
 export async function showOutcome(
   outcome: EvaluationOutcome,

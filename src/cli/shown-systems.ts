@@ -18,7 +18,7 @@ function estimateOf({ estimates }: SystemResult, model: string): Estimate | unde
   return estimates.find((estimate) => estimate.model === model);
 }
 
-/** A latency with half the width of its interval: 12.34 ± 5.0 %. */
+/** A latency with its interval's upper half width in percent: 12.34 ± 5.0 %. `part:` marks a coverage below 1. */
 function latencyText(estimate: Estimate | undefined): string {
   if (estimate?.latency_ms == null) return UNKNOWN;
   const { latency_ms: ms, high_ms: high, coverage } = estimate;
@@ -104,9 +104,10 @@ function tableResultOf(document: SystemsResult): TableResult {
 }
 
 /**
- * The result of an evaluation on several systems: models by systems for people, a record for each of both in exports.
+ * The result of an evaluation on several systems: a table of models by systems for people, and a record for each model
+ * on each system in exports.
  *
- * @param showOne shows the document of the plugin of one system as well; without it, that is left to exports
+ * @param showOne also shows the plugin's own document of each system; without it, only exports contain these documents
  * @returns undefined for a document of another kind
  */
 export function shownSystems(document: unknown, showOne?: ShowOne): ShownResult | undefined {
@@ -117,7 +118,7 @@ export function shownSystems(document: unknown, showOne?: ShowOne): ShownResult 
     text: ({ color, width }) => {
       const { bold, yellow } = createColors(color);
       const columns = columnsOf(systems.systems);
-      // The last systems are left out first.
+      // On a narrow terminal, the last systems are left out first.
       const dispensable = columns
         .slice(2)
         .map(({ title }) => title)

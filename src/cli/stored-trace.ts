@@ -13,7 +13,10 @@ async function spansOf(store: ResultStore, traceId: string): Promise<readonly Sp
   return spans.sort(byStart);
 }
 
-/** Stands for a trace whose root is elsewhere: the run of its evaluation, with the times of all of its spans. */
+/**
+ * A span that stands for a trace whose root is not in the store: the span of the evaluation's run, with the earliest
+ * start and the latest end of the trace's spans.
+ */
 function standInFor(spans: readonly SpanDocument[]): SpanDocument | undefined {
   const [first] = spans;
   if (first === undefined) return undefined;
@@ -23,7 +26,7 @@ function standInFor(spans: readonly SpanDocument[]): SpanDocument | undefined {
   return { ...run, start_unix_nano: first.start_unix_nano, end_unix_nano: `${last}` };
 }
 
-/** Ids of the traces of evaluations that clients began, whose roots only the clients have. */
+/** Ids of the traces of submitted evaluations. Clients began these traces, and only the clients have the roots. */
 async function submittedTraces(store: ResultStore): Promise<ReadonlySet<string>> {
   const traceIds = new Set<string>();
   for await (const { traceContext } of evaluationCollections(store).records.find({})) {
@@ -48,7 +51,7 @@ export async function storedRoots(store: ResultStore): Promise<readonly SpanDocu
 /**
  * The spans of a trace, by their start.
  *
- * @param id 32 hexadecimal digits, the first few of them where no other trace begins so, or `latest`
+ * @param id 32 hexadecimal digits, first digits that only one trace has, or `latest`
  * @throws PlatformError `not_found`
  */
 export async function storedTrace(store: ResultStore, id: string): Promise<readonly SpanDocument[]> {

@@ -15,8 +15,8 @@ export interface Terminal {
 }
 
 /**
- * Control characters, and those that end lines or turn the direction of writing. Names in foreign files may contain them,
- * and terminals execute them. Tab and newline are kept.
+ * Control characters, and characters that end lines or change the direction of writing. Names in foreign files may
+ * contain them, and terminals execute them. Tab and newline are kept.
  */
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
@@ -25,10 +25,10 @@ export function printable(text: string): string {
   return text.replace(CONTROL, '\ufffd');
 }
 
-/** Colours, which are the only control sequences that this command writes itself. */
+/** Colours. They are the only control sequences that this program writes itself. */
 const COLOR = /\u001b\[[0-9;]*m/;
 
-/** Text with its colours, the rest as {@link printable}. */
+/** Keeps the colours of a text, and treats the rest as {@link printable} does. */
 function printableInColor(text: string): string {
   const parts = text.split(new RegExp(`(${COLOR.source})`));
   return parts.map((part) => (COLOR.test(part) ? part : printable(part))).join('');
@@ -39,7 +39,7 @@ export function processTerminal(): Terminal {
   const { stdout, stderr, env } = process;
   const noColor = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '';
   const shown = noColor ? printable : printableInColor;
-  // Node leaves isTTY undefined where there is no terminal, which other libraries treat as unset.
+  // Where there is no terminal, Node leaves isTTY undefined, and other libraries treat undefined as unset.
   const isOutTerminal = Boolean(stdout.isTTY);
   return {
     // A file or another program gets the text unchanged.

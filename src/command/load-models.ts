@@ -11,17 +11,17 @@ import { type AgentOptions, COMMAND_DEFAULTS, type InputOptions, type OutputOpti
 export interface ModelsToLoad {
   /** Model manifests, ONNX files, `zoo:NAME`. */
   readonly references: readonly string[];
-  /** Each model is loaded once for each of them. */
+  /** Sizes of the batch. Each model is loaded once for each size. */
   readonly batches: readonly number[];
   readonly inputs: InputOptions;
   readonly quiet: boolean;
-  /** Whether it is no error that none can be used; by default it is one. */
+  /** Whether it is allowed that no model can be used; by default, that is an error. */
   readonly canBeNone?: boolean;
-  /** The framework that will run them, by {@link runsOn}. */
+  /** The framework that runs the models, from {@link runsOn}. */
   readonly runsOn?: RunningFramework | undefined;
   /**
-   * Gets the models that cannot be used, as long as others can; `index` is that of the reference. Without it, the first one
-   * is an error.
+   * Called with each model that cannot be used, if others can; `index` is the index of its reference. Without this
+   * function, the first such model is an error.
    */
   readonly onUnusable?: (model: UnusableModel, where: { readonly index: number; readonly batch: number }) => void;
 }
@@ -38,16 +38,16 @@ export interface LoadedBatch {
   readonly models: readonly LoadedModel[];
 }
 
-/** The framework by which an agent runs models. */
+/** The framework with which an agent runs models. */
 export async function runsOn(agent: BenchmarkAgent, options: Pick<AgentOptions, 'allowVersion'>) {
   const { framework, frameworkVersion } = await agent.system(runOptionsOf(COMMAND_DEFAULTS.threads));
   return { framework, frameworkVersion, allowVersion: options.allowVersion ?? false } satisfies RunningFramework;
 }
 
 /**
- * Loads the models that a command line names, with a bar.
+ * Loads the models that a command line names, and shows a progress bar.
  *
- * @throws PlatformError where none can be used
+ * @throws PlatformError where no model can be used
  */
 export async function loadBatches(
   { references, batches, inputs, quiet, canBeNone = false, runsOn, onUnusable }: ModelsToLoad,
@@ -85,7 +85,7 @@ export async function loadBatches(
 /**
  * The same for a command that takes one size of the batch.
  *
- * @param onUnusable as {@link ModelsToLoad} has it
+ * @param onUnusable see {@link ModelsToLoad}
  * @throws PlatformError as {@link loadBatches} and {@link checkInputs}
  */
 export async function loadModels(
@@ -99,12 +99,12 @@ export async function loadModels(
   };
   const wanted = { references, batches: [batch], inputs, quiet, runsOn, ...unusable };
   const models = (await loadBatches(wanted, host)).flatMap((loaded) => loaded.models);
-  // Dimensions of a model that was not read are not known.
+  // The dimensions of a model that could not be read are unknown.
   if (models.length === references.length) checkInputs(models, inputs);
   return models;
 }
 
-/** @throws PlatformError `usage` where no model has a dimension or an input of a name that is given */
+/** @throws PlatformError `usage` where no model has a dimension or an input with a given name */
 export function checkInputs(models: readonly LoadedModel[], { dimension, input }: InputOptions): void {
   checkDimensions(models, dimension);
   checkInputNames(

@@ -46,7 +46,7 @@ export interface InputOptions {
   readonly input?: ReadonlyMap<string, GivenText>;
 }
 
-/** Defaults of a command line that names neither. */
+/** Values for a command line without `--threads` or `--batch`. */
 export const COMMAND_DEFAULTS = {
   /** @throws PlatformError `usage` where the environment has an invalid value */
   get threads(): number {
@@ -111,7 +111,7 @@ export function addProtocolOptions(command: Command): Command {
     )
     .option(
       '--warmup <n>',
-      `runs before them (default: ${DEFAULT_PROTOCOL.warmupRuns})`,
+      `warm-up runs before the timed runs (default: ${DEFAULT_PROTOCOL.warmupRuns})`,
       numberOption(protocolSchema.shape.warmupRuns),
     );
 }
@@ -139,30 +139,30 @@ export function addStoreOption(command: Command): Command {
   return command.option('--store <uri>', storeDescription('measurements'));
 }
 
-/** `--server` is not an unknown option: users may name an agent as other commands name a server. */
+/** Explains `--server` instead of refusing it as unknown: users may name an agent as other commands name a server. */
 function refuseServer(): never {
   throw new InvalidArgumentError(
-    "--server is the platform's, as of 'mlmodelscope evaluate'; name the agent by --agent",
+    "--server names the platform's server, as in 'mlmodelscope evaluate'; name the agent with --agent",
   );
 }
 
 export function addAllowVersionOption(command: Command): Command {
   return command.option(
     '--allow-version',
-    'run models on other versions of the framework that their manifests ask for',
+    'run models on other versions of the framework than their manifests ask for',
   );
 }
 
 /**
  * For commands that run models.
  *
- * @param does what the command has the agent do
+ * @param does verb for the agent's work in the help text
  */
 export function addAgentOptions(command: Command, does?: 'measures' | 'predicts'): Command {
   return addAllowVersionOption(addAgentPlaceOptions(command, does));
 }
 
-/** Which agent is meant, and no more. */
+/** Adds only the options that choose the agent. */
 export function addAgentPlaceOptions(command: Command, does: 'measures' | 'predicts' = 'measures'): Command {
   const framework = `framework of the agent that is started on this machine (default: ${DEFAULT_FRAMEWORK})`;
   if (!command.options.some(({ long }) => long === '--server')) {
@@ -189,7 +189,7 @@ export function addWideOption(command: Command): Command {
   return command.option('--wide', 'show all columns');
 }
 
-/** For commands that show a bar and a table. */
+/** For commands that show a progress bar and a table. */
 export function addQuietOption(command: Command): Command {
   return command.option('--quiet', 'no progress and no table; errors and warnings only');
 }

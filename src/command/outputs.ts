@@ -50,7 +50,7 @@ export async function prepareOutputs(options: OutputOptions): Promise<Outputs> {
   return { exports, quiet: options.quiet ?? false };
 }
 
-/** A text for each of the exports. */
+/** Gives the text of each export. */
 type Texts = (format: OutputFormat) => string;
 
 /**
@@ -77,7 +77,7 @@ export async function writeExports(
 
 /** A command's result in all forms. */
 export interface Shown extends ShownResult {
-  /** The trace or the picture that goes with it; only commands with an option for one have it. */
+  /** The trace or the picture of the result; only for commands that have an option for it. */
   readonly picture?: () => string;
   /** JSON lines instead of one document. */
   readonly jsonLines?: () => string;

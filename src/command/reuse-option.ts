@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { REMEASURE_WORDS, remeasureOf } from '../measurement/remeasure.js';
 
-/** The handling of measurements that the store has, as `remeasureOf` reads it. */
+/** Which stored measurements are taken again, in the syntax of `remeasureOf`. */
 export interface ReuseOptions {
   readonly remeasure?: string;
 }

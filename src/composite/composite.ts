@@ -10,31 +10,31 @@ import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import { isProducible, Producers } from './producers.js';
 import { spelledOut } from './spell-out.js';
 
-// A composite holds every brick once, and the runtime's own profile times each of their nodes. Each brick has the same
-// data in the caches as in a model: its input was written right before it, by the brick before it where the shapes fit,
-// else by a producer; its output stays in the runtime's memory; its weights were last read one run ago.
+// A composite holds every brick once, and the runtime's own profile times each of their nodes. Each brick finds the
+// same data in the caches as in a model. Its input was written right before it: by the previous brick if the shapes
+// fit, else by a producer. Its output stays in the runtime's memory. Its weights were last read in the previous run.
 //
-// The order of execution is part of that. ONNX Runtime executes a graph in the order of a depth-first search from its
-// ends that follows the parent with the highest index first (Graph::ReverseDFSFrom in core/graph/graph.cc). So the
-// nodes that run first stand last: producers at the front, chains of bricks in reverse, then the nodes that read their
-// ends, in reverse.
+// This needs a certain order of execution. ONNX Runtime executes a graph in the order of a depth-first search from its
+// last nodes that follows the parent with the highest index first (Graph::ReverseDFSFrom in core/graph/graph.cc). So
+// the nodes that run first have the highest indices. The list of nodes has the producers first, then the chains of
+// bricks in reverse, then the nodes that read the ends of the chains, in reverse.
 
 /** Many bricks in one graph. */
 export interface Composite {
   readonly benchmark: Benchmark;
   /** For each brick the names of its nodes. */
   readonly nodesOf: readonly (readonly string[])[];
-  /** By their number of inputs, nodes with almost no work that run one right after another; see {@link IDLE_INPUTS}. */
+  /** Nodes with almost no work, one right after another, by their number of inputs; see {@link IDLE_INPUTS}. */
   readonly idleNodes: ReadonlyMap<number, readonly string[]>;
 }
 
-/** The file version that composites have; the one of bricks. */
+/** The IR version of composites; bricks have the same. */
 const IR_VERSION = 10;
 
-/** An opset that Shape, Concat, ReduceMax and Add are in, for bricks without a standard operator. */
+/** An opset that has Shape, Concat, ReduceMax and Add, for bricks without a standard operator. */
 const ANY_OPSET = 13;
 
-/** A value that was written at most this many bricks ago counts as just written. */
+/** A value that was written at most this many bricks ago counts as still in the caches. */
 const STILL_WARM = 4;
 
 /** Elements in a row of the tensor that fills the footprint. */
@@ -43,12 +43,15 @@ const PADDING_ROW = 1024;
 const JOINED = 'joined';
 
 /**
- * Numbers of inputs that idle nodes have. Their time by the profile shows the profile's cost: it also describes each
- * input within a node's time.
+ * Numbers of inputs of idle nodes. The time of idle nodes in the profile shows the profile's cost: within the time of a
+ * node, the profile also describes each of the node's inputs.
  */
 export const IDLE_INPUTS = [1, 4] as const;
 
-/** Idle nodes of each number, so many that the mean of their times is much more exact than the profile's microseconds. */
+/**
+ * Idle nodes for each number of inputs: so many that the mean of their times is much more precise than the microseconds
+ * of the profile.
+ */
 const IDLE_NODES = 16;
 
 /** A value that a brick has written. */
@@ -63,8 +66,8 @@ function sameType(one: TensorType, other: TensorType): boolean {
 }
 
 /**
- * Operators that compute an exponential function. Of large values, which another brick may have written, their results are
- * denormal, and arithmetic with these takes up to 16 times as long (docs/measuring.md, log).
+ * Operators that compute an exponential function. For large values, which another brick may have written, their results
+ * are denormal numbers. Arithmetic with denormal numbers takes up to 16 times as long (docs/measuring.md, log).
  */
 const EXPONENTIAL: ReadonlySet<string> = new Set([
   'Softmax',
@@ -76,7 +79,7 @@ const EXPONENTIAL: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether any values of the right type and shape are valid. Values that must be positive or an index are made for the
+ * Whether an input accepts any values of its type and shape. Values that must be positive or an index are made for the
  * brick.
  */
 function takesAnyValue({ role, elementType, fill, isGiven }: BenchmarkInput): boolean {
@@ -98,12 +101,12 @@ interface Chain {
   written: readonly Written[];
 }
 
-/** A node that reads the shape of a value, under its own name. */
+/** A node that reads the shape of a value. Its output has the node's name. */
 function shapeNode(name: string, input: string): Node {
   return { name, opType: 'Shape', domain: '', inputs: [input], outputs: [name], attributes: [] };
 }
 
-/** A node that joins as many times the same few integers, under its own name. */
+/** A node that concatenates `inputs` times the same few integers. Its output has the node's name. */
 export function idleNode(name: string, integers: string, inputs: number): Node {
   const ends = { inputs: Array.from({ length: inputs }, () => integers), outputs: [name] };
   return { name, opType: 'Concat', domain: '', attributes: [int('axis', 0)], ...ends };
@@ -166,7 +169,11 @@ class CompositeBuilder {
     return chain;
   }
 
-  /** Where each input of a brick comes from. */
+  /**
+   * Chooses a source for each input of a brick.
+   *
+   * @returns the names of the inputs in the composite, by their names in the brick
+   */
   #placeInputs(
     brick: Benchmark,
     chain: Chain,
@@ -204,7 +211,7 @@ class CompositeBuilder {
     chain.written = [...written, ...chain.written].filter((one) => at - one.at < STILL_WARM);
   }
 
-  /** @param paddingBytes read in addition in every run */
+  /** @param paddingBytes additional bytes to read in every run */
   build(paddingBytes: number): Composite {
     const ends = [...this.#unread];
     const padding = this.#padding(paddingBytes);
@@ -218,7 +225,7 @@ class CompositeBuilder {
     const idleNodes = new Map(
       IDLE_INPUTS.map((inputs) => [inputs, Array.from({ length: IDLE_NODES }, (_, i) => `idle${inputs}.${i}`)]),
     );
-    // The first runs after a kernel, which may have taken the caches for itself.
+    // The first one runs after a kernel that may have filled the caches.
     const idle = [
       idleNode('first', 'shape0', 1),
       ...[...idleNodes].flatMap(([inputs, names]) => names.map((name) => idleNode(name, 'shape0', inputs))),
@@ -283,8 +290,8 @@ class CompositeBuilder {
 /**
  * Puts bricks into one graph, in their order: those that follow each other in a model follow each other here.
  *
- * @param paddingBytes read in addition in every run, so that as much passes through the caches as in a model; 0 for
- *   none
+ * @param paddingBytes additional bytes to read in every run, so that as much data passes through the caches as in a
+ *   model; 0 for none
  * @throws PlatformError `model` where a brick's file is no ONNX file
  */
 export function compositeOf(bricks: readonly Benchmark[], paddingBytes: number): Composite {

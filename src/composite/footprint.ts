@@ -1,10 +1,10 @@
-/** Footprints of more than this many last-level caches are all equal: everything is cold. */
+/** Footprints of more than this many last-level caches are all equivalent: everything is cold. */
 const CACHES_WITHOUT_EFFECT = 1.5;
 
 /** Size of the cache where the system does not state it. */
 const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
 
-/** Footprints are divided into classes by this factor, from this size on. */
+/** Factor between two classes of footprints, and the smallest class. */
 const STEP = 4;
 const SMALLEST_BYTES = 2 ** 20;
 
@@ -20,7 +20,7 @@ export function isColdFootprint(bytes: number, cacheBytes: number): boolean {
 
 /**
  * The class of a footprint, so that models of similar size share measurements: 1 MiB, 4 MiB, 16 MiB and so on, and one
- * for all that exceed the caches.
+ * class for all footprints that exceed the caches.
  *
  * @param bytes bytes that a model touches in one run
  * @param cacheBytes last-level cache; 0 where it is not known

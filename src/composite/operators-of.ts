@@ -9,7 +9,7 @@ export interface Operators {
   readonly standard: ReadonlySet<string>;
   /** Nodes of the graph itself. */
   readonly nodes: number;
-  /** Names of values of which nodes read only the parts that they look up; see {@link GATHERING}. */
+  /** Names of the values from which nodes read only the parts that they look up; see {@link GATHERING}. */
   readonly gathered: ReadonlySet<string>;
 }
 
@@ -23,7 +23,7 @@ const GRAPH = { node: 1 } as const;
 const NODE = { input: 1, opType: 4, attribute: 5, domain: 7 } as const;
 const ATTRIBUTE = { graph: 6, graphs: 11 } as const;
 
-/** Subgraphs within subgraphs; no graph that a runtime takes is deeper. */
+/** Levels of nested subgraphs; no graph that a runtime accepts is deeper. */
 const MOST_DEPTH = 64;
 
 /** Reads the operators of one file. */
@@ -119,9 +119,9 @@ class OperatorReader {
 }
 
 /**
- * Operators of an ONNX file; takes microseconds where parsing it takes milliseconds.
+ * Reads the operators of an ONNX file. It takes microseconds; parsing the file takes milliseconds.
  *
- * @throws what protobuf's reader throws where it is none
+ * @throws the error of protobuf's reader where the file is not ONNX
  */
 export function operatorsOf(model: Uint8Array): Operators {
   const reader = new OperatorReader(model);

@@ -11,7 +11,7 @@ export interface BrickInContext {
   readonly context: Context;
   /** Bytes that its model touches in one run, unrounded; 0 where it is not known. */
   readonly modelBytes: number;
-  /** Time of one run in order of magnitude; 0 where it is not known. */
+  /** Order of magnitude of the time of one run; ms; 0 where it is not known. */
   readonly roughMs: number;
 }
 
@@ -19,7 +19,7 @@ export interface BrickInContext {
 export interface CompositePlan {
   /** Their indices among the requested bricks, in order. */
   readonly bricks: readonly number[];
-  /** Bytes to read in addition in every run; see compositeOf. */
+  /** Additional bytes to read in every run; see compositeOf. */
   readonly paddingBytes: number;
 }
 
@@ -35,15 +35,18 @@ export interface PlanLimits {
 /** Limit of a composite's bytes relative to its footprint: half a step of {@link footprintClass}. */
 const MOST_EXCESS = 2;
 
-/** Events that ONNX Runtime keeps in one profile: profiler.h, max_num_events_. Half of them are not kernels. */
+/**
+ * Most events that ONNX Runtime keeps in one profile: profiler.h, max_num_events_. Half of the events are not kernels.
+ */
 const MOST_EVENTS = 500_000;
 
-/** Events of a run per node of a brick: its own, its producers' and those of the nodes that read its end. */
+/** Events of a run per node of a brick: those of the node, of its producers, and of the nodes that read its output. */
 const EVENTS_PER_NODE = 4;
 
 /**
- * Limit of the time between two runs of a brick, in order of magnitude. Operating systems take memory away that was not
- * used for some seconds, so that a large weight would be measured while it comes back (docs/measuring.md, log).
+ * Limit of the time between two runs of a brick, in order of magnitude. Operating systems take away memory that was not
+ * used for some seconds. Then a measurement would include the time until a large weight is back (docs/measuring.md,
+ * log).
  */
 const MOST_ROUGH_MS = 1000;
 
@@ -65,7 +68,10 @@ interface Facts {
   readonly operators: Operators;
 }
 
-/** Bytes of weights that one run reads: of a table that is looked up, no more than one row for each number. */
+/**
+ * Bytes of weights that one run reads. Of a table for lookups, it reads at most one row for each element of the
+ * activations.
+ */
 function touchedBytes({ inputs }: Benchmark, { gathered }: Operators): number {
   const numbers = inputs.reduce((sum, { role, dims }) => sum + (role === 'activation' ? elementCount(dims) : 0), 0);
   const touched = inputs.map((input) => {
@@ -93,9 +99,10 @@ function factsOf({ benchmark, context, modelBytes, roughMs }: BrickInContext, in
 }
 
 /**
- * Bricks that are collected for one graph: of any models where everything is cold, else of one model. Other machines use
- * the same last-level cache on a shared host, so that data is gone after some milliseconds (docs/measuring.md). As much time has to pass
- * between two runs of a brick as in its model, and the runtime has to place outputs as close together.
+ * Bricks that are collected for one graph: from any models if everything is cold, else from one model. On a shared
+ * host, other machines use the same last-level cache, so data leaves it after some milliseconds (docs/measuring.md). So
+ * as much time has to pass between two runs of a brick as in its model, and the runtime has to place outputs as close
+ * together as in the model.
  */
 class Collected {
   readonly footprintBytes: number;
@@ -106,7 +113,7 @@ class Collected {
   readonly #standard = new Set<string>();
   #weightBytes = 0;
   #touchedBytes = 0;
-  /** Bytes of the largest activations of one brick: the runtime's arena serves one after another. */
+  /** Bytes of the largest activations of one brick: the runtime's arena serves the bricks one after another. */
   #arenaBytes = 0;
   #nodes = 0;
   #roughMs = 0;
@@ -175,8 +182,8 @@ class Collected {
 }
 
 /**
- * Puts bricks into as few composites as footprints, memory, time, opsets and the length of a profile allow. Bricks stay in their
- * order within each.
+ * Puts bricks into as few composites as footprints, memory, time, opsets and the length of a profile allow. Bricks stay
+ * in their order within each composite.
  */
 export function planComposites(bricks: readonly BrickInContext[], limits: PlanLimits): readonly CompositePlan[] {
   const open: Collected[] = [];

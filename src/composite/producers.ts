@@ -20,10 +20,13 @@ const CASTABLE: ReadonlySet<ElementType> = new Set([
   'bool',
 ]);
 
-/** Smaller inputs are fed with the call: they are in the nearest cache anyway, and a node for each costs more than it does. */
+/**
+ * Smaller inputs are fed with the call. They are in the nearest cache anyway, and a node for each would cost more time
+ * than it adds realism.
+ */
 const LEAST_ELEMENTS = 1024;
 
-/** Whether a node can write this input right before it is read. It writes a range of values, no list. */
+/** Whether a node can write this input right before it is read. Such a node writes a range of values, not a list. */
 export function isProducible({ elementType, dims, fill }: BenchmarkInput): boolean {
   return fill.list === undefined && CASTABLE.has(elementType) && elementCount(dims) >= LEAST_ELEMENTS;
 }
@@ -35,8 +38,8 @@ function splitOf(dims: readonly number[]): number {
 }
 
 /**
- * Nodes that write inputs of bricks: the sum of a small column and a small row, so that much is written and little is read.
- * Inputs of the same shape and range share both.
+ * Nodes that write inputs of bricks. Each node adds a small column and a small row, so that it writes much and reads
+ * little. Inputs of the same shape and range share the column and the row.
  */
 export class Producers {
   readonly nodes: Node[] = [];
@@ -78,7 +81,7 @@ export class Producers {
     });
   }
 
-  /** Half of the values' range, so that the sum of two has the whole. */
+  /** Adds a weight with half of the input's range, so that the sum of two has the whole range. @returns its name */
   #factor({ fill }: BenchmarkInput, dims: readonly number[]): string {
     const [low, high] = [fill.low / 2, fill.high / 2];
     const key = `${low} ${high} ${dims.join()}`;

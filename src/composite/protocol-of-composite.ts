@@ -1,18 +1,22 @@
 import type { Protocol } from '../measurement/protocol.js';
 
-/** Runs of a composite for each run that the protocol asks of a model: a model is a sum of many bricks, whose errors average out. */
+/**
+ * Runs of a composite for each run of a model in the protocol: a model is a sum of many bricks, whose errors average
+ * out.
+ */
 const RUNS_PER_RUN = 1 / 4;
 
-/** Fewest runs of a composite, as far as the protocol asks for so many: of three runs, the median is taken. */
+/** Fewest runs of a composite, unless the protocol asks for fewer. The latency of three runs is their median. */
 const LEAST_RUNS = 3;
 
 /**
- * Part of the protocol's time for the runs of one model that a composite may take once it has its fewest runs. More runs in one
- * process say little: they differ from each other by less than processes do, so that time is better spent on another occasion.
+ * Share of the protocol's time budget for one model. A composite that has its fewest runs may run up to this time. More
+ * runs in one process add little: they differ from each other by less than processes do, so the time is better spent on
+ * another occasion.
  */
 const SHARE_OF_TIME_BUDGET = 1 / 40;
 
-/** Runs before the timed ones: the first gets its memory from the system. See ProfileOptions: no later run does. */
+/** Warm-up runs. Only the first run gets its memory from the operating system; see ProfileOptions. */
 const WARMUP_RUNS = 1;
 
 /** The protocol of a composite, from the protocol of single benchmarks. */

@@ -3,8 +3,9 @@ import type { Node } from '../onnx/model/model.js';
 import { domainOf } from '../onnx/model/opsets.js';
 
 /**
- * Operators for which ONNX Runtime has no kernel: it executes the nodes of their definition, and its profile names none of
- * them after the operator. Spelled out beforehand, they have names. Source: the operators' function bodies in ONNX's Operators.md.
+ * Operators for which ONNX Runtime has no kernel. It executes the nodes of the operator's definition, and its profile
+ * names none of them after the operator. If the graph contains these nodes from the beginning, they have names. Source:
+ * the operators' function bodies in ONNX's Operators.md.
  */
 const DEFINITIONS: ReadonlyMap<string, (node: Node) => readonly Node[]> = new Map([['HardSwish', hardSwish]]);
 

@@ -34,7 +34,7 @@ export interface AgentDirectory {
   /**
    * All fitting agents, the one that was chosen the longest time ago first.
    *
-   * @param used so many of them will do the work, from the first on; the others count as not chosen
+   * @param used number of agents that do the work, from the first one on; the others count as not chosen
    * @throws PlatformError as {@link choose}
    */
   chooseAll(unmet: Unmet, used: number): readonly [RegisteredAgent, ...RegisteredAgent[]];
@@ -86,7 +86,7 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
   const entries = new Map<string, Entry>();
   let choices = 0;
   let registrations = 0;
-  /** Undefined after a change. */
+  /** The list of agents; undefined after a change. */
   let listed: readonly RegisteredAgent[] | undefined;
 
   function remove(id: string): void {

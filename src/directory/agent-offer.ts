@@ -48,7 +48,7 @@ export const agentOfferSchema = z
   })
   .refine((offer) => sizeOf(offer) <= MAX_OFFER_SIZE, `more than ${MAX_OFFER_SIZE / 1024} KiB; offer fewer models`);
 
-/** The models that an offer has room for, and how many it has not. */
+/** The models that fit into an offer, and the number of models that do not fit. */
 export function modelsWithin(
   offer: Omit<z.infer<typeof agentOfferSchema>, 'models'>,
   models: readonly z.infer<typeof modelOfferSchema>[],
@@ -57,7 +57,7 @@ export function modelsWithin(
   let size = sizeOf({ ...offer, models: [] });
   for (const model of models) {
     if (fitting.length >= MAX_MODELS || !modelOfferSchema.safeParse(model).success) continue;
-    // The key is its place in the list.
+    // `sizeOf` counts the model's index in the list as its key.
     const added = sizeOf(model) + String(fitting.length).length;
     if (size + added > MAX_OFFER_SIZE) continue;
     size += added;

@@ -13,7 +13,7 @@ interface Message {
   readonly bytes: number;
 }
 
-/** Agents do not change, and may be listed often. */
+/** The messages of agents. They are kept, because agents do not change and may be listed often. */
 const messages = new WeakMap<RegisteredAgent, Message>();
 
 function messageOf(registered: RegisteredAgent): Message {
@@ -35,7 +35,7 @@ function numberIn(pageToken: string): number {
  * A page of the agents, which are in the order of their registration. Agents that register meanwhile are on a later
  * page.
  *
- * @param turn lets others have their turn
+ * @param turn lets other work run
  * @throws PlatformError `usage` for an invalid token
  */
 export async function pageOf(

@@ -1,4 +1,4 @@
-// Between the messages of proto/mlmodelscope/registry/v1 and this project's own types.
+// Converts between the messages of proto/mlmodelscope/registry/v1 and this project's own types.
 import { PlatformError } from '../base/errors.js';
 import type { Agent } from '../generated/mlmodelscope/registry/v1/registry.js';
 import { check } from '../rpc/check-message.js';

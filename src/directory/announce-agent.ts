@@ -11,7 +11,7 @@ const { registerAgent, renewAgent, unregisterAgent } = AgentRegistryServiceServi
 
 const CALL_DEADLINE_MS = 5000;
 
-/** Time limit for the goodbye of an agent that is stopped: the server may be gone. */
+/** Time limit for the last call of an agent that is stopped: the server may be gone. */
 const FAREWELL_DEADLINE_MS = 1000;
 
 /** Renewals per lease, of which two may get lost. */
@@ -20,7 +20,7 @@ const RENEWALS_PER_LEASE = 3;
 export interface AnnounceOptions {
   readonly client?: RpcClientOptions | undefined;
   readonly signal: AbortSignal;
-  /** Called with every registration: the first one, and those after the server forgot. */
+  /** Called after every registration: the first one, and those after the server lost the lease. */
   readonly onRegistered?: (() => void) | undefined;
   /** Called once when the server stops answering. */
   readonly onLost?: ((problem: string) => void) | undefined;

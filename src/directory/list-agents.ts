@@ -8,7 +8,7 @@ const DEADLINE_MS = 10_000;
 /** The public description of an agent. */
 export type ListedAgent = Omit<RegisteredAgent, 'id' | 'number'>;
 
-/** Most agents of a server. */
+/** Most pages of a server's list. */
 const MOST_PAGES = 1000;
 
 /**

@@ -8,7 +8,7 @@ export function line(most: number): z.ZodString {
     .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, 'not a line');
 }
 
-/** The same, of several lines. */
+/** The same for a text of several lines. */
 export function text(most: number): z.ZodString {
   return z
     .string()

@@ -1,7 +1,10 @@
-/** Below the 4 MiB that clients of gRPC take unless they say otherwise, and encoded in a part of the time that others wait. */
+/**
+ * Below the 4 MiB that gRPC clients accept by default, and small enough that encoding it does not block other work for
+ * long.
+ */
 const PAGE_BYTES = 2 * 2 ** 20;
 
-/** Counted in one turn of the event loop: a few milliseconds. */
+/** Bytes that are counted in one turn of the event loop: a few milliseconds. */
 const BYTES_PER_TURN = 256 * 1024;
 
 /** The items of a list that go into one message, and whether the list ends with them. */
@@ -14,11 +17,14 @@ interface PageOptions<T> {
   /** The bytes of an item in the message; takes time for large ones. */
   readonly bytesOf: (item: T) => number;
   readonly most?: number | undefined;
-  /** Lets others have their turn. */
+  /** Lets other work run. */
   readonly turn: () => Promise<void>;
 }
 
-/** The first items of a list, as many as 2 MiB hold and one at least. No more of the list is made than that. */
+/**
+ * The first items of a list: as many as fit into 2 MiB, and at least one. It takes at most one further item from the
+ * list.
+ */
 export async function firstPage<T>(
   list: Iterable<T>,
   { bytesOf, most = Infinity, turn }: PageOptions<T>,

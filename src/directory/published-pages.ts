@@ -1,26 +1,26 @@
 import { Metadata, type ServerUnaryCall } from '@grpc/grpc-js';
 import { firstPage } from './page.js';
 
-// The platform's published contract has no pages, and may not get any. A long answer is cut to a size that every client takes.
-// The place of the rest is in the call's metadata, for the clients that look there.
+// The platform's published contract has no pages, and pages may not be added. So a long answer is cut to a size that
+// every client accepts. The call's metadata has a token for the rest, for clients that read it.
 
 const PAGE_TOKEN = 'page-token';
 const NEXT_PAGE_TOKEN = 'next-page-token';
 
-/** Something that is listed, at its place among the others. */
+/** A message of a list, with the key that decides its place in the list. */
 export interface Listed<Message> {
   readonly key: string;
   readonly message: Message;
 }
 
 interface PageForOptions<Message> {
-  /** Gives a message as it travels. */
+  /** Encodes a message as it is sent. */
   readonly encode: (message: Message) => { finish(): Uint8Array };
-  /** Lets others have their turn. */
+  /** Lets other work run. */
   readonly turn: () => Promise<void>;
 }
 
-/** Those after a key, each key once: of several with one key the last. */
+/** The messages after a key. Of several messages with the same key, only the last one. */
 function* listedAfter<Message>(listed: Iterable<Listed<Message>>, after: string): Generator<Listed<Message>> {
   let waiting: Listed<Message> | undefined;
   for (const one of listed) {
@@ -32,8 +32,8 @@ function* listedAfter<Message>(listed: Iterable<Listed<Message>>, after: string)
 }
 
 /**
- * The messages after the one that the call's `page-token` names, all without it. Says by `next-page-token` that there are
- * more.
+ * The messages after the one that the call's `page-token` names; without this token, from the first one on. Sets
+ * `next-page-token` if there are more.
  *
  * @param listed in the order of their keys
  */

@@ -26,14 +26,14 @@ type Fits = (version: string) => boolean;
 
 /** @throws PlatformError `usage` for an invalid constraint */
 function versionFilter(field: string, constraint: string): Fits {
-  // The newest is found among those that are named.
+  // The newest version is found later, among the versions with the requested name.
   if (isAny(constraint) || isLatest(constraint)) return () => true;
   const range = constraint.length <= 100 ? semver.validRange(constraint) : null;
   if (range === null) {
     const shown = constraint.slice(0, 100);
     throw new PlatformError('usage', `${field}: "${shown}" is not a version constraint such as ^1.20`);
   }
-  // Agents have the same few versions, of thousands of models.
+  // Agents offer thousands of models with the same few versions.
   const known = new Map<string, boolean>();
   return (version) => {
     const fits = known.get(version) ?? semver.satisfies(version, range, { includePrerelease: true });
@@ -88,10 +88,12 @@ interface OfferedModel extends Listed<ModelManifest> {
   readonly agent: RegisteredAgent;
 }
 
-/** The models, by the agents that offer them. */
+/** The models of a list of agents, by the list. */
 const offered = new WeakMap<readonly RegisteredAgent[], Promise<readonly OfferedModel[]>>();
 
-/** The models of all agents in the order of their names; tens of thousands are put in order once for many requests. */
+/**
+ * The models of all agents in the order of their names. Tens of thousands of models are sorted once for many requests.
+ */
 function modelsOf(agents: readonly RegisteredAgent[]): Promise<readonly OfferedModel[]> {
   const models = offered.get(agents) ?? modelsInOrder(agents);
   offered.set(agents, models);
@@ -100,16 +102,16 @@ function modelsOf(agents: readonly RegisteredAgent[]): Promise<readonly OfferedM
 
 async function modelsInOrder(agents: readonly RegisteredAgent[]): Promise<readonly OfferedModel[]> {
   const models = agents.flatMap((agent) => agent.models.map((message) => ({ key: keyOf(message), agent, message })));
-  // Others get their turn.
+  // Lets other work run.
   await setImmediate();
   return inOrder(models);
 }
 
-/** Looked at before others get their turn: a constraint takes some microseconds for a version. */
+/** Items that are checked before other work runs: a constraint takes some microseconds for a version. */
 const MODELS_AT_ONCE = 1000;
 const AGENTS_AT_ONCE = 5;
 
-/** The items of a long list that are meant. Others get their turn after each part of the list. */
+/** The items of a long list for which `isMeant` is true. Other work runs after each part of the list. */
 async function inParts<T>(
   list: readonly T[],
   { atOnce, turn, isMeant }: { atOnce: number; turn: () => Promise<void>; isMeant: (item: T) => boolean },
@@ -122,7 +124,7 @@ async function inParts<T>(
   return meant;
 }
 
-/** Versions that npm does not know go before all others. */
+/** Compares versions. Versions that npm cannot read come before all others. */
 function compareVersions(one: string, other: string): number {
   const [a, b] = [semver.coerce(one), semver.coerce(other)];
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
@@ -159,7 +161,10 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
     return named.filter((agent) => isVersion(agent.frameworkVersion, versions.get(agent.framework)));
   }
 
-  /** Whether a request is about a model. The newest version is that of the agents that it is about. */
+  /**
+   * Gives a function that says whether a request is about a model. `latest` is the newest version that these agents
+   * offer.
+   */
   async function modelFilter(
     { modelName, modelVersion }: ModelRequest,
     agents: ReadonlySet<RegisteredAgent>,

@@ -55,7 +55,7 @@ export interface ReadableStore extends Pick<
 
 /** The context of an analysis. */
 export interface AnalysisContext {
-  /** The store with all measurements. Each of its methods throws once the signal is aborted. */
+  /** The store with all measurements. Each of its methods throws after the signal has aborted. */
   readonly store: ReadableStore;
   /** Aborted when the client has cancelled or the time limit has passed. */
   readonly signal: AbortSignal;

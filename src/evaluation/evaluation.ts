@@ -24,8 +24,8 @@ export interface EvaluationContext {
 }
 
 /**
- * Runs evaluation manifests whose `plugin` is its name. An evaluation may run again from the start after a crash, so
- * store expensive results at once.
+ * Runs the evaluation manifests whose `plugin` is its name. After a crash, an evaluation may run again from the start,
+ * so store expensive results at once.
  */
 export interface Evaluation<Settings = unknown> {
   /** The `plugin` key of manifests. */

@@ -7,7 +7,7 @@ export type EvaluationEvent =
       readonly kind: 'planned';
       /** One line for display. */
       readonly summary: string;
-      /** Measurements that the store had already. */
+      /** Measurements that the store already has. */
       readonly known: number;
       readonly toMeasure: number;
     }
@@ -18,19 +18,19 @@ export type EvaluationEvent =
       readonly total: number;
       /** The current measurement. */
       readonly label: string;
-      /** Estimated time until all are taken; undefined where nothing is known. */
+      /** Estimated time until all measurements are taken; undefined where it is unknown. */
       readonly secondsLeft?: number | undefined;
     }
   | {
-      /** A model's latency; times in milliseconds, absent where nothing is known. */
+      /** A model's latency; times in milliseconds, absent where they are unknown. */
       readonly kind: 'estimate';
       readonly model: string;
       readonly latencyMs?: number | undefined;
       readonly lowMs?: number | undefined;
       readonly highMs?: number | undefined;
-      /** Share of it that was measured, 0 to 1. */
+      /** Share of the model that is measured, 0 to 1. */
       readonly coverage: number;
-      /** The system that it is for, in a few words, where the evaluation has several. */
+      /** The estimate's system, in a few words, where the evaluation has several systems. */
       readonly system?: string | undefined;
     }
   | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly message: string }

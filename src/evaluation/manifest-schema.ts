@@ -6,7 +6,7 @@ import type { Evaluation } from './evaluation.js';
 
 type Described = Pick<Evaluation, 'name' | 'settings'>;
 
-/** The settings of a plugin, and those of them that may be at an older place beside the others. */
+/** The properties for a plugin's settings. Some settings may also be at their older place, beside `settings`. */
 function settingsProperties({ settings }: Described): object {
   const schema = z.toJSONSchema(settings, { io: 'input' });
   const { properties = {} } = schema;

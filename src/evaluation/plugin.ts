@@ -6,12 +6,12 @@ import type { ResultStore } from '../store/result-store.js';
 import type { Analysis } from './analysis.js';
 import type { Evaluation } from './evaluation.js';
 
-/** Shows the progress of a command. Without a terminal it shows notes only. */
+/** Shows the progress of a command. Without a terminal it shows only notes and warnings. */
 export interface Progress {
   /**
    * Shows a bar: `done` of `total`, with `label` as the current item.
    *
-   * @param secondsLeft by default estimated from what was done so far
+   * @param secondsLeft by default estimated from the progress so far
    */
   step(title: string, done: number, total: number, label: string, secondsLeft?: number): void;
   /** Progress of the current step, in a few words. */
@@ -30,24 +30,24 @@ export interface CommandHost {
   readonly signal: AbortSignal;
   /** Whether standard output may be coloured. */
   readonly color: boolean;
-  /** Columns of the terminals that standard output and standard error are, where they are terminals. */
+  /** Columns of the terminals of standard output and standard error; undefined where there is no terminal. */
   readonly columns?: { readonly out: number | undefined; readonly err: number | undefined };
   /** Writes to standard output. */
   print(text: string): void;
   /** Writes a line to standard error. */
   warn(line: string): void;
-  /** @param quiet shows nothing */
+  /** @param quiet shows nothing but warnings */
   progress(quiet: boolean): Progress;
   /**
    * An agent at `server`, or one that is started on loopback; closed when the command ends.
    *
    * @param framework the framework of an agent on loopback
-   * @throws PlatformError `usage` for a framework where there is a server, which has its own
+   * @throws PlatformError `usage` for a framework together with a server: the agent there has its own
    */
   connect(server: string | undefined, framework?: FrameworkName): Promise<BenchmarkAgent>;
   /**
-   * The store at `uri`, or the user's own; closed when the command ends. A command that changes nothing opens it to read:
-   * then a store that is named and not there is an error, and one that cannot be written to will do.
+   * The store at `uri`, or the user's own; closed when the command ends. A command that changes nothing opens it to
+   * read: then a named store that does not exist is an error, and a store that cannot be written is accepted.
    */
   openStore(uri: string | undefined, options?: { readonly access: 'read' }): Promise<ResultStore>;
   loadModel(reference: string, options: LoadOptions): Promise<LoadedModel>;

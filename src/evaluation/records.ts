@@ -3,7 +3,7 @@ import type { Collection, CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
 import { platformEventSchema } from './event.js';
 
-// The stored form of evaluations: enough for a restarted server to continue them.
+// The stored form of evaluations. It contains everything that a restarted server needs to continue them.
 
 export const EVALUATION_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const;
 
@@ -16,9 +16,12 @@ const recordSchema = z.strictObject({
   name: z.string(),
   plugin: z.string(),
   state: z.enum(EVALUATION_STATES),
-  /** SHA-256 of the submission, 64 hexadecimal digits: the same id with another digest is a mistake, with the same digest a retry. */
+  /**
+   * SHA-256 of the submission, 64 hexadecimal digits. The same id with another digest is a mistake, and with the same
+   * digest a retry.
+   */
   digest: z.string(),
-  /** Number of times a plugin was given it. */
+  /** Number of times that the evaluation was given to a plugin. */
   attempts: z.int().min(0),
   submittedAt: z.iso.datetime(),
   /** When the state changed last. */
@@ -62,7 +65,7 @@ export type SubmissionPart = Readonly<z.infer<typeof partSchema>>;
 /** An evaluation whose submission is being stored. */
 export type Arrival = Readonly<z.infer<typeof arrivalSchema>>;
 
-/** An evaluation that is to be cancelled by the server that has it. */
+/** A cancelled evaluation. The server that runs it must still stop it. */
 export type Cancellation = Readonly<z.infer<typeof arrivalSchema>>;
 
 const RECORDS: CollectionDefinition<EvaluationRecord> = {
@@ -101,11 +104,11 @@ const EVENTS: CollectionDefinition<EventDocument> = {
   indexes: [],
 };
 
-/** The collections of a store that evaluations are in. */
+/** The collections of a store that contain evaluations. */
 export interface EvaluationCollections {
   readonly records: Collection<EvaluationRecord>;
   readonly parts: Collection<SubmissionPart>;
-  /** Says which parts may lack a record: the server ended while it stored them. */
+  /** The evaluations whose parts may have no record, because the server ended while it stored them. */
   readonly arrivals: Collection<Arrival>;
   readonly events: Collection<EventDocument>;
   readonly cancellations: Collection<Cancellation>;

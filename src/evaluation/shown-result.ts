@@ -6,7 +6,7 @@ export interface ShowOptions {
   readonly wide: boolean;
 }
 
-/** A result as people read it, and as it is exported. */
+/** A result in the form that people read, and in the form that is exported. */
 export interface ShownResult {
   readonly result: () => TableResult;
   /** For people. @param options.width columns of the terminal; undefined where there is none */

@@ -14,36 +14,36 @@ import { loadEvaluation, type LoadedEvaluation, type LoadEvaluationOptions } fro
 import type { UnusableModel } from '../registry/unusable-model.js';
 import { buildZooModel } from '../zoo/zoo.js';
 
-/** An evaluation as it travels: see proto/mlmodelscope/evaluation/v1/submission.proto. */
+/** An evaluation as it is sent: see proto/mlmodelscope/evaluation/v1/submission.proto. */
 export interface Submission {
   readonly manifestPath: string;
-  /** By path; undefined is a file of a model that is among the graphs. */
+  /** Contents by path; undefined for the file of a model whose graph is in `graphs`. */
   readonly files: ReadonlyMap<string, Uint8Array | undefined>;
   /** By the model's name. */
   readonly graphs: ReadonlyMap<string, Benchmark>;
   /** Models that the client could not read. */
   readonly unusable?: readonly UnusableModel[];
-  /** Whether any version of the frameworks that its manifests ask for will do. */
+  /** Whether any version of its manifests' frameworks is accepted. */
   readonly allowVersion?: boolean | undefined;
   /** The agents that measure it; by default as its manifest says. */
   readonly agents?: AgentChoice | undefined;
 }
 
-/** An evaluation, loaded from its manifests and their models, and the same in the form that is sent. */
+/** An evaluation, loaded from its manifests and their models, and the same evaluation in the form that is sent. */
 export interface LoadedSubmission {
   readonly loaded: LoadedEvaluation;
   readonly submission: Submission;
 }
 
 /**
- * Limits of all models together: twenty times the bytes of a request, since decoded nodes take more memory, and twice
+ * Limits of all models together: twenty times the bytes of a request, because decoded nodes take more memory, and twice
  * the nodes of one model.
  */
 const LIMITS = { structureBytes: 2 ** 31, nodes: 2 ** 20, inlinedSize: INLINED_SIZE };
 
 const NOT_SUBMITTED = 'no such file in the submission';
 
-/** The files of the submission only. */
+/** Reads files of the submission, and no others. */
 function filesOf({ files }: Submission): ManifestFiles {
   return {
     read(path) {
@@ -83,8 +83,8 @@ function graphsOf({ models }: LoadedEvaluation): ReadonlyMap<string, Benchmark> 
 }
 
 /**
- * Loads a submission from an untrusted client. Its models have limits together, past which all of it is refused. One
- * that cannot be used does not end it as long as another one can.
+ * Loads a submission from an untrusted client. Where its models together exceed a limit, the whole submission is
+ * refused. A model that cannot be used is left out, as long as another model can be used.
  *
  * @param check see {@link LoadEvaluationOptions}
  * @throws PlatformError `manifest`, `model` or `usage` with every problem
@@ -112,8 +112,8 @@ export async function loadSubmission(
 }
 
 /**
- * Makes an evaluation of this machine ready to travel: its manifests as they are, its models without their weights, and
- * the reasons for models that cannot be read.
+ * Loads an evaluation on this machine and prepares it for sending: its manifests as they are, its models without their
+ * weights, and the reasons for models that cannot be read.
  *
  * @throws PlatformError as {@link loadEvaluation}
  */

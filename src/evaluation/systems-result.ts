@@ -9,11 +9,11 @@ const estimateSchema = z.strictObject({
   latency_ms: ms.describe('null where nothing is known'),
   low_ms: ms,
   high_ms: ms,
-  coverage: z.number().min(0).max(1).describe('Share of it that was measured'),
+  coverage: z.number().min(0).max(1).describe('Share of the model that is measured'),
 });
 
 const systemSchema = z.strictObject({
-  name: z.string().describe('What distinguishes it from the other systems, in a few words'),
+  name: z.string().describe('Short name that distinguishes it from the other systems'),
   fingerprint: z.string(),
   processor: z.string(),
   architecture: z.string(),
@@ -47,12 +47,12 @@ export const systemsResultSchema = z.strictObject({
 export type SystemsResult = z.infer<typeof systemsResultSchema>;
 export type SystemResult = SystemsResult['systems'][number];
 
-/** The result of an evaluation on its systems. */
+/** The result document of an evaluation on several systems. */
 export function systemsResultOf(content: Omit<SystemsResult, 'format'>): SystemsResult {
   return { format: FORMAT, ...content };
 }
 
-/** The document where it is one of this kind; undefined for the document of a plugin. */
+/** The document, where it has this format; undefined for a plugin's own document. */
 export function systemsResultIn(document: unknown): SystemsResult | undefined {
   return systemsResultSchema.safeParse(document).data;
 }

@@ -4,17 +4,17 @@ import type { Progress } from './plugin.js';
 /** The models and batch sizes of an evaluation. */
 export interface EvaluatedInTrace {
   readonly models: readonly { readonly name: string }[];
-  /** One, or those of a sweep. */
+  /** One batch size, or those of a sweep. */
   readonly batchSizes: readonly number[];
 }
 
-/** The framework that runs it. */
+/** The framework that runs an evaluation. */
 export interface FrameworkInTrace {
   readonly framework: string;
   readonly frameworkVersion: string;
 }
 
-/** Names models and batch sizes on the current span, in the platform's words. */
+/** Sets the models and batch sizes as attributes of the current span, under the platform's names. */
 export function nameEvaluated({ models, batchSizes }: EvaluatedInTrace): void {
   const names = [...new Set(models.map(({ name }) => name))];
   const [batchSize, ...others] = new Set(batchSizes);
@@ -26,7 +26,7 @@ export function nameEvaluated({ models, batchSizes }: EvaluatedInTrace): void {
   });
 }
 
-/** Names the framework on the current span. */
+/** Sets the framework as attributes of the current span. */
 export function nameFramework({ framework, frameworkVersion }: FrameworkInTrace): void {
   activeTracing()?.setAttributes({ framework_name: framework, framework_version: frameworkVersion });
 }

@@ -1,8 +1,8 @@
 import type { EvaluationEvent } from './event.js';
 
 /**
- * Turns work with a callback for events into a generator of the events that returns the work's result. While the reader
- * asks for no event, new `measuring` events replace older ones.
+ * Runs work that reports events to a callback. Yields the events, and returns the work's result. While the reader asks
+ * for no event, a `measuring` event replaces a `measuring` event directly before it.
  */
 export async function* whileTelling<T>(
   work: (tell: (event: EvaluationEvent) => void) => Promise<T>,
@@ -18,7 +18,7 @@ export async function* whileTelling<T>(
     hasEnded = true;
     wake();
   });
-  // The caller that awaits the result gets its errors.
+  // The result is awaited below, and its errors are thrown there.
   result.catch(() => undefined);
   for (;;) {
     const events = told;

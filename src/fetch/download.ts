@@ -4,7 +4,7 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { openUrl, type OpenedUrl, urlFailure, type UrlRules } from '../http/open-url.js';
 import type { Part } from './part.js';
 
-/** Limits of one file, and the addresses that may be asked for it. */
+/** Limits of one file, and the addresses from which it may be fetched. */
 export interface DownloadRules {
   readonly isAllowed: (address: string) => boolean;
   readonly allowHttp: boolean;
@@ -26,11 +26,11 @@ const RULES = {
   headers: { accept: '*/*', 'user-agent': 'mlmodelscope' },
 } as const satisfies Partial<UrlRules>;
 
-const NO_HTTP = 'is not https://; --allow-http takes files that others can change on the way';
+const NO_HTTP = 'is not https://; --allow-http accepts files that others can change on the way';
 
 function tooLarge(url: URL, maxBytes: number): PlatformError {
   const gib = (maxBytes / 2 ** 30).toPrecision(3);
-  return new PlatformError('usage', `${url.href.slice(0, 200)} is larger than ${gib} GiB; --max-gib N takes more`);
+  return new PlatformError('usage', `${url.href.slice(0, 200)} is larger than ${gib} GiB; --max-gib N allows more`);
 }
 
 /** A text that is different for different contents at an address; undefined where the server gives none. */
@@ -38,13 +38,13 @@ function validatorOf({ etag, 'last-modified': modified }: IncomingHttpHeaders): 
   return etag !== undefined && !etag.startsWith('W/') ? etag : modified;
 }
 
-/** Where the part of an answer begins, and the bytes of the whole. */
+/** First byte of an answer with a part of the file, and bytes of the whole file. */
 function rangeOf({ headers }: IncomingMessage): { readonly start: number; readonly total: number } | undefined {
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
   return start === undefined ? undefined : { start: Number(start), total: Number(total) };
 }
 
-/** Aborts when nothing was said for a while. */
+/** Aborts when the server has sent nothing for a while. */
 class Stalling {
   readonly #controller = new AbortController();
   readonly #timer = setTimeout(() => this.#controller.abort(), STALLED_MS);
@@ -81,7 +81,7 @@ async function openRest(text: string, part: Part, rules: UrlRules): Promise<Open
   }
   opened.close();
   if (!canContinue) throw urlFailure(url, `it answers with status ${statusCode}`);
-  // The part is of no use to this server.
+  // The server cannot continue this part, so the download begins again.
   await part.restart(undefined);
   return openRest(text, part, rules);
 }
@@ -107,8 +107,8 @@ async function readRest(
 }
 
 /**
- * Fetches the content of a URL into a part, or its rest where an earlier process fetched the beginning. The received bytes
- * stay in the part when it fails, except where they are too many.
+ * Fetches the content of a URL into a part, or only the rest if an earlier process fetched the beginning. If it fails,
+ * the received bytes stay in the part. Bytes beyond the size limit are not written.
  *
  * @throws PlatformError `usage` for a URL that is refused or a file that is too large, `not_found` where it cannot be
  *   fetched, `timeout`, `storage` where it cannot be written, and what the signal was aborted with
@@ -133,7 +133,7 @@ export async function download(url: string, part: Part, rules: DownloadRules): P
       const minutes = (limitMs / 60_000).toPrecision(3);
       throw new PlatformError(
         'timeout',
-        `${shown} takes more than ${minutes} min; ${CONTINUES}, --max-minutes N takes more`,
+        `${shown} takes more than ${minutes} min; ${CONTINUES}, --max-minutes N allows more`,
       );
     }
     if (error instanceof PlatformError) throw error;

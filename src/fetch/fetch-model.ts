@@ -17,7 +17,7 @@ import { unpack } from './unpack.js';
 
 /** How files are fetched. */
 export interface FetchRules extends DownloadRules {
-  /** A folder with files that need not be downloaded: HOST/PATH as their addresses have it, or just their names. */
+  /** A folder with files that need not be downloaded, stored as HOST/PATH of their addresses or only by their names. */
   readonly mirror: string | undefined;
 }
 
@@ -41,7 +41,7 @@ async function copyInto(part: Part, file: string, { maxBytes, signal, onProgress
   for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
     if (signal.aborted) throw cancellationOf(signal);
     bytes += piece.length;
-    if (bytes > maxBytes) throw new PlatformError('usage', `${file} is too large; --max-gib N takes more`);
+    if (bytes > maxBytes) throw new PlatformError('usage', `${file} is too large; --max-gib N allows more`);
     await part.content.appendFile(piece);
     onProgress(bytes, undefined);
   }
@@ -51,12 +51,12 @@ function pinOf(url: string, { sha256, bytes }: Digests): Pin {
   return { url, sha256, bytes };
 }
 
-/** A checksum of the archive's manifest is that of the archive or of the graph in it, so it is not looked at here. */
+/** The checksum of an archive may be that of the archive or that of the graph in it, so it is not checked here. */
 function expectedOf({ kind, path, checksum }: Download, lock: Lock) {
   return { checksum: kind === 'archive' ? undefined : checksum, pin: lock.get(path) };
 }
 
-/** Gets one file to its place. */
+/** Gets one file from the mirror or its address, unless it is there already, and checks it. */
 async function getFile(file: Download, target: string, lock: Lock, rules: FetchRules): Promise<Digests> {
   const expected = expectedOf(file, lock);
   if (await isFile(target)) {
@@ -89,7 +89,7 @@ async function getFile(file: Download, target: string, lock: Lock, rules: FetchR
 
 type Archive = Extract<Download, { kind: 'archive' }>;
 
-/** Unpacks an archive where that was not done before, and returns the digests of the graph in it. */
+/** Unpacks an archive unless it is unpacked already, and returns the digests of the graph in it. */
 async function getGraphOf(
   manifest: string,
   archive: Archive,
@@ -124,11 +124,11 @@ async function getGraphOf(
 }
 
 /**
- * Gets all files that a manifest names by their addresses, and pins them in the lock file beside it. Files that are there
- * already are only checked.
+ * Gets all files that a manifest names by their addresses, and pins them in the lock file beside it. Files that are
+ * there already are only checked.
  *
- * @throws PlatformError as {@link download} and {@link unpack}; `model` where a file is not the one that is meant;
- *   `manifest` where the lock file is none; `storage` where nothing can be written beside the manifest
+ * @throws PlatformError as {@link download} and {@link unpack}; `model` where a file is not the expected one;
+ *   `manifest` where the lock file is invalid; `storage` where nothing can be written beside the manifest
  */
 export async function fetchModel(
   manifest: string,

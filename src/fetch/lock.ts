@@ -9,7 +9,7 @@ export function lockPath(manifest: string): string {
   return join(dirname(manifest), LOCK_FILE);
 }
 
-/** The pins beside a manifest; none without a lock file. @throws PlatformError `manifest` where it is not one */
+/** The pins beside a manifest; none without a lock file. @throws PlatformError `manifest` where the file is invalid */
 export async function readLock(manifest: string): Promise<Lock> {
   const path = lockPath(manifest);
   const file = await readManifestBytes(path);
@@ -23,7 +23,7 @@ export async function readLock(manifest: string): Promise<Lock> {
   );
 }
 
-/** Adds pins beside a manifest, those of other processes kept. */
+/** Adds pins to the lock file beside a manifest, and keeps the pins of other processes. */
 export async function writePins(manifest: string, pins: ReadonlyMap<string, Pin>): Promise<void> {
   const known = await readLock(manifest);
   const changed = [...pins].some(([path, { sha256 }]) => known.get(path)?.sha256 !== sha256);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { HOST, isRunning } from '../base/atomic-file.js';
 import { makeFolder } from '../base/make-folder.js';
 
-/** Says of which content a part is, so that the rest of another one is never added to it. */
+/** Identifies the content of a part, so that the rest of another content is never added to it. */
 const stateSchema = z.object({ url: z.string(), validator: z.string() });
 
 export type PartState = Readonly<z.output<typeof stateSchema>>;
@@ -24,8 +24,8 @@ async function abandonedParts(file: string): Promise<readonly string[]> {
 }
 
 /**
- * A file that is not complete yet: a folder beside it that one process owns. The next process takes over the content that an
- * earlier one left.
+ * A file that is not complete yet: a folder beside the final file that one process owns. The next process takes over
+ * the content that an earlier process left.
  */
 export class Part {
   private constructor(
@@ -63,7 +63,7 @@ export class Part {
     }
   }
 
-  /** Begins anew. Without a state, the content cannot be continued by another process. */
+  /** Removes the content, to begin again. Without a state, another process cannot continue the content. */
   async restart(state: PartState | undefined): Promise<void> {
     await rm(join(this.folder, 'state.json'), { force: true });
     await this.content.truncate(0);
@@ -74,7 +74,7 @@ export class Part {
     await this.content.close();
   }
 
-  /** Makes it the file, flushed to the disk. */
+  /** Flushes the content to the disk and makes it the final file. */
   async finish(file: string): Promise<void> {
     await this.content.sync();
     await this.content.close();

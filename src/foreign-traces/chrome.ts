@@ -6,7 +6,9 @@ import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
 
-/** Open begin events of all threads; a trace that never ends them is not held in memory. */
+/**
+ * Most begin events without an end event, over all threads. A trace with more is refused, so that memory stays bounded.
+ */
 const MOST_OPEN_EVENTS = 100_000;
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -20,12 +22,12 @@ function microseconds(value: unknown): number {
   return typeof value === 'number' ? value : typeof value === 'string' && value !== '' ? Number(value) : NaN;
 }
 
-/** A thread's name in maps. */
+/** Key of a thread in maps. */
 function threadOf({ pid, tid }: Entry): string {
   return `${String(pid)} ${String(tid)}`;
 }
 
-/** An event that has ended, complete or with an end event. */
+/** A finished event: a complete event, or a begin event with its end event. */
 interface Complete {
   readonly event: Entry;
   readonly startUs: number;

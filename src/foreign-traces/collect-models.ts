@@ -5,24 +5,24 @@ import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { TracedLayer, TraceRecord } from './trace-record.js';
 
-/** Models of one file, counted once for each system. */
+/** Most models of one file; a model counts once for each system. */
 const MOST_MODELS = 10_000;
 
-/** Traces of one file that are waited for at once. */
+/** Most traces of one file whose model or system is not known yet. */
 const MOST_OPEN_TRACES = 200_000;
 
-/** Ids of traces that are kept for one model; of more, none is. */
+/** Most trace ids that are kept for one model. A model with more has none. */
 const MOST_TRACE_IDS = 1000;
 
 /** A layer with its executions. */
 export interface MeasuredLayer extends TracedLayer {
-  /** None where the trace only describes the layer. Of very many, an evenly spread part. */
+  /** Empty where the trace only describes the layer. Of very many samples, an evenly spaced subset. */
   readonly samplesMs: readonly number[];
   /** How many executions there were. */
   readonly runs: number;
 }
 
-/** A file's data of one model on one system. */
+/** The data of one model on one system, from one file. */
 export interface TracedModel {
   /** undefined where the file doesn't say. */
   readonly model: string | undefined;
@@ -30,12 +30,15 @@ export interface TracedModel {
   readonly system: string | undefined;
   /** The file. */
   readonly source: string;
-  /** Ids of the traces that it is from, by which they are known in every format; none where the file has none. */
+  /**
+   * Ids of its traces, the same in every format. Empty where a part of the data has no id, or where there are too many
+   * ids.
+   */
   readonly traceIds: readonly string[];
   readonly layers: readonly MeasuredLayer[];
-  /** Executions of the whole model, its layers not traced meanwhile. */
+  /** Durations of the whole model, measured without tracing its layers. */
   readonly wholeMs: readonly number[];
-  /** The same with its layers traced. */
+  /** Durations of the whole model, measured while its layers are traced. */
   readonly tracedWholeMs: readonly number[];
 }
 
@@ -52,23 +55,23 @@ class Gathered {
     readonly system: string | undefined,
   ) {}
 
-  /** Notes that it has something of a trace. */
+  /** Records that data of this trace is added. */
   addTrace(id: string | undefined): void {
     if (id !== undefined && this.ids.size < MOST_TRACE_IDS) this.ids.add(id);
     if (id === undefined || !this.ids.has(id)) this.hasAllIds = false;
   }
 
-  /** None where a part of it is of another trace. */
+  /** Empty where a part of the data has no trace id, or where there are too many ids. */
   get traceIds(): readonly string[] {
     return this.hasAllIds ? [...this.ids] : [];
   }
 }
 
-/** Statements whose model or system is not known yet, in a form that takes little room. */
+/** Records whose model or system is not known yet, in a compact form. */
 interface Pending {
   readonly traceId: string | undefined;
   readonly process: string | undefined;
-  /** Numbers of layers, or what stands for the whole model. */
+  /** Ids of layers, or WHOLE or TRACED_WHOLE. */
   readonly what: number[];
   readonly durationsMs: number[];
 }
@@ -80,7 +83,7 @@ const DESCRIBED = NaN;
 /** The place in messages about facts that are known only at the end. */
 const END = 'end of the file';
 
-/** Gathers a file's statements by model and system, holding nothing but one number for each duration. */
+/** Groups a file's records by model and system, and keeps only one number for each duration. */
 export class ModelCollector {
   private readonly ids = new Map<string, number>();
   private readonly layers: TracedLayer[] = [];
@@ -88,7 +91,7 @@ export class ModelCollector {
   private readonly modelOf = new Map<string, string | undefined>();
   private readonly systemOf = new Map<string | undefined, string>();
   private readonly pending = new Map<string, Map<string | undefined, Pending>>();
-  /** Processes whose system is not known yet, and the traces that wait for it. */
+  /** Processes whose system is not known yet, each with the traces that wait for it. */
   private readonly waitingFor = new Map<string, Set<string>>();
   /** How many such processes a trace waits for. */
   private readonly missing = new Map<string, number>();
@@ -184,7 +187,7 @@ export class ModelCollector {
     return pending;
   }
 
-  /** Moves waiting statements to their model and system, as far as these are known. */
+  /** Moves the waiting records of a trace to its model and system, as far as these are known. */
   private settle(trace: string): void {
     for (const { traceId, process, what, durationsMs } of this.pending.get(trace)?.values() ?? []) {
       const gathered = this.gatheredFor(this.model ?? this.modelOf.get(trace), this.systemOf.get(process), END);
@@ -195,7 +198,10 @@ export class ModelCollector {
     this.pending.delete(trace);
   }
 
-  /** Settles complete traces and frees their memory. Processes belong to one trace where its end is known. */
+  /**
+   * Settles a complete trace and frees its memory. In formats that emit the end of a trace, a process belongs to one
+   * trace.
+   */
   private forget(trace: string): void {
     const processes = [...(this.pending.get(trace)?.keys() ?? [])];
     this.settle(trace);
@@ -211,7 +217,7 @@ export class ModelCollector {
     this.missing.set(trace, (this.missing.get(trace) ?? 0) + 1);
   }
 
-  /** @param only the trace that has ended; undefined for all traces whose system is now known */
+  /** @param only the trace that has ended; undefined for all traces that wait for this process */
   private waitNoMore(process: string, only?: string): void {
     const traces = this.waitingFor.get(process);
     if (traces === undefined) return;
@@ -277,7 +283,7 @@ export class ModelCollector {
     });
   }
 
-  /** Layers that are no modules of others: the time of 0-1 contains that of 0-1-2. */
+  /** Ids of the layers that contain no other layer: the time of module 0-1 includes the time of 0-1-2. */
   private leaves(ids: readonly number[]): readonly number[] {
     const modules = new Set<string>();
     for (const id of ids) {

@@ -4,7 +4,7 @@ import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
 
-/** Paths of a trace's own parts in `{"data": [{"traceID", "spans", "processes"}]}`, in any order. */
+/** Paths of a trace's spans and processes in `{"data": [{"traceID", "spans", "processes"}]}`, in any order. */
 const PATHS = [
   ['data', ELEMENTS, 'spans', ELEMENTS],
   ['data', ELEMENTS, 'processes'],

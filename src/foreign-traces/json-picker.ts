@@ -3,10 +3,10 @@ import { MOST_DEPTH } from '../base/bounded-json.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 
-/** Longest value that is taken as a whole. */
+/** Most bytes of a wanted value. */
 const MOST_VALUE_BYTES = 16 * 2 ** 20;
 
-/** Longest key on the way to one. */
+/** Most bytes of a key on the path to a wanted value. */
 const MOST_KEY_BYTES = 2 ** 16;
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
@@ -20,11 +20,11 @@ export type JsonPath = readonly string[];
 export const ELEMENTS = '[]';
 
 /**
- * Gets a wanted value.
+ * Called with each wanted value.
  *
- * @param path index of the path that led to it
+ * @param path index of the path that leads to the value
  * @param offset of its first byte
- * @param owner offset of the outermost element of an array that the value is in; values with the same owner belong
+ * @param owner offset of the outermost array element that contains the value; values with the same owner belong
  *   together
  */
 export type OnValue = (path: number, value: unknown, offset: number, owner: number) => void;
@@ -48,14 +48,14 @@ function endsLiteral(byte: number | undefined): boolean {
 }
 
 /**
- * Picks values out of a JSON text of any size and holds one of them at a time. It skips all values outside of the
- * paths. Several texts may follow one another.
+ * Picks values out of a JSON text of any size and holds one value at a time. It skips all values outside of the paths.
+ * Several texts may follow one another.
  *
- * Chunks are pushed, so that an event of a trace does not cost a promise.
+ * The caller pushes chunks, so that an event of a trace does not cost a promise.
  */
 export class JsonPicker {
   private buffer: Buffer = Buffer.alloc(0);
-  /** Next byte to look at; beyond the buffer where an escaped one comes with the next chunk. */
+  /** Offset of the next byte in the buffer; beyond its end where an escaped character is in the next chunk. */
   private at = 0;
   /** Position of the buffer's first byte in the file. */
   private base = 0;
@@ -186,7 +186,7 @@ export class JsonPicker {
     this.value = { path: wanted, start: this.at, depth: 0, inString: false };
   }
 
-  /** Moves to the end of a value without looking inside. @returns false at the chunk's end */
+  /** Moves to the end of a value without parsing it. @returns false at the chunk's end */
   private advanceValue(value: NonNullable<JsonPicker['value']>): boolean {
     const { buffer } = this;
     const { length } = buffer;
@@ -205,7 +205,7 @@ export class JsonPicker {
       const byte = buffer[at];
       if (byte === QUOTE) inString = true;
       else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-        if (++depth > MOST_DEPTH) throw this.error(at, `nested deeper than ${MOST_DEPTH} levels, as no trace is`);
+        if (++depth > MOST_DEPTH) throw this.error(at, `nested deeper than ${MOST_DEPTH} levels`);
       } else if (depth === 0) {
         // A number or a word. The character after it belongs to the container.
         isDone = endsLiteral(byte);

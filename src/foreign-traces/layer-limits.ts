@@ -1,9 +1,9 @@
-/** Deepest nesting of modules that a layer is found in; real ones have four or five levels. */
+/** Most numbers in the path of a layer, one for each level of nested modules; real models have four or five levels. */
 const MOST_LEVELS = 32;
 
 const INDEX = new RegExp(`^\\d{1,9}(-\\d{1,9}){0,${MOST_LEVELS - 1}}$`);
 
-/** Whether a text is the place of a layer in its model: a number, or the path of numbers of a layer in a module. */
+/** Whether a text is the index of a layer in its model: a number, or the path of numbers of a layer in a module. */
 export function isLayerIndex(text: string): boolean {
   return INDEX.test(text);
 }
@@ -14,5 +14,5 @@ export const MOST_INDEX = 999_999_999;
 /** Most operations or bytes of one execution: more than any computer does in a day. */
 export const MOST_WORK = 1e24;
 
-/** Different layers of one file; the largest known models have some ten thousand. */
+/** Most different layers of one file; the largest known models have about ten thousand. */
 export const MOST_LAYERS = 200_000;

@@ -21,8 +21,8 @@ const index = z.int().nonnegative().max(MOST_INDEX);
 const shapes = z.union([z.array(z.array(z.int().nonnegative()).max(32)).max(1024), z.string().max(MOST_NAME)]);
 
 /**
- * One row. Without `index` it is the whole model. Without any duration the layer is only described. Missing fields are
- * unknown, never empty.
+ * One row. A row without `index` is the whole model. A row without any duration only describes its layer. Missing
+ * fields are unknown, never empty.
  */
 const rowSchema = z.strictObject({
   model: name.min(1),
@@ -47,7 +47,7 @@ const rowSchema = z.strictObject({
   after: z.array(index).max(4096).optional(),
   duration_ms: duration.optional(),
   duration_us: duration.optional(),
-  /** The runs themselves; with them, `duration_*` is not read. */
+  /** The durations of single runs; where they are present, `duration_*` is ignored. */
   durations_ms: durations.optional(),
   durations_us: durations.optional(),
   /** How many runs `duration_*` stands for. */
@@ -95,7 +95,7 @@ function layerOf(row: Row, index: number): TracedLayer {
 function problemIn(row: Row): string | undefined {
   const { index, last, op } = row;
   if (index === undefined && (last !== undefined || op !== undefined))
-    return 'has neither an index nor the level of a whole model';
+    return 'index: expected the index of this layer; the row of a whole model has neither op nor last';
   if (index !== undefined && last === undefined && op === undefined) return 'op: expected the operator of this layer';
   if (index !== undefined && last !== undefined && last < index) return `last: ${last} is before index ${index}`;
   if (index !== undefined && last !== undefined && last - index >= MOST_LAYERS) {
@@ -109,7 +109,7 @@ function problemIn(row: Row): string | undefined {
   return undefined;
 }
 
-/** Checks one row and hands it on. */
+/** Checks one row and emits its records. */
 function emitRow(content: unknown, source: string, line: number, emit: Emit): void {
   const place = `line ${line}`;
   const parsed = rowSchema.safeParse(content);

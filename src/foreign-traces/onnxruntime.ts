@@ -5,13 +5,13 @@ import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TracedTensor, TraceReader } from './trace-record.js';
 
-/** Events that are one execution of a node end like this; older versions have fences beside them. */
+/** Suffix of the name of an event that is one execution of a node; older versions also write fence events. */
 const KERNEL = '_kernel_time';
 
 /** The event of one execution of the whole model. */
 const MODEL_RUN = 'model_run';
 
-/** A profile is one session's, so one model's. */
+/** A profile is of one session, and thus of one model. */
 const TRACE = 'session';
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ function isEntry(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null;
 }
 
-/** A list of {type: dims}, one entry a tensor. */
+/** A list of {type: dims}, one entry per tensor. */
 function tensorsOf(value: unknown): readonly TracedTensor[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const tensors: TracedTensor[] = [];
@@ -72,7 +72,8 @@ function readEvent(event: Entry, source: string, place: string, emit: Emit): voi
 
 /**
  * A profile of ONNX Runtime (`enableProfiling`): Chrome trace events of the category Node, one for each execution of a
- * node of the optimized graph, with its operator and the types and shapes of its inputs, weights among them, and outputs.
+ * node of the optimized graph, with its operator and the types and shapes of its inputs (including weights) and
+ * outputs.
  */
 export const onnxruntime: TraceReader = {
   onePerPosition: false,

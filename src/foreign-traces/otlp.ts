@@ -39,7 +39,7 @@ function attributedBy(attributes: unknown): (name: string) => unknown {
   };
 }
 
-/** Nanoseconds since 1970 as decimal text, exact, since a double is not. */
+/** Nanoseconds since 1970 from decimal text, as a bigint, because a double is not exact. */
 function nanoseconds(value: unknown): bigint | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
@@ -64,7 +64,7 @@ function readSpan(value: unknown, system: string | undefined, source: string, pl
   emitPlatformSpan(span, source, place, emit);
 }
 
-/** OTLP's JSON encoding: one export request, or one a line as collectors write them. */
+/** OTLP's JSON encoding: one export request, or one per line, as collectors write them. */
 export const otlp: TraceReader = {
   onePerPosition: false,
   detects: (head) => /"resourceSpans"\s*:/.test(head),

@@ -5,10 +5,10 @@ import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
 
-/** Events that are handed on between two chances for timers and signals. */
+/** Events that are processed before timers and signals get a chance to run. */
 const AT_ONCE = 4096;
 
-/** Operator events that are kept until the file's end; 40 bytes each. */
+/** Most operator events that are kept until the file's end; 40 bytes each. */
 const MOST_EVENTS = 4_000_000;
 
 /** The place in messages about facts that are known only at the end. */
@@ -30,14 +30,14 @@ interface Thread {
   readonly trace: string;
   readonly startUs: number[];
   readonly durationUs: number[];
-  /** Index into the operators, or what stands for a range that the user named. */
+  /** Index into the operators, or RANGE. */
   readonly operator: number[];
 }
 
 /** A range that the user named, around one run of the model. */
 const RANGE = -1;
 
-/** Inputs that are tensors; scalars and lists have empty dimensions and no type of a tensor. */
+/** Inputs that are tensors; scalars and lists have empty dimensions and no tensor type. */
 function tensorsOf(args: OperatorCall['args']): readonly TracedTensor[] | undefined {
   const dims = args['Input Dims'];
   const types = args['Input type'];
@@ -51,7 +51,7 @@ function tensorsOf(args: OperatorCall['args']): readonly TracedTensor[] | undefi
   });
 }
 
-/** Values of the inputs that are no tensors: strides, paddings, which decide how long an operator takes. */
+/** Values of the inputs that are not tensors, such as strides and paddings, which affect how long an operator takes. */
 function attributesOf(args: OperatorCall['args']): TracedLayer['attributes'] {
   const values = args['Concrete Inputs'];
   if (!Array.isArray(values)) return undefined;
@@ -59,8 +59,8 @@ function attributesOf(args: OperatorCall['args']): TracedLayer['attributes'] {
 }
 
 /**
- * Finds the operators that a model itself called: the others, convolution in conv2d, are in their time already. Events come in
- * any order, so that this is known at the end only.
+ * Finds the operators that the model itself called. Their time includes the operators that they call, such as
+ * convolution in conv2d. Events come in any order, so the outermost operators are known only at the end of the file.
  */
 export class OutermostOperators {
   private readonly threads = new Map<string, Thread>();
@@ -88,7 +88,7 @@ export class OutermostOperators {
     this.note(trace, thread, startUs, durationUs, id);
   }
 
-  /** Notes a named range: `record_function('model')` or a profiler's step, taken for one run of the model. */
+  /** Records a named range, `record_function('model')` or a profiler's step. It counts as one run of the model. */
   addRange({
     trace,
     thread,
@@ -107,8 +107,8 @@ export class OutermostOperators {
   }
 
   /**
-   * Hands on the outermost calls of each thread, numbered in the order of time; anew in each range where there are any,
-   * and then only what is in one.
+   * Emits the outermost calls of each thread, numbered in the order of their start. In a thread with named ranges, only
+   * calls inside a range count, and the numbers start at 0 in each range.
    */
   async finish(emit: Emit): Promise<void> {
     for (const { trace, startUs, durationUs, operator } of this.threads.values()) {

@@ -18,11 +18,12 @@ export function traceIdOf(value: unknown): string | undefined {
 /** Name of the span of one execution of a whole model. */
 const PREDICT = 'c_predict';
 
-/** A run of bricks instead of a whole model has it. */
+/** Tag of a run of bricks instead of a whole model. */
 const BRICKS_TAG = 'bricks';
 
 /**
- * Tags that describe the system of a trace, the most specific first; the others are joined where the first is missing.
+ * Tag that names the system of a trace. Where it is missing, the values of HOST_TAGS are joined; each entry there lists
+ * alternative names of one tag.
  */
 const SYSTEM_TAG = 'system';
 const HOST_TAGS = [
@@ -32,10 +33,10 @@ const HOST_TAGS = [
   ['framework_version'],
 ] as const;
 
-/** A span as every tracing system has it. */
+/** The parts of a span that every tracing system has. */
 export interface PlatformSpan {
   readonly trace: string;
-  /** The same trace has it in every format; undefined where the format keeps none. */
+  /** Id of the trace, the same in every format; undefined where the format has none. */
   readonly traceId: string | undefined;
   readonly process?: string | undefined;
   readonly name: string;
@@ -59,7 +60,7 @@ function levelOf(value: unknown): number | undefined {
 /** Names of layers in traces of the platform's Python agents: <0-1-2>__<name>__<Type>. */
 const PYTHON_NAME = /^(?<index>\d+(?:-\d+)*)__(?<name>.*)__(?<type>[^_].*)$/;
 
-/** Separated by semicolons, one for each tensor. */
+/** Element types from a text that separates them by semicolons, one for each tensor. */
 function typesOf(value: unknown, count: number): readonly (string | undefined)[] | undefined {
   const types = typeof value === 'string' ? value.split(';', count + 1) : [];
   return types.length === count ? types.map((type) => (type === '' ? undefined : type)) : undefined;
@@ -100,13 +101,13 @@ function countOf(value: unknown): number | undefined {
   return count >= 0 && count <= MOST_WORK ? count : undefined;
 }
 
-/** The operator by the name of an operation, less its scopes and its number: conv2d in resnet/conv2d_12. */
+/** The operator in the name of an operation, without scopes and number: conv2d for resnet/conv2d_12. */
 function operatorIn(name: string): string {
   const own = name.slice(name.lastIndexOf('/') + 1);
   return own.replace(/(?<=.)_\d+$/, '');
 }
 
-/** The layer that a span stands for; undefined where it stands for none. */
+/** The layer that a span measures; undefined where the span is not of a layer. */
 function layerOf(span: PlatformSpan, place: string, source: string): TracedLayer | undefined {
   const named = PYTHON_NAME.exec(span.name)?.groups;
   const index = textOf(span.tag('layer_sequence_index')) ?? named?.['index'];
@@ -133,7 +134,7 @@ function layerOf(span: PlatformSpan, place: string, source: string): TracedLayer
   };
 }
 
-/** The system by the platform's tags. */
+/** The system that the platform's tags describe; undefined where there are no such tags. */
 export function systemOf(tag: (name: string) => unknown): string | undefined {
   const given = textOf(tag(SYSTEM_TAG));
   if (given !== undefined) return given;

@@ -6,16 +6,16 @@ import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TracedLayer, TraceReader, TraceRecord } from './trace-record.js';
 
-/** Each text of the file is one span. */
+/** Each JSON text of the file is one span, so the path is empty. */
 const PATHS = [[]] as const;
 
-/** Layers and predictions that are kept until the file's end; 24 bytes each. */
+/** Most executions of layers and models that are kept until the file's end; 24 bytes each. */
 const MOST_EXECUTIONS = 4_000_000;
 
 /** The place in messages about facts that are known only at the end. */
 const END = 'end of the file';
 
-/** Stands for the whole model among the numbers of layers. */
+/** Stands for the whole model among the ids of layers. */
 const WHOLE = -1;
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -32,7 +32,10 @@ function microseconds(time: unknown): number {
   return Date.parse(`${seconds}Z`) * 1000 + Math.floor(Number(fraction.padEnd(9, '0')) / 1000);
 }
 
-/** One trace of a dump. The spans of a warm-up come before that of the warm-up, so all of them are kept until the end. */
+/**
+ * One trace of a dump. The spans inside a warm-up come before the span of the warm-up itself, so all spans are kept
+ * until the end.
+ */
 class DumpedTrace {
   private readonly ids = new Map<string, number>();
   private readonly layers: TracedLayer[] = [];
@@ -103,7 +106,7 @@ class DumpedTrace {
     this.durationUs.push(durationUs);
   }
 
-  /** Hands everything on but warm-ups. */
+  /** Emits all executions outside of warm-ups. */
   finish(emit: Emit): void {
     const { trace, traceId } = this.belonging;
     emit({ kind: 'model', trace, model: this.model }, END);

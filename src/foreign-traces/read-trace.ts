@@ -11,7 +11,7 @@ import { otlp } from './otlp.js';
 import { pythonSpans } from './python-spans.js';
 import type { Emit, TraceReader } from './trace-record.js';
 
-/** Every format, those with the surest beginning first. */
+/** All formats, in the order in which they are tried: formats with the most distinctive beginning come first. */
 const READERS = {
   otlp,
   jaeger,
@@ -33,7 +33,7 @@ const CHUNK_BYTES = 256 * 1024;
 
 /** A user's options for a file. */
 export interface ReadTraceOptions {
-  /** Detected without it. */
+  /** Detected from the file where absent. */
   readonly format?: TraceFormat | undefined;
   /** The model of the whole file; overrides the names in it. */
   readonly model?: string | undefined;

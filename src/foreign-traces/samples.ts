@@ -2,8 +2,9 @@
 const MOST_KEPT = 4096;
 
 /**
- * Durations of one thing. Of very many, an evenly spread part is kept: whenever there are too many, every other one is
- * dropped and from then on only every second, fourth, eighth is taken, so that the same file gives the same samples.
+ * Durations of one layer or model. Of very many, an evenly spaced subset is kept: whenever there are too many, every
+ * other kept sample is dropped, and from then on only every second, fourth, eighth, ... sample is kept. Nothing is
+ * random, so the same file gives the same samples.
  */
 export class Samples {
   private kept: number[] = [];
@@ -23,7 +24,7 @@ export class Samples {
     return this.kept;
   }
 
-  /** How many there were in all. */
+  /** Number of all samples, kept or not. */
   get count(): number {
     return this.seen;
   }

@@ -2,14 +2,14 @@
 const MOST_DIMENSIONS = 32;
 const MOST_SHAPES = 1024;
 
-/** Longest text of shapes; that many of the largest kernels known take a tenth of it. */
+/** Longest text of shapes; MOST_SHAPES shapes of the largest known kernels take a tenth of it. */
 const MOST_CHARACTERS = 2 ** 16;
 
 /**
  * Shapes as text, as producers of traces write them: `1x3x224x224;64x3x7x7`, `[1, 3, 224, 224]`, `(1, 3)`,
  * `{1,64,56,56}`, `[[1,3,224,224],[64,3,7,7]]`, `torch.Size([1, 3, 224, 224])`. A scalar is `[]`, or nothing between two semicolons.
  *
- * @returns undefined where the text is none
+ * @returns undefined where the text is not a list of shapes
  */
 export function parseShapes(text: string): number[][] | undefined {
   if (text.length > MOST_CHARACTERS) return undefined;

@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { traceError } from './trace-error.js';
 
-/** Longest line of a table; a layer of the largest known models takes a few thousand. */
+/** Most characters of one record; a layer of the largest known models takes a few thousand. */
 const MOST_CHARACTERS = 2 ** 20;
 
 /** A record of a table, and the line of the file on which it begins. */
@@ -14,7 +14,7 @@ function hasOddQuotes(text: string): boolean {
 }
 
 /**
- * Cuts a text into lines, without ever holding more of it than one.
+ * Splits a text into lines and holds only one record at a time.
  *
  * @param options.isQuoted whether a line end within double quotes (RFC 4180) belongs to the record
  * @throws PlatformError `usage` for a record that is longer than any layer
@@ -26,7 +26,7 @@ export async function forEachLine(
   { isQuoted = false }: { readonly isQuoted?: boolean } = {},
 ): Promise<void> {
   const decoder = new StringDecoder('utf8');
-  /** Lines of a record whose last quote is open: each is looked at once, however many there are. */
+  /** Lines of a record with an open quote. Each line is searched for quotes only once. */
   let held: string[] = [];
   let characters = 0;
   let isOpen = false;

@@ -7,7 +7,7 @@ export interface TracedTensor {
 
 /** A layer in a trace, usually with fewer facts than a signature has. Unknown facts are absent. */
 export interface TracedLayer {
-  /** Its place in its model: a number, or the path of numbers of a layer in a module: 0-1-2. */
+  /** Its index in its model: a number, or the path of numbers of a layer in a module, such as 0-1-2. */
   readonly index: string;
   /** Index of the last layer, where several consecutive ones were timed together. */
   readonly last?: number | undefined;
@@ -29,17 +29,17 @@ export interface TracedLayer {
   readonly after?: readonly number[] | undefined;
 }
 
-/** The model and system of a statement. */
+/** The model and system of a record. */
 interface Belonging {
-  /** Statements with the same one are of one model. */
+  /** Records with the same value are of one model. */
   readonly trace: string;
-  /** The trace's id in every format; absent where its producer gives none. */
+  /** The trace's id, the same in every format; absent where its producer gives none. */
   readonly traceId?: string | undefined;
-  /** Statements with the same one are of one system; absent where a file has only one. */
+  /** Records with the same value are of one system; absent where a file has only one system. */
   readonly process?: string | undefined;
 }
 
-/** One statement of a trace. */
+/** One record of a trace. */
 export type TraceRecord =
   /** Executions of a layer; none where the trace only describes it. */
   | (Belonging & { readonly kind: 'layer'; readonly layer: TracedLayer; readonly durationsMs: readonly number[] })
@@ -57,7 +57,7 @@ export type TraceRecord =
   /** The end of a trace. */
   | { readonly kind: 'end'; readonly trace: string };
 
-/** Called with the statements of a file, in their order. */
+/** Called with the records of a file, in their order. */
 export type Emit = (record: TraceRecord, place: string) => void;
 
 /** Reads one format. */

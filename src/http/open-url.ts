@@ -14,9 +14,9 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 export interface UrlRules {
   /** Whether a connection to an IP address is allowed. */
   readonly isAllowed: (address: string) => boolean;
-  /** Why an address is refused, after its URL. */
+  /** Reason for refusing an address; follows the URL in the message. */
   readonly refusal: string;
-  /** Why http:// is refused, after its URL; undefined where it is allowed. */
+  /** Reason for refusing http://; follows the URL in the message; undefined where http:// is allowed. */
   readonly httpRefusal?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
@@ -29,12 +29,12 @@ export interface OpenedUrl {
   close(): void;
 }
 
-/** Refused for its address, before any request. */
+/** The error for a URL that is refused. */
 function refused(url: URL | string, problem: string): PlatformError {
   return new PlatformError('usage', `the URL ${quotedUpTo(String(url), 200)} ${problem}`);
 }
 
-/** The failure of a URL that may be asked for. */
+/** The error for an allowed URL that cannot be fetched. */
 export function urlFailure(url: URL, problem: string, cause?: unknown): PlatformError {
   return new PlatformError('not_found', `nothing can be fetched from ${url.href.slice(0, 200)}: ${problem}`, { cause });
 }
@@ -87,7 +87,8 @@ async function request(url: URL, rules: UrlRules): Promise<OpenedUrl> {
 }
 
 /**
- * Asks for a URL: only http and https, and only at allowed addresses, which holds for redirects and resolved names as well.
+ * Requests a URL: only with http or https, and only from allowed addresses. The same rules hold for redirects and
+ * resolved names.
  * Proxies and cookies are not used.
  *
  * @throws PlatformError `usage` for a URL that is refused, `not_found` where nothing answers; the connection's error

@@ -22,7 +22,10 @@ const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
   ['224.0.0.0', 3],
 ];
 
-/** Within 2000::/3, which is all of IPv6 that is on the internet: special ranges, and those that stand for an IPv4 address. */
+/**
+ * IPv6 ranges that are special or stand for an IPv4 address, within 2000::/3. All of IPv6 on the internet is within
+ * 2000::/3.
+ */
 const SPECIAL_IPV6: readonly (readonly [string, number])[] = [
   ['2001::', 23],
   ['2001:db8::', 32],

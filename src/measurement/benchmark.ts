@@ -22,13 +22,14 @@ export interface Benchmark {
   /** Every input of that graph, in its order. */
   readonly inputs: readonly BenchmarkInput[];
   /**
-   * The place of the graph's own weights, which then replace made-up ones. It is a stand-in for the file where the benchmark
-   * is sent, and the file's path where it is measured. Only an agent in the same process as its client has such files.
+   * The file with the graph's own weights, which replace made-up ones. It is a placeholder while the benchmark is sent,
+   * and the file's path where the benchmark is measured. Only an agent in the same process as its client has such
+   * files.
    */
   readonly weights?: string | undefined;
 }
 
-/** Bytes of the values of some inputs, or of those with a role. */
+/** Bytes of the values of some inputs; with `role`, only of the inputs with this role. */
 export function inputBytes(inputs: readonly BenchmarkInput[], role?: BenchmarkInput['role']): number {
   return inputs.reduce((sum, input) => (role === undefined || input.role === role ? sum + tensorBytes(input) : sum), 0);
 }

@@ -5,22 +5,25 @@ import { z } from 'zod';
  * operating system counts. Values that it does not provide are absent.
  */
 export const conditionsSchema = z.strictObject({
-  /** Duration of the watching. */
+  /** Duration of the observation. */
   wallMs: z.number().nonnegative(),
-  /** Cores that processor times are of. */
+  /** Number of cores over which processor times are summed. */
   cores: z.int().min(1),
-  /** Processor time that the hypervisor gave to other machines. */
+  /** Processor time that the hypervisor gives to other machines. */
   stealMs: z.number().nonnegative().optional(),
   /** Processor time of other processes on this machine. */
   othersMs: z.number().nonnegative().optional(),
-  /** Time for which a control group's quota held processes back. */
+  /** Time for which a control group's quota throttles processes. */
   throttledMs: z.number().nonnegative().optional(),
   /** Lowest and highest observed frequency of the first core. */
   lowestMhz: z.number().positive().optional(),
   highestMhz: z.number().positive().optional(),
-  /** Runs that were left out of the samples, since another machine shared the core meanwhile. */
+  /** Runs that are left out of the samples, because another machine shared the core during these runs. */
   droppedRuns: z.int().nonnegative().optional(),
-  /** Share of the samples that were taken while another machine shared the core, since there were too few others; 0 to 1. */
+  /**
+   * Share of the samples from runs during which another machine shared the core; 0 to 1. They are kept where there are
+   * too few other runs.
+   */
   sharedShare: z.number().min(0).max(1).optional(),
 });
 

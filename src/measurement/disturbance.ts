@@ -3,12 +3,15 @@ import type { Measurement } from './measurement.js';
 /** Above this share of the processors' time, or of the samples, others may have made a measurement longer. */
 const MOST_OTHERS_SHARE = 0.1;
 
-/** The operating system counts in ticks of 10 ms, so that fewer than three may be an error of counting. */
+/**
+ * Least time of others that counts. The operating system counts in ticks of 10 ms, so fewer than three ticks may be a
+ * counting error.
+ */
 export const LEAST_OTHERS_MS = 30;
 
 /**
- * Share of the processors' time that went to other processes and other machines while a measurement was taken; 0 where it is
- * not known, or too little to be sure of.
+ * Share of the processors' time that other processes and other machines used during a measurement; 0 where it is not
+ * known, or too small to be reliable.
  */
 export function otherLoadOf({ conditions }: Pick<Measurement, 'conditions'>): number {
   if (conditions === undefined) return 0;
@@ -22,14 +25,14 @@ export function sharedShareOf({ conditions }: Pick<Measurement, 'conditions'>): 
   return conditions?.sharedShare ?? 0;
 }
 
-/** How much others disturbed a measurement, by their processes or by sharing a core, whichever is more; 0 to 1. */
+/** How much others disturbed a measurement: the larger of the load by other processes and the shared core; 0 to 1. */
 export function disturbanceOf(measurement: Pick<Measurement, 'conditions'>): number {
   return Math.max(otherLoadOf(measurement), sharedShareOf(measurement));
 }
 
 type Judged = Pick<Measurement, 'conditions' | 'outcome'>;
 
-// A failure is not disturbed: a quiet machine gives the same.
+// A failure is never disturbed: it also happens on a quiet machine.
 function isMoreThan(limit: number, share: (measurement: Judged) => number): (measurement: Judged) => boolean {
   return (measurement) => measurement.outcome.kind === 'samples' && share(measurement) > limit;
 }

@@ -14,7 +14,7 @@ export const outcomeSchema = z.discriminatedUnion('kind', [
     kind: z.literal('samples'),
     runMs: z.array(z.number().nonnegative()).min(1),
     warmupMs: z.array(z.number().nonnegative()),
-    /** The part of each run that is the cost of the profile; absent without a profile. */
+    /** The profiling overhead in each run; absent without a profile. */
     overheadMs: z.number().nonnegative().optional(),
   }),
   z.strictObject({
@@ -42,16 +42,19 @@ export const measurementSchema = z.strictObject({
   protocol: protocolSchema,
   /** Present where it ran together with others in one session; absent where it had a session of its own. */
   context: contextSchema.optional(),
-  /** 1 for the first measurement; each further one is another time in another process, which shows how repeatable the machine is. */
+  /**
+   * 1 for the first measurement. Each further occasion is at another time in another process, and shows how repeatable
+   * measurements on the machine are.
+   */
   occasion: z.int().min(1),
   limits: limitsSchema,
   outcome: outcomeSchema,
   /**
-   * Total wall time: filling weights, creating the session, warming up, running; its share where it ran together with
-   * others.
+   * Total wall time: filling weights, creating the session, warming up, running; its share of this time where it ran
+   * together with others.
    */
   costMs: z.number().nonnegative(),
-  /** The part of it for filling weights and creating the session. */
+  /** The part of `costMs` for filling weights and creating the session. */
   sessionMs: z.number().nonnegative(),
   peakMemoryBytes: z.number().nonnegative(),
   /** Absent where the operating system does not provide them. */
@@ -63,8 +66,8 @@ export const measurementSchema = z.strictObject({
 export type Measurement = z.infer<typeof measurementSchema>;
 
 /**
- * Why the times of a measurement from elsewhere make no sense; undefined where they do. Stores accept any time, but an
- * estimate of 1e308 ms would be meaningless.
+ * The problem with the times of an imported measurement; undefined where they are plausible. Stores accept any time,
+ * but an estimate of 1e308 ms would be meaningless.
  */
 export function problemWithTimes({ outcome, costMs, sessionMs }: Measurement): string | undefined {
   const times = outcome.kind === 'samples' ? [...outcome.runMs, ...outcome.warmupMs, outcome.overheadMs ?? 0] : [];
@@ -103,7 +106,7 @@ export function measurementKey(measurement: Measurement): MeasurementKey {
   };
 }
 
-/** Keys in the protocol of version 0.1 that are not part of it now. */
+/** The protocol of version 0.1, with keys that are now outside of the protocol. */
 const olderProtocolSchema = z.looseObject({
   protocol: z.strictObject({
     ...protocolSchema.shape,
@@ -112,7 +115,10 @@ const olderProtocolSchema = z.looseObject({
   }),
 });
 
-/** A stored measurement in today's form; anything else is left as it is. Its key is the same in both forms. */
+/**
+ * Converts a stored measurement of an older version to the current form, and returns any other value as it is. The
+ * measurement's key is the same in both forms.
+ */
 export function upgradedMeasurement(stored: unknown): unknown {
   const older = olderProtocolSchema.safeParse(stored);
   if (!older.success) return stored;

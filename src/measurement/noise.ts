@@ -2,14 +2,14 @@ import type { Conditions } from './conditions.js';
 import { isCoreShared, isUnderLoad, LEAST_OTHERS_MS } from './disturbance.js';
 import type { Measurement } from './measurement.js';
 
-/** Causes of noise, and their remedies. */
+/** A cause of noise, and its remedy. */
 export interface NoiseWarning {
   readonly cause: 'steal' | 'shared_core' | 'other_load' | 'quota' | 'frequency' | 'threads' | 'spread';
   /** Cause, figure and remedy in one sentence. */
   readonly message: string;
 }
 
-/** Shares from which a cause gets a warning. */
+/** A cause gets a warning above this share. */
 const LIMITS = { steal: 0.01, otherLoad: 0.05, throttled: 0.005, frequency: 0.05 } as const;
 
 function percent(share: number): string {

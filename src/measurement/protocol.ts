@@ -12,9 +12,9 @@ const runsSchema = wholeNumber(1, 1_000_000);
 export const protocolSchema = z.strictObject({
   warmupRuns: wholeNumber(0, 100_000),
   runs: runsSchema,
-  /** Fewest runs that are made even when the time budget is used up. */
+  /** Timed runs that are made even when the time budget is used up. */
   minRuns: runsSchema,
-  /** No further run starts after this much time in timed runs, once `minRuns` are there. */
+  /** No further run starts after this much time in timed runs, once `minRuns` are done. */
   timeBudgetMs: positiveNumber(MOST_MS),
 });
 

@@ -3,11 +3,11 @@ import { DURATION_EXAMPLES, durationMsOf } from '../base/duration.js';
 import { isDisturbed, isUnderLoad } from './disturbance.js';
 import type { Measurement } from './measurement.js';
 
-/** Which measurements that the store has are taken again. */
+/** Which stored measurements are taken again. */
 export type Remeasure =
   /** None; not even new ones that other processes disturbed. */
   | { readonly kind: 'none' }
-  /** Those that other processes disturbed, as long as nothing disturbs the new ones. */
+  /** Those that other processes disturbed, as long as no other process disturbs the new measurements. */
   | { readonly kind: 'while-quiet' }
   | { readonly kind: 'disturbed' }
   | { readonly kind: 'failed' }
@@ -62,12 +62,15 @@ export function isTakenAgain(measurement: Measurement, remeasure: Remeasure): bo
   }
 }
 
-/** Whether a new measurement is taken again that other processes disturbed. */
+/** Whether a new measurement is taken again where other processes disturbed it. */
 export function isNewTakenAgain({ kind }: Remeasure): boolean {
   return kind !== 'none';
 }
 
-/** Whether a stored measurement is taken again if the machine is quiet. A shared core may stay shared. */
+/**
+ * Whether a stored measurement is taken again if the machine is quiet. A shared core is no reason, since it may stay
+ * shared.
+ */
 export function isTakenAgainWhileQuiet(measurement: Measurement, remeasure: Remeasure): boolean {
   return remeasure.kind === 'while-quiet' && isUnderLoad(measurement);
 }

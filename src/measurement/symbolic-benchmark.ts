@@ -5,11 +5,11 @@ import type { Benchmark } from './benchmark.js';
 import { signatureOf, weightlessBenchmark } from './weightless.js';
 
 /**
- * A model whose file keeps its symbolic dimensions, as a benchmark whose inputs have sizes: a runtime that optimizes it
- * knows no more of its shapes than one that opens the model's own file. The signature depends on the sizes as well.
+ * A benchmark whose file keeps the model's symbolic dimensions, while its inputs have sizes. A runtime then optimizes
+ * it with the same knowledge of its shapes as the model's own file gives. The signature also depends on the sizes.
  *
- * @param bound with all dimensions bound
- * @param open the same with the dimensions that its file leaves open
+ * @param bound the model with all dimensions bound
+ * @param open the same model with the dimensions that its file leaves open
  * @throws PlatformError as {@link weightlessBenchmark}
  */
 export function symbolicBenchmark(bound: Model, open: Model): Benchmark {

@@ -11,8 +11,8 @@ export function trimmed(samples: readonly number[]): readonly number[] {
 }
 
 /**
- * The platform's statistic for repeated times: the mean of the {@link trimmed} samples. Of three it is the median. NaN of
- * none.
+ * The platform's statistic for repeated times: the mean of the {@link trimmed} samples. Of three it is the median. NaN
+ * without samples.
  *
  * Source: rai-project/evaluation, TrimmedMean.
  */

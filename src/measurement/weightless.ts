@@ -29,7 +29,7 @@ function staticInputType(model: Model, name: string): TensorType {
 /**
  * A model as a benchmark: its weights become inputs that the agent fills, after the model's own inputs. Constants that
  * steer an operator stay; the parameters of a quantization stay in their canonical form. The signature is SHA-256 over
- * the resulting file, so it depends on names only where the given model has meaningful ones.
+ * the resulting file, including its names; callers that want signatures without names rename the values first.
  *
  * @throws PlatformError `model` where an input's dimensions are not bound
  */
@@ -69,11 +69,11 @@ export function givenValues({ inputs }: Benchmark): ReadonlyMap<string, InputVal
 }
 
 /**
- * The model of a benchmark, with its weights by type and fill only. The inverse of {@link weightlessBenchmark}.
+ * The model of a benchmark; its weights have only types and fills. The inverse of {@link weightlessBenchmark}.
  *
  * @param source its name in messages
  * @param budget see {@link parseModel}
- * @throws PlatformError `model` where the benchmark's file is none
+ * @throws PlatformError `model` where the benchmark's file is not a model
  */
 export function modelOf(benchmark: Benchmark, source: string, budget?: ReadingBudget): Model {
   const { model, inputs } = benchmark;

@@ -12,7 +12,7 @@ export interface Wanted extends MeasurementSetup {
   readonly limits: Limits;
 }
 
-/** Key of a request's measurement. */
+/** The measurement that a request asks for, to look it up. */
 export function wantedOf({ benchmark, context, runOptions, protocol, occasion, limits }: MeasureRequest): Wanted {
   const wanted = { signature: benchmark.signature, runOptions, protocol, occasion, limits };
   return context === undefined ? wanted : { ...wanted, context };
@@ -34,7 +34,7 @@ export function isConclusive({ outcome, limits }: Measurement, asked: Limits): b
   }
 }
 
-/** Measurements of one machine by benchmark and occasion. */
+/** Measurements of one machine by benchmark, context and occasion. */
 export class KnownResults {
   readonly #measurements = new Map<string, Measurement>();
 
@@ -57,7 +57,7 @@ export class KnownResults {
   }
 }
 
-/** The reusable measurements that the store has of those that are looked up. */
+/** The wanted measurements that the store has and that can be reused. */
 export async function knownResults(
   wanted: readonly Wanted[],
   system: System,

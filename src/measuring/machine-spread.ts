@@ -30,11 +30,11 @@ function spreadIn(stored: StoredSpread | undefined): MachineSpread | undefined {
 }
 
 /**
- * How far the machines of a system differ: as the agent has found now, which is kept, or as was found before by more
- * benchmarks. A store does not say which machine a measurement is of, so that a fact about the system is true of each.
+ * How far the machines of a system differ: the agent's current comparison, which is stored, or a stored comparison of
+ * more benchmarks. The store does not know the machine of a measurement, so the spread applies to the whole system.
  *
  * @returns undefined where machines of this system were never compared
- * @throws PlatformError as the store does; where its server is gone, only what was found now is known
+ * @throws PlatformError as the store does; where its server is gone, only the current comparison is known
  */
 export async function machineSpreadOf(
   { fingerprint: system }: System,

@@ -9,27 +9,27 @@ import { type KnownResults, knownResults, wantedOf } from './known-results.js';
 import type { Task } from './task.js';
 import { unlessGone } from './unless-gone.js';
 
-/** The shares of tasks that are about to be measured. */
+/** Tasks to measure, divided by the processes that measure them. */
 export interface Shares {
-  /** To be measured here; no other process takes them until {@link MeasuredOnce.release}. */
+  /** Tasks to measure here; no other process takes them until {@link MeasuredOnce.release}. */
   readonly own: readonly Task[];
-  /** Measured by others since they were looked up; the results have them now. */
+  /** Tasks that others have measured since they were looked up; the results have them now. */
   readonly arrived: readonly Task[];
-  /** Being measured by others. */
+  /** Tasks that others measure now. */
   readonly awaited: readonly Task[];
-  /** The processes that measure them. */
+  /** The processes that measure the awaited tasks. */
   readonly others: readonly Holder[];
 }
 
 /**
- * Takes each measurement once for all processes: the one that measures holds a lease on the measurement in the store,
- * and the others wait and read. Leases are on measurements (benchmark, system, protocol, context and occasion), so that
- * evaluations share exactly their common measurements.
+ * Takes each measurement once for all processes: the process that measures holds a lease on the measurement in the
+ * store, and the other processes wait and read the result. Leases are on measurements (benchmark, system, protocol,
+ * context and occasion), so that evaluations share exactly their common measurements.
  */
 export class MeasuredOnce {
   readonly #leases: Leases;
 
-  /** @param results where measurements of others go */
+  /** @param results gets the measurements of others */
   constructor(
     private readonly store: ResultStore,
     private readonly system: System,
@@ -41,12 +41,12 @@ export class MeasuredOnce {
   /**
    * Divides tasks into those to measure here and those that others measure. May be called again for the latter.
    *
-   * @throws PlatformError as the store does; where its server is gone, all is to be measured here
+   * @throws PlatformError as the store does; where its server is gone, all tasks are measured here
    */
   async share(tasks: readonly Task[]): Promise<Shares> {
     const names = new Map(tasks.map((task) => [task, this.#nameOf(task)]));
     const held = await this.#take([...names.values()]);
-    // Look only now: measurements from before the lease was free are in the store.
+    // Look after taking the leases: other processes store their measurements before they release a lease.
     const found = await this.#foundNow(tasks);
     const arrived: Task[] = [];
     const own: Task[] = [];
@@ -69,7 +69,10 @@ export class MeasuredOnce {
     return { own, arrived, awaited, others: [...others.values()] };
   }
 
-  /** Lets others have the tasks that were not measured. The measurements are in the store by now. */
+  /**
+   * Releases the leases, so that others can take the tasks that are not measured. The caller must have stored all
+   * measurements before.
+   */
   async release(): Promise<void> {
     await unlessGone(this.#leases.release());
   }
@@ -82,7 +85,9 @@ export class MeasuredOnce {
     return (await unlessGone(this.#leases.take(names))) ?? new Map<string, Holder>();
   }
 
-  /** New measurements in the store. A measurement that was known before is the one to be taken again. */
+  /**
+   * New measurements in the store. A measurement that was known before does not count, since it is to be taken again.
+   */
   async #foundNow(tasks: readonly Task[]): Promise<ReadonlyMap<Task, Measurement>> {
     const stored = await knownResults(
       tasks.map(({ request }) => wantedOf(request)),

@@ -27,10 +27,10 @@ export interface MeasuringContext {
 /** Time between two progress events of one measurement. */
 const RUNNING_INTERVAL_MS = 500;
 
-/** Time between two looks for measurements of others. */
+/** Time between two checks for measurements of others. */
 const WAIT_MS = 1000;
 
-/** Others that a message names; there are rarely more. */
+/** Most other processes that a message names; there are rarely more. */
 const MOST_NAMED = 3;
 
 /**
@@ -43,7 +43,7 @@ export class Measuring {
   #arrived = 0;
   #hasToldOfOthers = false;
   #hasToldOfTurn = false;
-  /** Until a stored measurement that was taken again was disturbed as well. */
+  /** True until the repetition of a stored measurement is disturbed as well. */
   #isQuiet = true;
 
   constructor(
@@ -58,7 +58,7 @@ export class Measuring {
     return this.#wallMs;
   }
 
-  /** Number of measurements that others took while this one was going to. */
+  /** Number of measurements that other processes took in place of this one. */
   get arrived(): number {
     return this.#arrived;
   }
@@ -67,7 +67,7 @@ export class Measuring {
    * Measures until done or interrupted. It waits for measurements that others take, and reads them. New measurements
    * that other processes disturb are taken again, as far as `remeasure` allows.
    *
-   * @param tasks that the progress expects
+   * @param tasks the progress already counts them
    * @returns how many were measured here
    */
   async measure(tasks: readonly Task[], remeasure = DEFAULT_REMEASURE): Promise<number> {
@@ -94,7 +94,7 @@ export class Measuring {
     return measured;
   }
 
-  /** Pauses before the next look, and says why. */
+  /** Pauses before the next check, and reports why. */
   async #waitFor(measurements: number, others: readonly Holder[]): Promise<void> {
     const { onEvent, signal } = this.context;
     const named = others.slice(0, MOST_NAMED).map(({ pid, host }) => `process ${pid} on ${host}`);
@@ -112,7 +112,7 @@ export class Measuring {
     const { agent, store, signal, onEvent } = this.context;
     if (tasks.length === 0) return 0;
     const measured = new Set<number>();
-    /** Those that the agent has stored. */
+    /** Measurements that the agent has stored. */
     const stored = new WeakSet<Measurement>();
     const running = this.#running();
     let isRepeating = false;
@@ -147,7 +147,7 @@ export class Measuring {
         const stays = task !== undefined && this.#hasSamples(task);
         if (measurement.outcome.kind === 'failure') {
           const { reason, message } = measurement.outcome;
-          const text = `${task?.label ?? ''}: ${reason}: ${message}${stays ? '; what was measured before stays' : ''}`;
+          const text = `${task?.label ?? ''}: ${reason}: ${message}${stays ? '; the earlier measurement stays' : ''}`;
           onEvent({ kind: 'note', level: 'warning', message: text });
           if (stays) continue;
         }
@@ -163,8 +163,9 @@ export class Measuring {
   }
 
   /**
-   * Takes stored measurements that other processes disturbed again, until a new one is disturbed as well. A new
-   * measurement replaces the stored one where it is less disturbed. Measurements that others take now stay as they are.
+   * Takes the stored measurements again that other processes disturbed, until a new measurement is disturbed as well. A
+   * new measurement replaces the stored one where it is less disturbed. Measurements that others take now stay as they
+   * are.
    *
    * @returns how many were replaced
    */
@@ -221,7 +222,7 @@ export class Measuring {
     return this.results.get(request)?.outcome.kind === 'samples';
   }
 
-  /** Tells of the current measurements: each new one at once, its runs from time to time. */
+  /** Reports the current measurements: each new one at once, and its runs at most every {@link RUNNING_INTERVAL_MS}. */
   #running() {
     const { onEvent } = this.context;
     let label = '';

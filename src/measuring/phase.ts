@@ -4,7 +4,7 @@ import type { ResultStore } from '../store/result-store.js';
 import { type KnownResults, knownResults, wantedOf } from './known-results.js';
 import type { Task } from './task.js';
 
-/** Tasks that are measured in one go, and those that the store had results of. */
+/** Tasks that are measured together, and those of them that still need a measurement. */
 export interface Phase {
   readonly tasks: readonly Task[];
   /** Tasks without a stored result, and those that are taken again in any case. */

@@ -2,13 +2,16 @@ import { setTimeout as after } from 'node:timers/promises';
 import { isUnderLoad, otherLoadOf } from '../measurement/disturbance.js';
 import type { Measurement } from '../measurement/measurement.js';
 
-/** Pauses before the further tries. They are long enough for a short build to end. */
+/** Pauses before the retries. They are long enough for a short build to end. */
 const WAITS_MS = [500, 2000, 4000] as const;
 
-/** After this many series that stayed disturbed, measurements are not repeated any more. */
+/** After this many series that stay disturbed, measurements are not repeated any more. */
 const MOST_IN_VAIN = 2;
 
-/** Ends the repeating of disturbed measurements on a machine that never becomes idle. An evaluation has one. */
+/**
+ * Ends the repetition of disturbed measurements on a machine that never becomes idle. An evaluation has one for each
+ * system.
+ */
 export class RetakeLimit {
   #inVain = 0;
 
@@ -19,7 +22,7 @@ export class RetakeLimit {
     return this.#inVain >= this.most;
   }
 
-  /** Counts a series of measurements that stayed disturbed in every try. */
+  /** Counts a series of measurements that stays disturbed in every try. */
   count(): void {
     this.#inVain++;
   }
@@ -42,9 +45,10 @@ interface Indexed {
 }
 
 /**
- * Takes measurements, and repeats those that other processes disturbed. Each is yielded as soon as it is taken, so that
- * it can be stored, and again when a less disturbed one is there. The load by others decides and never the latency, so
- * that no latency is preferred. A shared core repeats nothing here: the agent has waited for it already.
+ * Takes measurements, and repeats those that other processes disturbed. Each measurement is yielded as soon as it is
+ * taken, so that it can be stored, and each less disturbed repetition is yielded as well. Only the load by others
+ * decides, never the latency, so that the choice does not bias latencies. A shared core causes no repetition here,
+ * because the agent has already waited for it.
  *
  * @param take measures the requests with these indices
  */

@@ -1,7 +1,7 @@
 import type { EvaluationEvent } from '../evaluation/event.js';
 import type { Task } from './task.js';
 
-/** Tasks that one process measures now, and how far it is. */
+/** Tasks that one process measures now, and its progress. */
 export interface Underway {
   readonly first: Task | undefined;
   readonly together: number;
@@ -10,8 +10,8 @@ export interface Underway {
 }
 
 /**
- * One count of all measurements of a command. It never goes back; its total grows where more turns out to be needed.
- * The time left takes into account that some measurements take much longer than others.
+ * Counts all measurements of a command. The count never decreases. The total grows where more measurements turn out to
+ * be needed. The time left takes into account that some measurements take much longer than others.
  */
 export class RunProgress {
   #total = 0;
@@ -27,18 +27,18 @@ export class RunProgress {
     this.#totalWork += workOf(tasks);
   }
 
-  /** Measurements that are not to be taken after all. */
+  /** Removes measurements that are not taken after all. */
   drop(tasks: readonly Task[]): void {
     this.#total -= tasks.length;
     this.#totalWork -= workOf(tasks);
   }
 
-  /** Measuring begins; the time left is estimated from here. */
+  /** Marks the start of measuring; the time left is estimated from here. */
   start(): void {
     this.#startMs ??= performance.now();
   }
 
-  /** A measurement is taken. */
+  /** Counts a finished measurement. */
   count(task: Task): void {
     this.#done++;
     this.#doneWork += task.work;
@@ -55,14 +55,15 @@ export class RunProgress {
   }
 
   /**
-   * The work of tasks that one process measures. Of several, only the first is known: they are taken for average ones.
+   * The work of tasks that one process measures. Where there are several, only the first is known, so each counts as
+   * average work.
    */
   #workOf(first: Task | undefined, together: number): number {
     if (together <= 1) return first?.work ?? 0;
     return (together * (this.#totalWork - this.#doneWork)) / Math.max(together, this.#total - this.#done);
   }
 
-  /** undefined while nothing is done that it could be estimated from. */
+  /** undefined until some work is done, because there is nothing to estimate from. */
   #secondsLeft(work: number): number | undefined {
     if (work <= 0 || this.#startMs === undefined) return undefined;
     const elapsedMs = performance.now() - this.#startMs;

@@ -1,12 +1,12 @@
 import type { Measurement } from '../measurement/measurement.js';
 import type { ResultStore } from '../store/result-store.js';
 
-/** Measurements that are on their way into the store at a time. */
+/** Most measurements that are being stored at a time. */
 const MOST_PENDING = 64;
 
 /**
- * Stores measurements as they come, several in one transaction. Storing them one after another takes long enough to disturb the
- * measurement that follows: a hundred bricks are measured at once.
+ * Stores measurements as they come, several in one transaction. A hundred bricks are measured at once, and storing them
+ * one after another takes long enough to disturb the next measurement.
  */
 export class Storing {
   #pending: Promise<void>[] = [];
@@ -15,15 +15,15 @@ export class Storing {
   constructor(private readonly store: Pick<ResultStore, 'putMeasurement'>) {}
 
   /**
-   * Begins to store a measurement. Waits for earlier ones where too many are on their way.
+   * Starts to store a measurement. Waits for earlier ones where too many are pending.
    *
-   * @throws PlatformError as the store did for one of them: a measurement that cannot be kept is not worth taking
+   * @throws PlatformError as the store does for any of them: measuring makes no sense where results cannot be stored
    */
   async put(measurement: Measurement): Promise<void> {
     const stored = this.store.putMeasurement(measurement);
     this.#pending.push(stored);
     stored.catch(() => (this.#hasFailed = true));
-    // A store that refuses at once has done so after this.
+    // After this, the error of a store that fails at once is known.
     await Promise.resolve();
     if (this.#hasFailed || this.#pending.length >= MOST_PENDING) await this.done();
   }

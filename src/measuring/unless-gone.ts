@@ -1,6 +1,9 @@
 import { PlatformError } from '../base/errors.js';
 
-/** Without the store's server there are no leases; this machine continues, and keeps its measurements. */
+/**
+ * Resolves to undefined where the store's server is gone. There are no leases then; this machine continues and keeps
+ * its measurements.
+ */
 export async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

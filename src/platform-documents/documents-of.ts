@@ -32,7 +32,7 @@ export function documentsOf(evaluated: Evaluated): EvaluatedDocuments {
   const framework = { name: system.framework, version: system.frameworkVersion };
   const ids = idsOf(evaluated);
   const version = model.manifest?.version ?? MODEL_VERSION;
-  // Runs that are measured again are another trace.
+  // Repeated runs are another trace, so the seed contains the time.
   const seed = `${id} ${created_at}`;
   const resource = { 'service.name': 'mlmodelscope', 'host.name': host };
   const spans = traceSpans(seed, resource, evaluationTrace({ ...evaluated, version }));
@@ -85,7 +85,7 @@ function machineOf(system: System, hostname: string): EvaluationDocument['machin
   };
 }
 
-/** The same thing has the same identifier in every store. */
+/** An identifier from a hash of the text, so that it is the same in every store. */
 export function objectId(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }

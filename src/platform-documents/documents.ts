@@ -26,19 +26,19 @@ const named = z.strictObject({ name: z.string(), version: z.string() });
 
 export const evaluationDocumentSchema = z.strictObject({
   _id: objectId,
-  /** The system and the protocol, so that evaluations of one run of the command share it. */
+  /** An identifier of the system and the protocol, so that evaluations of one run of the command share it. */
   run_id: z.string(),
   created_at: time,
-  /** As it ran: `model.framework` is what the model's manifest asks for. */
+  /** The framework that ran. `model.framework` is the framework that the model's manifest asks for. */
   framework: named,
   model: z.strictObject({ ...named.shape, framework: named }),
   dataset_category: z.string(),
   dataset_name: z.string(),
-  /** By Go's names, as in the platform: amd64. Before 0.2 by those of Node.js. */
+  /** With Go's names, as in the platform: amd64. Before 0.2, with the names of Node.js. */
   machine_architecture: z.string(),
   using_gpu: z.boolean(),
   batch_size: z.int().min(1),
-  /** The agent's host. Before 0.2 that of the command. */
+  /** The agent's host. Before 0.2, the host of the command. */
   hostname: z.string(),
   trace_level: z.string(),
   performance_id: objectId,
@@ -57,9 +57,9 @@ export type EvaluationDocument = z.infer<typeof evaluationDocumentSchema>;
 export const performanceDocumentSchema = z.strictObject({
   _id: objectId,
   created_at: time,
-  /** See embedded-trace.ts. Before 0.2 Jaeger's document as it is. */
+  /** See embedded-trace.ts. Before 0.2, Jaeger's JSON document itself. */
   trace: z.union([z.string(), jaegerDocumentSchema]),
-  /** The level's number. Before 0.2 its name. */
+  /** The level's number. Before 0.2, its name. */
   trace_level: z.union([
     z
       .int()
@@ -67,7 +67,7 @@ export const performanceDocumentSchema = z.strictObject({
       .max(TRACE_LEVELS.length - 1),
     z.string(),
   ]),
-  /** Address of the trace on a trace server; empty: it is here only. */
+  /** Address of the trace on a trace server; empty where the trace is only in this document. */
   trace_url: z.string(),
 });
 
@@ -103,7 +103,7 @@ export const inputPredictionDocumentSchema = z.strictObject({
   created_at: time,
   inputid: z.string(),
   inputindex: z.int().min(0),
-  /** Empty: which one is right is not known. */
+  /** Empty, because the right label is not known. */
   expectedlabel: z.string(),
   features: z.array(featureSchema),
 });

@@ -10,7 +10,7 @@ export interface NamedFramework {
 /** A model as the platform knows it. */
 export interface EvaluatedModel {
   readonly name: string;
-  /** The version and framework in its manifest, in its words; undefined for a model without one. */
+  /** The version and framework as the model's manifest writes them; undefined for a model without a manifest. */
   readonly manifest?: { readonly version: string; readonly framework: NamedFramework | undefined } | undefined;
   readonly batchSize: number;
 }
@@ -31,7 +31,7 @@ export interface EvaluatedRun {
   readonly layers: readonly EvaluatedLayer[];
 }
 
-/** Runs of one model at one level of tracing: what the platform calls an evaluation. */
+/** Runs of one model at one level of tracing. The platform calls this an evaluation. */
 export interface Evaluated {
   /** Decides the documents' identifiers. */
   readonly id: string;
@@ -45,9 +45,9 @@ export interface Evaluated {
   readonly level: Extract<TraceLevel, 'MODEL_TRACE' | 'FRAMEWORK_TRACE'>;
   readonly warmupMs: readonly number[];
   readonly runs: readonly EvaluatedRun[];
-  /** For what it ran; by default made-up values. */
+  /** The dataset of its inputs; by default made-up values. */
   readonly dataset?: { readonly category: string; readonly name: string } | undefined;
-  /** Documents of what was predicted. */
+  /** Identifiers of the documents with its predictions. */
   readonly inputPredictionIds?: readonly string[] | undefined;
   readonly metadata: Readonly<Record<string, string>>;
 }

@@ -49,7 +49,7 @@ export function evaluationTrace({
     const prediction = { name: 'c_predict', ...times, attributes, children: layerSpans(layers, times.startMicros) };
     return { name: 'evaluate_batch', ...times, attributes: { ...application, batch_index }, children: [prediction] };
   });
-  // Warm-ups have no c_predict: analyses average all of these.
+  // Warm-ups have no c_predict spans, because analyses average all c_predict spans.
   const warmUp = {
     name: 'warm_up',
     startMicros,

@@ -11,7 +11,10 @@ export interface KeepOptions {
   readonly traceUrlTemplate?: string | undefined;
 }
 
-/** A stored document; undefined as well where the server is gone. New documents stay on this machine then. */
+/**
+ * A stored document; undefined where there is none, and where the server is gone. New documents then stay on this
+ * machine.
+ */
 async function storedIn<T>({ isGone }: ResultStore, get: () => Promise<T | undefined>): Promise<T | undefined> {
   if (isGone === true) return undefined;
   try {
@@ -26,7 +29,7 @@ async function storedIn<T>({ isGone }: ResultStore, get: () => Promise<T | undef
  * Stores an evaluation in the platform's form: an `evaluation`, and a `performance` with its trace. Where traces are
  * sent to a tracing server whose addresses are known, the trace is sent there as well, once. It is idempotent.
  *
- * @throws PlatformError `storage` as the store does, `usage` for a template in the environment that is none
+ * @throws PlatformError `storage` as the store does, `usage` for an invalid URL template in the environment
  */
 export async function keepEvaluated(
   store: ResultStore,
@@ -37,7 +40,7 @@ export async function keepEvaluated(
   const performances = store.collection(PERFORMANCE_DOCUMENTS);
   const ids = idsOf(evaluated);
   const stored = await storedIn(store, () => evaluations.get({ _id: ids.evaluation }));
-  // The same runs, stored before by this version: they stay with the host and the address that they have.
+  // Where this version has already stored the same runs, they keep their host and their trace's address.
   const isSame = stored?.gpu_driver !== undefined && Date.parse(stored.created_at) === Date.parse(evaluated.endedAt);
   const before = isSame ? await storedIn(store, () => performances.get({ _id: ids.performance })) : undefined;
   const host = isSame ? stored.hostname : evaluated.host;

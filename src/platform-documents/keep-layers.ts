@@ -28,7 +28,10 @@ export interface LayeredModel extends EvaluatedModel {
   readonly kernels: readonly TracedKernel[];
 }
 
-/** Kernels inside of another one's subgraphs are in its time, and the platform's layers do not nest. */
+/**
+ * Whether no other kernel contains this one. A kernel's time includes the kernels of its subgraphs, and the platform's
+ * layers do not nest.
+ */
 function isOutermost({ sequenceIndex }: TracedKernel): boolean {
   return !sequenceIndex.includes('-');
 }
@@ -45,8 +48,8 @@ function tracedRuns({ tracedMs, kernels }: LayeredModel): readonly EvaluatedRun[
 }
 
 /**
- * Stores a model whose kernels were traced in the platform's form: an evaluation at FRAMEWORK_TRACE with its layers,
- * and one at MODEL_TRACE with the runs that nothing slowed down, as the platform has one evaluation for each level.
+ * Stores a model with traced kernels in the platform's form: an evaluation at FRAMEWORK_TRACE with its layers, and one
+ * at MODEL_TRACE with the untraced runs, because the platform has one evaluation for each level.
  *
  * @throws PlatformError as {@link keepEvaluated}
  */

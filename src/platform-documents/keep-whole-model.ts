@@ -12,8 +12,8 @@ export interface WholeModel extends EvaluatedModel {
 }
 
 /**
- * Stores a model that was measured end to end in the platform's form, at MODEL_TRACE: predictions, nothing below. A
- * model that failed is not stored.
+ * Stores an end-to-end measurement of a model in the platform's form, at MODEL_TRACE: only its runs, no layers. A
+ * failed measurement is not stored.
  *
  * @throws PlatformError as {@link keepEvaluated}
  */

@@ -1,12 +1,12 @@
 /*
  * Snappy's block format, in which the platform embeds traces. Source: google/snappy, format_description.txt: the length
- * of the text as a varint, then literals and copies of what came before. This is the compressor alone, because nothing
+ * of the text as a varint, then literals and copies of earlier bytes. This is the compressor alone, because nothing
  * here reads such traces; the one library for it that needs no compiler has had no release since 2022.
  */
 
 /** Copies of fewer bytes save nothing. */
 const SHORTEST_COPY = 4;
-/** A copy of one element has at most so many bytes, and reaches back at most so far. */
+/** Most bytes of one copy element, and its largest offset. */
 const LONGEST_COPY = 64;
 const FARTHEST = 0xffff;
 
@@ -35,7 +35,7 @@ function copyTag(offset: number, length: number): readonly number[] {
 /** Compresses bytes, so that every Snappy library can decompress them. */
 export function snappyCompress(input: Buffer): Buffer {
   const parts: Uint8Array[] = [Uint8Array.from(varint(input.length))];
-  /** The last place of four bytes with each hash, plus 1. */
+  /** For each hash, the last position of four bytes with this hash, plus 1. */
   const seen = new Int32Array(1 << HASH_BITS);
   let literalStart = 0;
   const literalUpTo = (end: number): void => {

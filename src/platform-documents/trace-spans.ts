@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SpanAttributeValue, SpanDocument } from '../tracing/span-document.js';
 
-/** A span before it is given its identifiers. Times are whole microseconds, as in the platform's traces. */
+/** A span without identifiers. Times are whole microseconds, as in the platform's traces. */
 export interface PlainSpan {
   readonly name: string;
   /** Since 1970. */
@@ -16,7 +16,7 @@ const NS_PER_MICROSECOND = 1000n;
 /**
  * One trace of one process, the root first.
  *
- * @param seed decides the identifiers: the same trace made again is the same
+ * @param seed decides the identifiers: the same seed and spans always give the same trace
  * @param resource the process
  */
 export function traceSpans(seed: string, resource: SpanDocument['resource'], root: PlainSpan): readonly SpanDocument[] {

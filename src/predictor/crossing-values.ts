@@ -12,9 +12,10 @@ import {
 import { int } from '../onnx/model/make-attributes.js';
 import { typeProtoOf } from '../onnx/write/write-model.js';
 
-// The runtime's JavaScript bindings take and return tensors of common element types only: a session with an input or
-// output of another one cannot be created, and one of a packed type ends the process when it is returned. So such an input is
-// fed as float32 and cast inside, and such an output is returned as float32, or only its shape is.
+// The runtime's JavaScript bindings take and return only tensors of common element types: a session with an input or
+// output of another type cannot be created, and a returned tensor of a packed type ends the process. So such an input
+// is fed as float32 and cast inside the graph, and such an output is returned as float32, or only its shape is
+// returned.
 
 /** Operators whose output has another element type than their inputs. */
 const CONVERTING: ReadonlySet<string> = new Set(
@@ -26,12 +27,12 @@ const CONVERTING: ReadonlySet<string> = new Set(
 
 const PREFIX = 'dlbricks.shape.';
 
-/** Name of the output that is the shape of a value. */
+/** Name of the output with the shape of a value. */
 function shapeOutputOf(value: string, elementType: ElementType): string {
   return `${PREFIX}${elementType}.${value}`;
 }
 
-/** The value that an output is the shape of; undefined for an output that is a value itself. */
+/** The value whose shape an output is; undefined for an output that is a value itself. */
 export function shapedValue(output: string): { readonly name: string; readonly elementType: ElementType } | undefined {
   if (!output.startsWith(PREFIX)) return undefined;
   const at = output.indexOf('.', PREFIX.length);
@@ -43,7 +44,7 @@ function crosses(elementType: ElementType): boolean {
   return ELEMENT_TYPES[elementType].fed;
 }
 
-/** The element type that a node says its output has; undefined where it has its inputs'. */
+/** The element type that a node states for its output; undefined where it states none. */
 function statedType({ opType, input, attribute }: NodeProto, typeOf: (name: string) => ElementType | undefined) {
   const number = (name: string): ElementType | undefined => {
     const found = attribute.find((candidate) => candidate.name === name);
@@ -59,7 +60,7 @@ function declaredType({ type }: ValueInfoProto): ElementType | undefined {
 }
 
 /**
- * The values of a graph that the bindings do not take or return.
+ * The values of a graph that the bindings do not take or return, with their element types.
  *
  * @param weights further inputs of the graph, which will be initializers
  */
@@ -85,7 +86,7 @@ function staying(graph: GraphProto, weights: readonly BenchmarkInput[]): Readonl
   return types;
 }
 
-/** Whether an input is fed as numbers of another type and cast inside. */
+/** Whether an input is fed as float32 and cast inside the graph. */
 export function isFedAsFloat({ role, elementType }: BenchmarkInput): boolean {
   return role === 'activation' && elementType !== 'string' && !crosses(elementType);
 }
@@ -112,14 +113,17 @@ function fedAsFloat(graph: GraphProto, inputs: readonly BenchmarkInput[]): Graph
   return { ...graph, input, node: [...casts, ...graph.node] };
 }
 
-/** Returned instead of a value that cannot be: its name, its type, and the nodes that make it. */
+/** An output in place of a value that cannot be returned: its name, its type, and the nodes that make it. */
 export interface Returned {
   readonly name: string;
   readonly elementType: ElementType;
   readonly nodes: readonly NodeProto[];
 }
 
-/** An optimizer makes nothing of a shape that it knows, so that it is returned only by graphs that are not optimized. */
+/**
+ * An output with the shape of a value. Only graphs that are not optimized return it, because an optimizer removes a
+ * Shape whose result it knows.
+ */
 export function shapeOf(value: string, elementType: ElementType): Returned {
   const name = shapeOutputOf(value, elementType);
   const shape = (input: string): NodeProto => ({
@@ -128,7 +132,7 @@ export function shapeOf(value: string, elementType: ElementType): Returned {
     input: [input],
     output: [name],
   });
-  // The runtime has no Shape of packed types.
+  // The runtime has no Shape kernel for packed types.
   const wide = `${name}.wide`;
   const nodes = isPacked(elementType) ? [cast(value, wide, UNPACKED), shape(wide)] : [shape(value)];
   return { name, elementType: 'int64', nodes };
@@ -140,10 +144,10 @@ function floatOf(value: string): Returned {
 }
 
 /**
- * A graph of which every input can be fed and every output be returned.
+ * The graph with inputs that can all be fed and outputs that can all be returned.
  *
  * @param graph without its weights
- * @param inputs all of the benchmark's
+ * @param inputs all inputs of the benchmark
  * @param shapesOnly returns the shape of a value that cannot be returned, instead of the value as floats
  */
 export function withCrossingEnds(

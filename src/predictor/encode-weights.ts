@@ -7,8 +7,8 @@ import { FIELDS } from '../onnx/bytes/field-numbers.js';
 import { bytesTag, varint } from '../onnx/bytes/wire-format.js';
 import { type FillableModel, type FillableWeight, inputBlocks, weightBlocks } from './materialize.js';
 
-// A message may be written in pieces: where a field that holds one message comes twice, readers merge the two. So the
-// initializers need not be woven into the encoded graph, they follow as a second piece of it.
+// A message may be written in pieces: where a field for one message occurs twice, readers merge the two messages. So
+// the initializers follow the encoded graph as a second piece of it.
 // Source: "Last One Wins", https://protobuf.dev/programming-guides/encoding/#last-one-wins
 const MODEL_GRAPH = bytesTag(FIELDS.ModelProto.graph);
 const GRAPH_INITIALIZER = bytesTag(FIELDS.GraphProto.initializer);
@@ -41,7 +41,7 @@ function describe({ name, dims, elementType }: BenchmarkInput): TensorProto {
 }
 
 /**
- * The model as one file with its weights in it, in one buffer.
+ * The model as one file that contains its weights, in one buffer.
  *
  * @returns undefined where that would be more than `limitBytes`
  */
@@ -98,8 +98,8 @@ const LEAST_EXTERNAL_BYTES = 128;
 /**
  * The model as a small file that refers to files beside it for its weights.
  *
- * @param location of the file that several weights share
- * @param ownFileBytes weights from this size on are in a file each, `location` with a number
+ * @param location name of the file that several weights share
+ * @param ownFileBytes each weight from this size on has a file of its own, named `location` with a number
  */
 export function encodeExternal(
   { graph, weights }: FillableModel,
@@ -138,7 +138,7 @@ export interface InPlaceOptions {
 }
 
 /**
- * The model in one buffer, which refers to weights in files and has the others in it.
+ * The model in one buffer. It refers to weights in other files and contains all other weights.
  *
  * @returns undefined where that would be more than `limitBytes`
  */
@@ -158,12 +158,18 @@ export function encodeInPlace(
 /** Weights from this size on influence the optimized graph only by type and shape. */
 const LEAST_ALIASED_BYTES = 2 ** 16;
 
-/** Floats may share any range. Integers may be indices, which have to stay in range. */
+/**
+ * Key of the weights that share bytes. Floats of any range may share; integers may be indices, which have to stay in
+ * range.
+ */
 function aliasOf({ elementType, fill: { low, high } }: BenchmarkInput): string {
   return ELEMENT_TYPES[elementType].kind === 'float' ? elementType : `${elementType}_${low}_${high}`;
 }
 
-/** The beginning of a weight's values; the rest of its file is a hole, which reads as zeros. Zero may be no index. */
+/**
+ * The first block of a weight of floats; the rest of its file is a hole, which reads as zeros. Integers are complete,
+ * because zero may be no valid index.
+ */
 function* beginningOf(weight: BenchmarkInput): Generator<Uint8Array> {
   for (const block of inputBlocks(weight)) {
     yield block;
@@ -172,8 +178,8 @@ function* beginningOf(weight: BenchmarkInput): Generator<Uint8Array> {
 }
 
 /**
- * The model with large weights of one kind all in the same bytes: for uses that need weights but not their values.
- * Takes no time to fill most of them, and memory only where they are read.
+ * The model with all large weights of one kind in the same bytes, for uses that need weights but not their values. Most
+ * weights take no time to fill, and memory only where they are read.
  */
 export function aliasedModel({ graph, weights }: FillableModel): ExternalModel {
   const largest = new Map<string, BenchmarkInput>();

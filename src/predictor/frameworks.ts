@@ -2,7 +2,7 @@ import type { Framework, Predictor } from './predictor.js';
 import { onnxRuntimeFramework } from './onnxruntime/framework.js';
 import { onnxRuntimeWebFramework } from './onnxruntime-web/framework.js';
 
-/** A framework that an agent can have, known without loading it. */
+/** A framework that an agent can have, described without loading it. */
 export interface FrameworkEntry {
   readonly describe: () => Framework;
   /** Flags of Node for the processes that measure with it. */
@@ -33,7 +33,7 @@ export const FRAMEWORKS: Readonly<Record<FrameworkName, FrameworkEntry>> = {
   },
   'onnxruntime-web': {
     describe: onnxRuntimeWebFramework,
-    // V8's baseline compiler makes code that is 5 times slower, and swaps it for optimized code at some later run.
+    // V8's baseline compiler makes code that is 5 times slower, and V8 replaces it by optimized code at some later run.
     nodeFlags: ['--no-liftoff'],
     keepsThreads: true,
     measuresTogether: false,

@@ -37,7 +37,7 @@ function coversFrom0(ranges: readonly MappedRange[], byteLength: number): boolea
   return covered >= byteLength;
 }
 
-/** Whether ranges, of one moment or of several, have all of each file. */
+/** Whether ranges, observed at one moment or at several, together cover all of each file. */
 export function coverWhole(ranges: readonly MappedRange[], files: readonly MappedFile[]): boolean {
   const ofPath = groupedBy(ranges, ({ path }) => path);
   return files.every(({ path, byteLength }) => coversFrom0(ofPath.get(path) ?? [], byteLength));

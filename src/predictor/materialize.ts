@@ -11,16 +11,16 @@ import { fileBlocks } from '../onnx/write/write-model.js';
 import { fedName, isFedAsFloat, shapeOf, withCrossingEnds } from './crossing-values.js';
 import type { TensorValue } from './tensor-value.js';
 
-/** A benchmark whose weights are no longer inputs of the graph, but not made yet either. */
+/** A benchmark whose weights are no longer inputs of the graph, and are not made yet. */
 export interface FillableModel {
   /** An ONNX file in which the weights are neither inputs nor initializers. */
   readonly graph: Uint8Array;
   readonly weights: readonly FillableWeight[];
-  /** File that a model with its own weights is read from. Weights may be in others beside it. */
+  /** File of a model with its own weights. Weights may also be in other files beside it. */
   readonly path?: string;
 }
 
-/** A weight: made up as it says, or taken from where it is. */
+/** A weight: made up by its `fill`, or read from the place in `data`. */
 export interface FillableWeight extends BenchmarkInput {
   readonly data?: Extract<TensorData, { readonly kind: 'file' }>;
 }
@@ -48,7 +48,10 @@ function decode(benchmark: Benchmark): ModelProto & { graph: GraphProto } {
   return { ...model, graph: model.graph };
 }
 
-/** Benchmarks are untrusted, and a runtime reads any file on this machine that a model names. */
+/**
+ * Refuses tensors in other files: benchmarks are untrusted, and a runtime reads any file on this machine that a model
+ * names.
+ */
 function refuseExternalData(benchmark: Benchmark, model: ModelProto): void {
   const place = externalTensorIn(model);
   if (place === undefined) return;
@@ -81,10 +84,10 @@ function exposeEveryValue(graph: GraphProto): GraphProto {
 }
 
 /**
- * Takes the weights out of a benchmark's inputs; encode-weights.ts puts made-up ones in as initializers.
+ * Takes the weights out of a benchmark's inputs; encode-weights.ts adds them as initializers with their values.
  *
  * @throws PlatformError `usage` where the model is invalid, needs other files, or its inputs are not the benchmark's,
- *   `unsupported` for inputs without possible made-up values
+ *   `unsupported` for weights that are strings, which cannot be made up
  */
 export function materialize(
   benchmark: Benchmark,
@@ -115,13 +118,13 @@ export function withEveryValueAsOutput(benchmark: Benchmark): Uint8Array {
   return ModelProto.encode({ ...model, graph: exposeEveryValue(model.graph) }).finish();
 }
 
-/** An opset that Shape is in, for graphs without a standard operator. */
+/** An opset that has Shape, for graphs without a standard operator. */
 const ANY_OPSET = { domain: '', version: 13n };
 
 /**
  * A benchmark's model with the shapes of some of its values as its only outputs, its weights still inputs.
  *
- * @param values their types, by name
+ * @param values the types of these values, by name
  * @throws PlatformError as {@link materialize}
  */
 export function withShapesAsOutputs(benchmark: Benchmark, values: ReadonlyMap<string, TensorType>): Uint8Array {

@@ -7,15 +7,15 @@ const MEMORY_FILE_SYSTEM = '/dev/shm';
 /** Memory left free for other users of the folder. */
 const SPARE_BYTES = 64 * 2 ** 20;
 
-/** The folder in memory that belongs to a temporary folder: of the same name; it may exist or not. */
+/** The folder in memory that belongs to a temporary folder. It has the same name, and need not exist. */
 export function inMemory(temporaryFolder: string): string {
   return join(MEMORY_FILE_SYSTEM, basename(temporaryFolder));
 }
 
 /**
- * Whether files of so many bytes fit into the folder in memory, and into the memory that is free. A runtime maps such a
- * file as it is, while weights in the model itself are parsed and copied several times, and a file on a disk is written
- * back while others measure.
+ * Whether files of this size fit into the folder in memory, and into the free memory. A runtime maps such a file as it
+ * is. Weights in the model itself are parsed and copied several times, and a file on a disk is written back while other
+ * processes measure.
  */
 export function fitsInMemory(bytes: number): boolean {
   if (process.platform !== 'linux') return false;

@@ -11,7 +11,7 @@ function boundTypes({ graph }: Model, benchmark: Benchmark): ReadonlyMap<string,
   return new Map([...graph.types].map(([name, type]) => [name, bound.get(name) ?? type]));
 }
 
-/** Values instead of the weight's own, where those do not matter: while a graph is optimized. */
+/** Values in place of the weight's own values where values do not matter: while a graph is optimized. */
 const STAND_IN = { low: 0, high: 1, seed: 1 } as const;
 
 /**

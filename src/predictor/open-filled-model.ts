@@ -12,13 +12,13 @@ import { removeWhenMapped } from './remove-when-mapped.js';
 
 const WEIGHTS_FILE = 'weights.bin';
 
-/** In the temporary folder; its other folders are not touched. */
+/** Folder inside the temporary folder; other folders there are not touched. */
 const WEIGHTS_FOLDER = 'weights';
 
 export interface OpenFilledOptions {
-  /** Where weights in files may go if not into memory. They are removed when the model is open. */
+  /** Folder for files of weights that do not fit into memory. The files are removed when the model is open. */
   readonly temporaryFolder: string;
-  /** Largest model that is opened from memory, where not the predictor's own. */
+  /** Largest model that is opened from memory; by default the predictor's limit. */
   readonly inlineLimitBytes?: number;
 }
 
@@ -52,7 +52,7 @@ function writeExternalOrExplain(folder: string, model: ExternalModel): string {
   try {
     return writeExternal(folder, model);
   } catch (cause) {
-    const problem = `the weights of a large model do not go into ${folder}: ${messageOf(cause)}`;
+    const problem = `the weights of a large model cannot be written to ${folder}: ${messageOf(cause)}`;
     throw new PlatformError('storage', `${problem}; free space there or set TMPDIR to another folder`, { cause });
   }
 }
@@ -65,10 +65,10 @@ interface FilledSource {
   readonly remove: () => void;
 }
 
-/** Models with more weights have them in a file where the predictor maps files. */
+/** From this size on, weights are in files where the predictor maps files. */
 const LEAST_MAPPED_BYTES = 16 * 2 ** 20;
 
-/** In memory, weights from this size on are in a file each, which is removed when the runtime has a copy. */
+/** In memory, each weight from this size on has a file of its own, which is removed when the runtime has a copy. */
 const OWN_FILE_BYTES = 2 ** 20;
 
 function inFiles(folder: string, model: ExternalModel): FilledSource {
@@ -82,13 +82,13 @@ function inFiles(folder: string, model: ExternalModel): FilledSource {
 }
 
 /**
- * The model with its weights where they are, in files beside its own, so that none of these is copied; undefined where it
- * has none, or where the rest is too much for one buffer.
+ * The model with references to its weights in files beside its own file, so that these weights are not copied;
+ * undefined where it has no such weights, or where the rest is too large for one buffer.
  */
 function inPlace({ path, ...fillable }: FillableModel, limitBytes: number): FilledSource | undefined {
   const isBeside = ({ data }: FillableWeight): boolean => data !== undefined && data.path !== path;
   if (path === undefined || !fillable.weights.some(isBeside)) return undefined;
-  // Links are followed, as they were when the weights were found.
+  // Links are followed here, because they are also followed where the weights are located.
   const weightsFolder = realpathSync(dirname(path));
   const bytes = encodeInPlace(fillable, { isBeside, folder: weightsFolder, limitBytes });
   return bytes && { source: { kind: 'bytes', bytes, weightsFolder }, remove: () => {} };
@@ -114,10 +114,10 @@ function fill(
 }
 
 /**
- * Fills the weights of a model and creates its session. Weights in files beside the model's own are not copied; one copy of
- * the others is in memory, on Linux only until the runtime has its own.
+ * Fills the weights of a model and creates its session. Weights in files beside the model's own are not copied. One
+ * copy of the other weights is in memory; on Linux it is removed when the runtime has its own copy.
  *
- * @throws PlatformError `storage` where the temporary folder cannot hold the weights, and what the predictor throws
+ * @throws PlatformError `storage` where the temporary folder cannot hold the weights, and the predictor's errors
  */
 export async function openFilledModel(
   predictor: Predictor,
@@ -150,7 +150,7 @@ function sourceToOptimize(fillable: FillableModel, predictor: Predictor, options
  * Fills the weights of a model and has the framework optimize it.
  *
  * @param folder gets the optimized model
- * @returns the path of the optimized model, whose large weights may be gone
+ * @returns the path of the optimized model, whose large weights may be missing
  * @throws as {@link openFilledModel}
  */
 export async function optimizeFilledModel(

@@ -10,8 +10,8 @@ export interface Framework {
 }
 
 /**
- * A complete ONNX model: the file's bytes, or its path where weights lie in files beside it. The bytes may refer to files
- * in a folder as well, where the framework maps weight files.
+ * A complete ONNX model: the file's bytes, or its path where weights are in files beside it. Where the framework maps
+ * weight files, the bytes may also refer to files in a folder.
  */
 export type ModelSource =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly weightsFolder?: string }
@@ -22,11 +22,11 @@ export const PROTOBUF_LIMIT_BYTES = 2 ** 31 - 1;
 
 /** How a session keeps its profile. */
 export interface ProfileOptions {
-  /** Gets the profile; it exists. */
+  /** An existing folder, which gets the profile. */
   readonly folder: string;
   /**
-   * Whether the second run gets its memory in one piece, as planned by the first: so a whole model runs. Otherwise all
-   * runs reuse the pieces of the first, and the second is as fast as any later one.
+   * Whether the second run gets its memory in one piece, as the first run plans it; a whole model runs like this.
+   * Otherwise all runs reuse the pieces of the first run, and the second run is as fast as any later run.
    */
   readonly plansMemory: boolean;
 }
@@ -49,7 +49,7 @@ export interface Predictor {
   open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel>;
 
   /**
-   * Creates a session whose runs the framework profiles itself; without it, the framework cannot.
+   * Creates a session whose runs the framework profiles itself; absent where the framework cannot do this.
    *
    * @throws as {@link Predictor.open}
    */
@@ -60,17 +60,16 @@ export interface Predictor {
   ) => Promise<ProfiledModel>;
 
   /**
-   * The types of all values that the framework infers without running the model, whose weights are inputs; absent where
-   * it infers none.
+   * The types of all values that the framework infers without running the model; absent where it infers none.
    *
-   * @param model with every value as an output
+   * @param model with its weights as inputs, and every value as an output
    * @throws as {@link Predictor.open}
    */
   readonly inferStaticTypes?: (model: Uint8Array) => Promise<ReadonlyMap<string, TensorType>>;
 
   /**
-   * Writes the graph as it would be executed into a folder that exists. Unless it keeps its weights, large ones may be
-   * gone.
+   * Writes the graph that the framework would execute into an existing folder. Without `keepsWeights`, its large
+   * weights may be missing.
    *
    * @returns the path of the optimized model
    * @throws the framework's error where it refuses the model
@@ -92,12 +91,12 @@ export interface OpenModel {
 
 /** A session that keeps a profile of its runs. */
 export interface ProfiledModel extends OpenModel {
-  /** Every run so far. Once, for it ends the profile. */
+  /** All runs so far. Can be called only once, because it ends the profile. */
   profile(): Promise<readonly ProfiledRun[]>;
 }
 
 export interface PreparedRun {
-  /** Runs the model once and lets go of its outputs. */
+  /** Runs the model once and discards its outputs. */
   execute(): Promise<void>;
   /** Runs the model once and returns its outputs by name; values that are not tensors are left out. */
   evaluate(): Promise<ReadonlyMap<string, TensorValue>>;

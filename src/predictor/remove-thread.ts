@@ -9,7 +9,7 @@ const files = workerData as readonly MappedFile[];
 parentPort?.postMessage('ready');
 const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 const look = (): ReturnType<typeof mappedRanges> => mappedRanges(readFileSync('/proc/self/maps', 'utf8'));
-// The runtime may have packed the first weight before it is seen that the last one is mapped: two looks count together.
+// The runtime may unmap the first weight before this thread sees the last one mapped, so two looks count together.
 let [before, now] = [look(), look()];
 while (!coverWhole([...before, ...now], files)) {
   Atomics.wait(never, 0, 0, POLL_MS);

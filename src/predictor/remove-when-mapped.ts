@@ -6,20 +6,21 @@ import type { MappedFile } from './mapped-ranges.js';
 const LEAST_BYTES = 64 * 2 ** 20;
 
 /**
- * Whether pages are of 4 KB, so that no page has the ends of two weights: a file that is mapped whole has been opened for
- * each of them.
+ * Whether pages have 4 KB, so that no page has parts of two weights. A file that is mapped completely is then mapped
+ * for each of its weights.
  */
 const KNOWS_PAGES = process.platform === 'linux' && process.arch === 'x64';
 
 /**
- * Removes files of weights as soon as this process has mapped all of them. A runtime maps all weights, and then packs one
- * after another into memory of its own and lets go of its mapping. The memory of a removed file is free when nothing of it
- * is mapped any more, so a large weight has a file of its own: its memory is free when it is packed, and not only when all
- * are. Where the runtime does otherwise, nothing happens.
+ * Removes files of weights as soon as this process has mapped all of them. A runtime maps all weights, and then packs
+ * one after another into its own memory and unmaps it. The memory of a removed file is free when no part of the file is
+ * mapped. So a large weight has a file of its own: its memory is free when this weight is packed, not only when all
+ * weights are packed. Where a runtime works differently, nothing is removed.
  *
- * A thread does it, since the runtime does not return before. It is ready when this resolves.
+ * A thread does this, because the runtime blocks the calling thread meanwhile. The thread is ready when the promise
+ * resolves.
  *
- * @returns ends the watch
+ * @returns a function that ends the watch
  */
 export async function removeWhenMapped(files: readonly MappedFile[]): Promise<() => Promise<unknown>> {
   const bytes = files.reduce((sum, { byteLength }) => sum + byteLength, 0);

@@ -32,7 +32,7 @@ function valueOf(tensor: Tensor): TensorValue {
 }
 
 /**
- * Runs of a session with the same inputs.
+ * Prepares runs of a session with the same inputs.
  *
  * @param make the binding's own Tensor
  * @throws PlatformError `unsupported` where an input cannot be passed in
@@ -56,7 +56,7 @@ export function prepareRun(
   };
 }
 
-/** The types of a session's outputs, as far as every dimension is known. */
+/** The types of a session's outputs, where every dimension is known. */
 export function staticTypesIn(outputs: readonly InferenceSession.ValueMetadata[]): ReadonlyMap<string, TensorType> {
   const types = new Map<string, TensorType>();
   for (const output of outputs) {
@@ -80,8 +80,8 @@ export function sessionOptionsOf(runOptions: RunOptions): InferenceSession.Sessi
 }
 
 /**
- * Weights from this size on go into a file of their own, so that no model outgrows protobuf's 2 GB. Smaller ones, all that may
- * steer an operator among them, stay in the model.
+ * Weights from this size on go into a separate file, so that no model exceeds protobuf's 2 GB. Smaller weights stay in
+ * the model, including all that may steer an operator.
  */
 const EXTERNAL_FROM_BYTES = String(2 ** 17);
 
@@ -92,7 +92,8 @@ export const OPTIMIZED_WEIGHTS = 'optimized.bin';
  * Options of a session that writes its optimized graph. Keys: onnxruntime_session_options_config_keys.h of ONNX
  * Runtime.
  *
- * @param keepsWeights writes them all into the model: a subgraph's would be written twice into a file of their own
+ * @param keepsWeights writes all weights into the model, because weights of a subgraph would be written twice into a
+ *   separate file
  */
 export function optimizingOptionsOf(
   runOptions: RunOptions,
@@ -103,7 +104,7 @@ export function optimizingOptionsOf(
     optimized_model_external_initializers_file_name: OPTIMIZED_WEIGHTS,
     optimized_model_external_initializers_min_size_in_bytes: EXTERNAL_FROM_BYTES,
   };
-  // The session runs nothing, so that its kernels need no weights in a form of their own.
+  // The session runs nothing, so its kernels need no packed weights.
   const session = { disable_prepacking: '1', ...(keepsWeights ? {} : external) };
   return { ...sessionOptionsOf(runOptions), optimizedModelFilePath, extra: { session } };
 }

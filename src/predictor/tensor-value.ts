@@ -13,7 +13,7 @@ export interface TensorValue {
 export type NumberArray =
   Float32Array | Float64Array | Uint8Array | Int8Array | Uint16Array | Int16Array | Int32Array | Uint32Array;
 
-/** The elements of a tensor: without a copy, one array element each, sub-byte types packed. */
+/** The elements of a tensor without a copy, one array element each; elements of sub-byte types are packed. */
 export function elementsOf({ elementType, bytes }: TensorValue): NumberArray | BigInt64Array | BigUint64Array {
   const { array } = ELEMENT_TYPES[elementType];
   return new array(bytes.buffer, bytes.byteOffset, bytes.length / array.BYTES_PER_ELEMENT);

@@ -15,15 +15,15 @@ export interface Detector extends Omit<BoxSteps, 'labels' | 'isInPixels'> {
 type Outputs = ReadonlyMap<string, TensorValue>;
 
 /**
- * Candidates that are looked at, the best: comparing each with each of them takes a tenth of a second. Detectors have
- * some hundreds above a threshold.
+ * Most candidates that are compared; only the best are kept. Comparing each pair of them takes a tenth of a second.
+ * Detectors have some hundreds above a threshold.
  */
 const MOST_CANDIDATES = 4096;
 
-/** Largest class: the contract has 32-bit integers. */
+/** Largest index of a class: the contract has 32-bit integers. */
 const MOST_CLASS = 2 ** 31 - 1;
 
-/** A box above the threshold, and its place among the boxes. */
+/** A box above the threshold, and its index among the boxes. */
 interface Candidate extends DetectedBox {
   readonly box: number;
 }
@@ -64,7 +64,7 @@ class DetectorOutputs {
     return partOfRank(this.output(name), rank, this.place, name);
   }
 
-  /** Dimensions beside the batch. */
+  /** Number of dimensions beside the batch. */
   rank(name: string, isBatched: boolean): number {
     return this.output(name).dims.length - (isBatched ? 1 : 0);
   }
@@ -124,7 +124,9 @@ function candidatesOf(outputs: DetectorOutputs, name: string, detector: Detector
   return candidates.sort((a, b) => b.probability - a.probability).slice(0, MOST_CANDIDATES);
 }
 
-/** Masks as [box, row, column], or [box, class, row, column] with one for all classes or one for each. */
+/**
+ * Adds the mask. Masks are [box, row, column], or [box, class, row, column] with one for all classes or one for each.
+ */
 function withMask(
   { box, ...found }: Candidate,
   { masks, threshold }: NonNullable<Detector['masks']>,
@@ -147,10 +149,10 @@ function withMask(
 }
 
 /**
- * The objects in one element of the batch, the surest first.
+ * The objects in one element of the batch, the highest score first.
  *
  * @param name of the output that has the boxes
- * @param limit how many of them; 0 for as many as the manifest says
+ * @param limit the most objects; 0 for as many as the manifest says
  * @throws PlatformError `manifest` where an output is missing or has another shape than the steps need; `unsupported`
  *   where it cannot be divided
  */

@@ -13,11 +13,11 @@ const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif'];
 
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({ operation: LOADERS.map((format) => `VipsForeignLoad${format}Buffer`) });
-// Pictures differ, so a cache does not help, and a session needs the processor.
+// Pictures differ, so a cache does not help. One thread, because a session needs the processor.
 sharp.cache(false);
 sharp.concurrency(1);
 
-/** Some clients follow the contract's comment to the letter and send base64 text. */
+/** Decodes base64 text, which some clients send because they follow the contract's comment to the letter. */
 function encodedBytesOf(bytes: Uint8Array): Uint8Array {
   const isText = bytes.length > 0 && bytes.every((byte) => byte >= 0x20 && byte < 0x7f);
   return isText

@@ -12,7 +12,7 @@ export interface Place {
 /** The part of an output that belongs to one element, where the output's first dimension is the batch. */
 function slice({ elementType, dims, bytes }: TensorValue, index: number, parts: number): TensorValue {
   const partBytes = bytes.length / parts;
-  // A copy: it starts at the multiple of 8 that its elements may need.
+  // A copy is aligned to 8 bytes, which its elements may need.
   const copy = new Uint8Array(bytes.subarray(index * partBytes, (index + 1) * partBytes));
   return { elementType, dims: dims.slice(1), bytes: copy };
 }
@@ -34,9 +34,9 @@ export function partOf(output: TensorValue, { row, rows }: Place): TensorValue {
 }
 
 /**
- * The same for an output whose part has so many dimensions.
+ * The same as {@link partOf}, for an output whose part has `rank` dimensions.
  *
- * @throws PlatformError `unsupported` where the output cannot be divided; `manifest` where it has other dimensions
+ * @throws PlatformError `unsupported` where the output cannot be divided; `manifest` where it has another rank
  */
 export function partOfRank(output: TensorValue, rank: number, place: Place, what: string): TensorValue {
   const { dims } = output;
@@ -46,7 +46,7 @@ export function partOfRank(output: TensorValue, rank: number, place: Place, what
   throw wrongShape(what, `${rank} dimensions beside the batch`, dims);
 }
 
-/** The error for an output that is not what the manifest's steps take it for. */
+/** The error for an output with another shape than the manifest's steps expect. */
 export function wrongShape(what: string, expected: string, dims: readonly number[]): PlatformError {
   const message = `the output of ${what} has the dimensions [${dims.join(', ')}]; expected ${expected}`;
   return new PlatformError('manifest', `${message}; correct the steps in the model's manifest`);
@@ -63,7 +63,7 @@ export function rowOfPart(part: TensorValue, row: number): TensorValue {
   const index = row < 0 ? count + row : row;
   if (part.dims.length >= 2 && index >= 0 && index < count) return slice(part, index, count);
   const message = `the manifest takes row ${row} of an output with the dimensions [${part.dims.join(', ')}]`;
-  throw new PlatformError('usage', `${message}, which has none; give an input that makes more rows`);
+  throw new PlatformError('usage', `${message}, which has no such row; give an input that makes more rows`);
 }
 
 /** Elements of any type as numbers. */

@@ -7,7 +7,7 @@ import { CHANNELS, type Image } from './image.js';
 /** Element types of pictures: one array element per channel of a pixel. */
 type Pixels = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
 
-/** The value that a byte of one channel becomes; in float32 throughout, as NumPy computes it. */
+/** The value for a byte of one channel. All steps are in float32, as NumPy computes them. */
 function normalized(pixel: number, mean: number, scale: number): number {
   return Math.fround(Math.fround(pixel - Math.fround(mean)) / Math.fround(scale));
 }
@@ -27,7 +27,7 @@ function encode(elementType: ImageElementType, value: number): number {
   }
 }
 
-/** The values of all 256 bytes for each channel: red, green and blue. */
+/** The values for all 256 bytes, for each channel: red, green and blue. */
 function tablesOf({ mean, scale }: ImageSteps, elementType: ImageElementType): readonly Pixels[] {
   return mean.map((channelMean, channel) => {
     const table = arrayOf(elementType, 256);
@@ -39,10 +39,10 @@ function tablesOf({ mean, scale }: ImageSteps, elementType: ImageElementType): r
 }
 
 /**
- * Normalizes pictures of one size and lays them out one after another.
+ * Normalizes pictures of the same size, and stores them one after another.
  *
  * @returns the tensor's bytes: [picture, channel, row, column] for CHW, [picture, row, column, channel] for HWC
- * @throws PlatformError `unsupported` for an element type that pictures are not given as
+ * @throws PlatformError `unsupported` for an element type that pictures cannot be converted to
  */
 export function imageTensor(
   images: readonly Image[],
@@ -52,7 +52,7 @@ export function imageTensor(
   if (!isImageElementType(elementType)) {
     throw new PlatformError(
       'unsupported',
-      `pictures cannot be made ${elementType}; ${IMAGE_ELEMENT_TYPES.join(', ')} can`,
+      `pictures cannot be converted to ${elementType}, only to ${IMAGE_ELEMENT_TYPES.join(', ')}`,
     );
   }
   const tables = tablesOf(steps, elementType);

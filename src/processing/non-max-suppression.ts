@@ -1,4 +1,4 @@
-/** A rectangle with a score, for its class. */
+/** A rectangle with its class and its score. */
 export interface ScoredBox {
   readonly index: number;
   readonly probability: number;
@@ -26,7 +26,7 @@ export function overlapOf(a: ScoredBox, b: ScoredBox): number {
  * torchvision.ops.batched_nms does it.
  *
  * @param boxes the best first
- * @param acrossClasses also left out where the better one is of another class (torchvision.ops.nms)
+ * @param acrossClasses whether a better box of another class also suppresses a box (torchvision.ops.nms)
  */
 export function suppressOverlaps<T extends ScoredBox>(
   boxes: readonly T[],

@@ -21,9 +21,9 @@ export interface AskedElement extends Place {
 }
 
 /**
- * The classes that one element of the batch may belong to, the likeliest first.
+ * The classes of one element of the batch, the likeliest first.
  *
- * @throws PlatformError `manifest` where there are not as many labels as classes
+ * @throws PlatformError `manifest` where the numbers of labels and classes differ
  */
 export function classesOf(
   output: TensorValue,
@@ -33,7 +33,7 @@ export function classesOf(
   const part = partOf(output, place);
   const scores = numbersOf(row === undefined ? part : rowOfPart(part, row));
   if (labels !== undefined && labels.length !== scores.length) {
-    const message = `the manifest's labels are ${labels.length}, the model's classes ${scores.length}`;
+    const message = `the manifest has ${labels.length} labels, the model ${scores.length} classes`;
     throw new PlatformError('manifest', `${message}; correct the file of labels`);
   }
   const likely = topK(isSoftmax ? softmax(scores) : scores, limit > 0 ? limit : (k ?? scores.length));
@@ -49,7 +49,7 @@ export function rawOf(name: string, output: TensorValue, place: Place): Predicte
 }
 
 /**
- * The features of one element by the model's postprocessors. Without any, its outputs as they are.
+ * The features of one element, by the model's postprocessors. Without postprocessors, its outputs as they are.
  *
  * @throws PlatformError where an output is not what a postprocessor needs
  */

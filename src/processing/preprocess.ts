@@ -26,7 +26,7 @@ async function decodeToSize({ id, bytes }: EncodedImage, { geometry }: ImageStep
 }
 
 /**
- * Makes a batch of encoded pictures, one after another so that only one is in memory at its full size.
+ * Makes a batch from encoded pictures. They are decoded one after another, so that only one is in memory at full size.
  *
  * @throws PlatformError `usage` that names the picture that cannot be used
  */

@@ -2,10 +2,11 @@ import type { ResizeMethod } from '../manifest/steps.js';
 import { CHANNELS, type Image } from './image.js';
 
 /**
- * Separable resampling as Pillow does it, to the bit: the filter is stretched over the source pixels of a target pixel
- * ("antialiasing"), its weights are integers of 22 fractional bits, and each of the two passes, first along rows, rounds
- * to a byte. Models are trained on pictures resized like this. Source: src/libImaging/Resample.c of Pillow 12; from 13 on
- * it takes columns first where that is faster, which changes some bytes by 1.
+ * Separable resampling as Pillow does it, to the bit. The filter is stretched over the source pixels of a target pixel
+ * ("antialiasing"), and its weights are integers with 22 fractional bits. The first pass goes along rows, the second
+ * along columns, and each rounds to a byte. Models are trained on pictures resized like this. Source:
+ * src/libImaging/Resample.c of Pillow 12. From version 13 on, Pillow takes columns first where that is faster, which
+ * changes some bytes by 1.
  */
 const PRECISION_BITS = 22;
 
@@ -30,7 +31,7 @@ const FILTERS: Readonly<Record<Exclude<ResizeMethod, 'nearest'>, Filter>> = {
   },
 };
 
-/** Which source pixels make one target pixel. */
+/** The source pixels of one target pixel: the first one, and the weights of it and the next ones. */
 interface Window {
   readonly first: number;
   readonly weights: Int32Array;

@@ -9,7 +9,7 @@ export interface Segmenter extends Omit<SegmentSteps, 'labels'> {
   readonly labels?: readonly string[] | undefined;
 }
 
-/** Pixels of a map: 4096 by 4096. */
+/** Most pixels of a map: 4096 by 4096. */
 const MOST_PIXELS = 2 ** 24;
 
 /** A pixel without a class. */
@@ -26,10 +26,10 @@ interface ClassMap {
 function requireSize(height: number, width: number): void {
   if (height * width <= MOST_PIXELS) return;
   const message = `a map of ${height} x ${width} pixels is too large`;
-  throw new PlatformError('unsupported', `${message}; at most ${MOST_PIXELS} can be answered`);
+  throw new PlatformError('unsupported', `${message}; at most ${MOST_PIXELS} pixels can be answered`);
 }
 
-/** The class with the highest score; the first of equal ones. NaN is the lowest score there is. */
+/** The class with the highest score; of equal scores, the first class. NaN counts as the lowest score. */
 function classWithMost(scores: Float64Array, first: number, stride: number, classes: number): number {
   let best = 0;
   let most = -Infinity;
@@ -63,13 +63,13 @@ function mapOfClasses(part: TensorValue): ClassMap {
   return { height, width, mask };
 }
 
-/** A map may have a dimension for its only channel. */
+/** Removes the dimension of a map's only channel, where there is one. */
 function withoutChannel(output: TensorValue): TensorValue {
   const { dims } = output;
   return dims.length === 4 && dims[1] === 1 ? { ...output, dims: [dims[0] ?? 1, ...dims.slice(2)] } : output;
 }
 
-/** Shares of the classes that are there, the largest first. */
+/** Shares of the classes in the mask, the largest first. Pixels without a class have no share. */
 export function classShares(mask: Int32Array, labels: readonly string[] | undefined): readonly ClassShare[] {
   const counts = new Map<number, number>();
   for (const index of mask) counts.set(index, (counts.get(index) ?? 0) + 1);
@@ -82,8 +82,8 @@ export function classShares(mask: Int32Array, labels: readonly string[] | undefi
 /**
  * The class of each pixel of one element of the batch.
  *
- * @throws PlatformError `manifest` where the output has another shape than the steps need, `unsupported` where it cannot
- *   be divided or is too large
+ * @throws PlatformError `manifest` where the output has another shape than the steps need, `unsupported` where it
+ *   cannot be divided or is too large
  */
 export function segmentsOf(name: string, output: TensorValue, segmenter: Segmenter, place: Place): PredictedFeature {
   const { layout, labels } = segmenter;

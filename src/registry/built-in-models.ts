@@ -5,7 +5,7 @@ import { frameworkText, loadManifest, type ModelManifest, orThrow } from '../man
 import { countParameters } from '../zoo/counts.js';
 import { buildZooModel, zooEntry } from '../zoo/zoo.js';
 
-/** The package's own manifests, three folders above dist/src/registry. */
+/** Folder of the package's own manifests. The package is three folders above dist/src/registry. */
 const MODELS_FOLDER = new URL('../../../manifests/models/', import.meta.url);
 
 /** A model that comes with the platform. */
@@ -28,7 +28,7 @@ export interface BuiltInManifest {
   readonly manifest: ModelManifest;
 }
 
-/** The manifests of the models that come with the platform, by name. */
+/** The manifests of the models that come with the platform, in the order of their paths. */
 export async function builtInManifests(): Promise<readonly BuiltInManifest[]> {
   const files = (await readdir(MODELS_FOLDER, { recursive: true })).filter((file) => file.endsWith('.yml')).sort();
   return Promise.all(
@@ -39,7 +39,7 @@ export async function builtInManifests(): Promise<readonly BuiltInManifest[]> {
   );
 }
 
-/** The models that come with the platform, by name. */
+/** The models that come with the platform, in the order of their manifests' paths. */
 export async function builtInModels(): Promise<readonly BuiltInModel[]> {
   return (await builtInManifests()).map(({ path, manifest }) => {
     const { graph_path: reference = '' } = manifest.model;

@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import type { LoadedModel } from './load-model.js';
 
-/** A dimension that no model has is a typing error. @throws PlatformError `usage` */
+/** Refuses a dimension that no model has, as a typing error. @throws PlatformError `usage` */
 export function checkDimensions(
   models: readonly LoadedModel[],
   dimensions: ReadonlyMap<string, number> | undefined,

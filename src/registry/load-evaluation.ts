@@ -21,14 +21,14 @@ import type { Limits, Protocol } from '../measurement/protocol.js';
 import { type UnusableModel, unusableModel } from './unusable-model.js';
 import { type LoadedModel, type LoadOptions, loadResolvedModel, ZOO_NAMES } from './load-model.js';
 
-/** An evaluation manifest with its models read. */
+/** An evaluation manifest with its loaded models. */
 export interface LoadedEvaluation {
   readonly manifest: EvaluationManifest;
   readonly protocol: Protocol;
   readonly limits: Limits;
-  /** Those that can be used: one at least. */
+  /** The models that can be used, at least one. */
   readonly models: readonly LoadedModel[];
-  /** Further ones, which cannot. */
+  /** The models that cannot be used. */
   readonly unusable: readonly UnusableModel[];
   readonly requirements: Requirements;
   /** The requirements that a system does not meet, one line each. */
@@ -44,9 +44,9 @@ export interface LoadedEvaluation {
 }
 
 export interface LoadEvaluationOptions extends Partial<LoadOptions> {
-  /** Whether any version of the frameworks that its manifests ask for will do. */
+  /** Whether any version of its manifests' frameworks is accepted. */
   readonly allowVersion?: boolean | undefined;
-  /** The agents that it is to be measured on; by default as the manifest says. */
+  /** The agents that measure it; by default as the manifest says. */
   readonly agents?: AgentChoice | undefined;
   /** Where its manifests are; by default on this machine. */
   readonly files?: ManifestFiles;
@@ -59,11 +59,11 @@ export interface LoadEvaluationOptions extends Partial<LoadOptions> {
 }
 
 /**
- * Loads an evaluation manifest, everything that it refers to, and its models' graphs. A model that cannot be used does
- * not end it as long as another one can.
+ * Loads an evaluation manifest, everything that it refers to, and its models' graphs. A model that cannot be used is
+ * left out, as long as another model can be used.
  *
- * @throws PlatformError `manifest` with all problems of all manifests, what `check` throws, and as
- *   {@link loadResolvedModel} where no model can be used
+ * @throws PlatformError `manifest` with all problems of all manifests, the error that `check` throws, `model` where
+ *   none of several models can be used, and as {@link loadResolvedModel} where the only model cannot be used
  */
 export async function loadEvaluation(path: string, options: LoadEvaluationOptions = {}): Promise<LoadedEvaluation> {
   const { files = DISK } = options;

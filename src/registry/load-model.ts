@@ -32,22 +32,22 @@ export interface LoadedModel {
   /** Its name in reports. */
   readonly name: string;
   readonly model: Model;
-  /** The same as in its file, where that leaves dimensions open. */
+  /** The model as in its file, where the file leaves dimensions open; else undefined. */
   readonly open?: Model | undefined;
   /**
-   * Its version, and the framework that it asks for if not any will do, in its manifest's own words; undefined without a
-   * manifest.
+   * Its version and its framework, as its manifest writes them; undefined without a manifest. The framework is
+   * undefined where the manifest accepts any.
    */
   readonly manifest?: { readonly version: string; readonly framework: FrameworkConstraint | undefined } | undefined;
   /** Names of the dimensions that the file leaves open; all are bound in `model`. */
   readonly symbols: readonly string[];
   /** Notes on its manifest, and on assumptions about its inputs. */
   readonly notes: readonly string[];
-  /** Inputs with made-up values that may decide what is computed; none for a zoo's model, whose values are right. */
+  /** Inputs whose made-up values may change the computation; none for a zoo model, whose values are right. */
   readonly assumed: readonly AssumedInput[];
-  /** Sizes of the dimensions of inputs that its file leaves open; none of a zoo's, which has no file. */
+  /** Sizes of the input dimensions that its file leaves open; none for a zoo model, which has no file. */
   readonly sizes: readonly BoundDimension[];
-  /** undefined where they are not on this machine: a zoo's are made up, and sent graphs have none. */
+  /** undefined where no file on this machine has them: a zoo model's are made up, and sent graphs have none. */
   readonly weights?: WeightsOfFile | undefined;
 }
 
@@ -62,9 +62,11 @@ export interface RunningFramework {
 export interface LoadOptions {
   /** Size of the batch dimension. */
   readonly batch: number;
-  /** Sizes of other symbolic dimensions; win over the manifest's. Names that this model does not have are ignored. */
+  /**
+   * Sizes of other symbolic dimensions, which win over the manifest's. Names that the model does not have are ignored.
+   */
   readonly dimensions?: ReadonlyMap<string, number> | undefined;
-  /** Values of inputs; win over the manifest's. Names that this model does not have are ignored. */
+  /** Values of inputs, which win over the manifest's. Names that the model does not have are ignored. */
   readonly inputs?: ReadonlyMap<string, GivenText> | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The framework that will run the model; without it, its manifest's requirements are not checked. */
@@ -76,7 +78,7 @@ export interface LoadOptions {
 /** Names of the zoo's models. */
 export const ZOO_NAMES: readonly string[] = ZOO.map(({ name }) => name);
 
-/** The sizes of the dimensions: the zoo's own, then the manifest's, then the user's. */
+/** The sizes of the dimensions: from the zoo, the batch size, the manifest and the user. A later source wins. */
 function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: LoadOptions): Map<string, number> {
   const ofZoo = source.kind === 'zoo' ? Object.entries(zooEntry(source.name).dimensions) : [];
   const ofManifest = manifest === undefined ? [] : graphBindings(manifest, model, options.batch);
@@ -84,8 +86,8 @@ function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: 
 }
 
 /**
- * Reads a graph from its file, whose checksum is verified where its manifest has one, or has the zoo build it: no weight is
- * made or written for that.
+ * Reads a graph from its file, or has the zoo build it, for which no weights are made or written. Where the manifest
+ * has a checksum, the file is verified.
  *
  * @throws PlatformError as {@link loadResolvedModel}
  */
@@ -98,8 +100,7 @@ export async function readGraph({ source }: ResolvedModel, signal?: AbortSignal)
 /**
  * Reads the graph that a reference resolved to, and binds its dimensions.
  *
- * @throws PlatformError `model` where the file is not what it should be or a dimension stays open, `cancelled` after
- *   the signal
+ * @throws PlatformError `model` where the file is invalid or a dimension stays open, `cancelled` after the signal
  */
 export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOptions): Promise<LoadedModel> {
   const { name } = resolved;
@@ -141,9 +142,9 @@ export function wordsOf(manifest: ModelManifest | undefined): LoadedModel['manif
 }
 
 /**
- * Checks the requirements of a model's manifest before anything else of the model is looked for.
+ * Checks that a framework meets a model's manifest. It is called before the model's other files are read.
  *
- * @throws PlatformError `unsupported` where the framework is another one
+ * @throws PlatformError `unsupported` where the manifest asks for another framework or version
  */
 export function requireFramework(
   { name, framework }: Pick<ModelManifest, 'name' | 'framework'>,
@@ -153,7 +154,7 @@ export function requireFramework(
   if (unmet !== '') throw new PlatformError('unsupported', `${unmet}; ${FRAMEWORK_REMEDY}`);
 }
 
-/** A reference outside of a manifest has no line number. */
+/** The error for a reference on a command line, which has no line number. */
 function wrongReference(reference: string, { problems }: Problems): PlatformError {
   const lines = problems.map(({ expected, found }) => `${reference}: expected ${expected}, found ${found}`);
   return new PlatformError('usage', lines.join('\n'));
@@ -162,8 +163,8 @@ function wrongReference(reference: string, { problems }: Problems): PlatformErro
 /**
  * Loads the model that a user names: a model manifest (.yml), an ONNX file (.onnx) or `zoo:NAME`.
  *
- * @throws PlatformError `usage` where the reference is wrong, `manifest` where its manifest is, `unsupported` where it
- *   asks for another framework, else as {@link loadResolvedModel}
+ * @throws PlatformError `usage` where the reference is wrong, `manifest` where the manifest is wrong, `unsupported`
+ *   where the manifest asks for another framework, else as {@link loadResolvedModel}
  */
 export async function loadModel(reference: string, options: LoadOptions): Promise<LoadedModel> {
   if (options.runsOn !== undefined && isManifestPath(reference)) {

@@ -12,9 +12,10 @@ const MAX_MANIFESTS = 10_000;
 const AT_ONCE = 16;
 
 /**
- * The results of `read` for the manifests of a folder, in the order of their names. Folders in it are not looked into.
+ * The results of `read` for the manifests of a folder, in the order of their names. Subfolders are not searched, and
+ * only the first {@link MAX_MANIFESTS} manifests are read.
  *
- * @throws PlatformError `usage` where there is no such folder
+ * @throws PlatformError `usage` where the folder cannot be read
  */
 export async function readFolder<T>(folder: string, read: (path: string) => Promise<T>): Promise<readonly T[]> {
   const entries = await readdir(folder).catch((cause: unknown) => {

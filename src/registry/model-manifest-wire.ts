@@ -16,7 +16,7 @@ function list(values: readonly (string | number)[] | undefined): string | undefi
   return values === undefined ? undefined : `[${values.join(',')}]`;
 }
 
-/** An input or output of which only layer, element type and dimensions are known. */
+/** An input or output with a layer, an element type and dimensions, and nothing else. */
 function tensorType({ layer_name, element_type, dimensions }: ModelTensor): wire.ModelManifest_Type {
   return typeWith('tensor', '', { layer_name: String(layer_name), element_type, dimensions: list(dimensions) });
 }
@@ -88,11 +88,11 @@ function toWireFiles({ model, published }: ModelManifest): WireModel {
 }
 
 /**
- * A manifest as the platform's contract has it, in which every parameter is a text. An older manifest's inputs, output and
- * files are as they are written. The contract knows one output; the others are left out, and so is the code around a
- * model, which is never run here.
+ * Converts a manifest to the platform's contract, in which every parameter is a text. The inputs, the output and the
+ * files of an older manifest stay as they are written. The contract has one output, so further outputs are left out.
+ * The code around a model, which is never run here, is left out too.
  *
- * @param runsOn stands for a framework where any will do
+ * @param runsOn the framework that is named where the manifest accepts any
  */
 export function toWireModelManifest(
   manifest: ModelManifest,

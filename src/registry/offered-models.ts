@@ -13,7 +13,7 @@ export interface OfferedModels {
   readonly leftOut: readonly string[];
 }
 
-/** The manifest, or why a model of it cannot be opened, in one line. */
+/** The manifest, or one line that says why its model cannot be opened. */
 async function openable(path: string, runsOn: RunningFramework): Promise<ModelManifest | string> {
   const loaded = await loadManifest(path, ['model']);
   if (!loaded.ok) return problemsLine(loaded.problems);
@@ -27,7 +27,7 @@ async function openable(path: string, runsOn: RunningFramework): Promise<ModelMa
 /**
  * The models that a framework opens by name: those of a folder, and those that come with the platform.
  *
- * @throws PlatformError `usage` where there is no such folder
+ * @throws PlatformError `usage` where the folder cannot be read
  */
 export async function offeredModels(runsOn: RunningFramework, folder: string | undefined): Promise<OfferedModels> {
   const own = folder === undefined ? [] : await readFolder(folder, (path) => openable(path, runsOn));

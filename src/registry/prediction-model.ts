@@ -20,11 +20,11 @@ import { type LoadedModel, loadResolvedModel, wordsOf, ZOO_NAMES } from './load-
 export interface PredictionInput {
   readonly name: string;
   readonly elementType: ElementType;
-  /** For a batch of one, or of the model's fixed size. */
+  /** Dimensions for a batch of one, or for the model's fixed batch size. */
   readonly dims: readonly number[];
   /** Whether the first dimension is a batch of any size. */
   readonly isBatched: boolean;
-  /** Sizes that the model takes; undefined for any. For a batch of any size, without it. */
+  /** Sizes of the dimensions that the model takes; undefined for any size. Without the batch where `isBatched`. */
   readonly sizes: readonly (number | undefined)[];
   /** How values are made up. */
   readonly fill: Fill;
@@ -32,25 +32,25 @@ export interface PredictionInput {
   readonly steps?: ImageSteps | undefined;
 }
 
-/** The input of predicting with a model, as plain data that can be sent to the predicting process. */
+/** Everything that predicting with a model needs, as plain data that can be sent to the predicting process. */
 export interface PredictionModel {
   readonly name: string;
   readonly version: string;
-  /** Its version, and the framework that it asks for, in its manifest's own words. */
+  /** Its version and its framework, as its manifest writes them. */
   readonly manifest?: LoadedModel['manifest'];
   /** The ONNX file, with its weights; absolute. */
   readonly path: string;
   readonly inputs: readonly PredictionInput[];
-  /** How outputs become features, by name. Where there are none, outputs are given as they are. */
+  /** How outputs become features, by the outputs' names. Without any, the outputs themselves are the features. */
   readonly postprocessors: ReadonlyMap<string, Postprocessor>;
-  /** Elements of every batch; undefined where any number will do. */
+  /** Elements of every batch; undefined where a batch may have any size. */
   readonly fixedBatchSize: number | undefined;
 }
 
 /**
- * The input that pictures become.
+ * The model's only input, which pictures are converted to.
  *
- * @throws PlatformError `unsupported` where pictures are not all that the model takes
+ * @throws PlatformError `unsupported` where the model has further inputs, or its manifest no steps for pictures
  */
 export function imageInputOf({ name, inputs }: PredictionModel): PredictionInput & { readonly steps: ImageSteps } {
   const [input] = inputs;
@@ -79,9 +79,9 @@ function inputsOf(bound: Graph, asInFile: Graph, manifest: ModelManifest): reado
 }
 
 /**
- * The share of the model's input that one unit of a box's coordinates stands for.
+ * The share of the input's width and height that one unit of a box's coordinates stands for.
  *
- * @throws PlatformError `manifest` where it is a pixel, and the input is no picture of a known size
+ * @throws PlatformError `manifest` where the unit is a pixel, and no input is a picture of a known size
  */
 function unitOf({ inputs }: ModelManifest, isInPixels: boolean): { readonly x: number; readonly y: number } {
   if (!isInPixels) return { x: 1, y: 1 };
@@ -91,7 +91,7 @@ function unitOf({ inputs }: ModelManifest, isInPixels: boolean): { readonly x: n
   throw new PlatformError('manifest', 'boxes: coordinates in pixels need an input with steps, which say its size');
 }
 
-/** Names of the classes. They need not be fetched, since classes have numbers as well. */
+/** Names of the classes; undefined where their file is not fetched, because classes also have numbers. */
 async function labelsOf(
   path: string,
   { downloads = [] }: ModelManifest,
@@ -123,13 +123,17 @@ async function postprocessorsOf(
   return postprocessors;
 }
 
-/** A picture's batch is the first dimension; other inputs of a fixed shape are fed as a whole. */
+/** The batch of an input of pictures is its first dimension. Other inputs of a fixed shape are one element. */
 function fixedBatchSizeOf(inputs: readonly PredictionInput[]): number | undefined {
   if (inputs.some(({ isBatched }) => isBatched)) return undefined;
   return inputs.find(({ steps }) => steps !== undefined)?.dims[0] ?? 1;
 }
 
-/** The file with the model's weights; a zoo model's is made where it is missing. @throws PlatformError `storage` where it cannot be */
+/**
+ * The file with the model's weights. A zoo model's missing file is made.
+ *
+ * @throws PlatformError `storage` where that fails
+ */
 async function fileOf({ source }: ResolvedModel): Promise<string> {
   return source.kind === 'zoo' ? ensureZooModel(source.name) : source.path;
 }
@@ -155,7 +159,7 @@ async function loadManifested(
 }
 
 /**
- * Everything for predicting with a manifest's model except the session.
+ * Loads everything that predicting with a manifest's model needs, except the session.
  *
  * @param path of the model manifest
  * @throws PlatformError `manifest` where the manifest or its labels are wrong, else as `loadResolvedModel`

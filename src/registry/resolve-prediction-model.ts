@@ -14,13 +14,13 @@ interface Offered {
 }
 
 export interface ResolvePredictionOptions {
-  /** Further model manifests, which go before those of the platform. */
+  /** Folder of further model manifests. They come before those of the platform. */
   readonly folder?: string | undefined;
   /** The framework that will run the model. */
   readonly runsOn: RunningFramework;
 }
 
-/** The folder's manifests that can be read, and how many cannot. @throws PlatformError `usage` for no folder */
+/** The folder's valid manifests, and the number of the others. @throws PlatformError as {@link readFolder} */
 async function manifestsIn(folder: string) {
   const loaded = await readFolder(folder, async (path) => ({ path, result: await loadManifest(path, ['model']) }));
   const offered = loaded.flatMap(({ path, result }): Offered[] => {
@@ -29,7 +29,7 @@ async function manifestsIn(folder: string) {
   return { offered, unreadable: loaded.length - offered.length };
 }
 
-/** The models of this version, the wanted one first: as they come, or the newest. */
+/** The models of this version: the newest first for `latest`, else in their order. */
 function inVersion(named: readonly Offered[], version: string): readonly Offered[] {
   if (isAny(version)) return named;
   if (isLatest(version)) {
@@ -39,11 +39,11 @@ function inVersion(named: readonly Offered[], version: string): readonly Offered
 }
 
 /**
- * A model by the name and version of its manifest: one of the folder's, or one that comes with the platform. Of several,
- * one that the framework runs. Names are compared as the platform does.
+ * Loads a model by the name and version of its manifest, from the folder or from the models of the platform. Where
+ * several fit, the first one that the framework runs is loaded. Names are compared as the platform does.
  *
- * @param version a version, a range as npm has it, or `latest`; '' and `*` take any
- * @throws PlatformError `not_found` with the names and versions there are, `unsupported` where a model asks for another
+ * @param version a version, a range as in npm, or `latest`; '' and `*` accept any
+ * @throws PlatformError `not_found` with the known names and versions, `unsupported` where a model asks for another
  *   framework, and as `loadPredictionModel`
  */
 export async function resolvePredictionModel(

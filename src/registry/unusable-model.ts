@@ -1,23 +1,23 @@
 import { type ErrorCode, PlatformError } from '../base/errors.js';
 
-/** A model that others go on without. */
+/** A model that cannot be used. The evaluation goes on with the others. */
 export interface UnusableModel {
   readonly name: string;
   /** The problem, and its remedy. */
   readonly reason: string;
 }
 
-/** Errors that are about one model, its file or a runtime's use of it; all others are about all models. */
+/** Errors of one model: of its file, or of a runtime's use of it. All other errors concern all models. */
 const ABOUT_ONE_MODEL: ReadonlySet<ErrorCode> = new Set(['model', 'unsupported', 'timeout']);
 
 /**
- * The model as one that others go on without.
+ * Turns the error of a model into an unusable model.
  *
- * @throws the given error where it is not about one model
+ * @throws the given error where it concerns all models
  */
 export function unusableModel(name: string, error: unknown): UnusableModel {
   if (error instanceof PlatformError && ABOUT_ONE_MODEL.has(error.code)) {
-    // Its messages begin with the file, which is its name as a rule.
+    // Its messages begin with the file, which is usually also its name.
     const start = `${name}: `;
     return { name, reason: error.message.startsWith(start) ? error.message.slice(start.length) : error.message };
   }

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Role } from './roles.js';
 
-/** A token that a server accepts, by its SHA-256: the token itself is with its holder only. */
+/** A token that a server accepts, as its SHA-256. Only the holder has the token itself. */
 export interface AcceptedToken {
   /** The name of its holder, for messages. */
   readonly name: string;
@@ -9,9 +9,9 @@ export interface AcceptedToken {
   readonly sha256: Buffer;
 }
 
-/** The tokens that a server accepts. They may be others from one call to the next. */
+/** The tokens that a server accepts. They may change between two calls. */
 export interface AcceptedTokens {
-  /** undefined for a token that is not accepted. Takes a time that does not depend on the token. */
+  /** Returns undefined for a token that is not accepted. Takes a time that does not depend on the token. */
   find(token: string): AcceptedToken | undefined;
 }
 
@@ -19,7 +19,7 @@ export function sha256Of(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** The one of the tokens that was shown. All are compared, in a time that does not depend on where they differ. */
+/** Finds the token that a client shows. Compares all tokens, in a time that does not depend on where they differ. */
 export function findToken(shown: string, tokens: readonly AcceptedToken[]): AcceptedToken | undefined {
   const digest = sha256Of(shown);
   return tokens.filter(({ sha256 }) => timingSafeEqual(sha256, digest))[0];

@@ -15,7 +15,7 @@ interface CancellableCall {
 export class ActiveCalls {
   readonly #controllers = new Set<AbortController>();
 
-  /** @param turns of the event loop that handlers and their answers get one by one */
+  /** @param turns gives handlers and their answers turns of the event loop, one by one */
   constructor(private readonly turns = new LoopTurns()) {}
 
   /** Answers a unary call with the result of `work`, or with the status of its error. */
@@ -51,9 +51,10 @@ export class ActiveCalls {
   }
 
   /**
-   * Sends a message of a stream, and waits until its client has taken it, so that no other message is made before.
+   * Sends a message of a stream, and waits until the client has taken it, so that the caller makes no further message
+   * meanwhile.
    *
-   * @throws PlatformError what the signal is aborted with
+   * @throws PlatformError the reason of the signal, if it aborts
    */
   async send<Response>(
     call: ServerWritableStream<unknown, Response>,
@@ -73,7 +74,7 @@ export class ActiveCalls {
     throwIfCancelled(signal);
   }
 
-  /** A turn of the event loop for a part of a handler's work that takes some milliseconds or more. */
+  /** Waits for a turn of the event loop, for a part of a handler's work that takes some milliseconds or more. */
   turn(): Promise<void> {
     return this.turns.take();
   }

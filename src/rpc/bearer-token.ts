@@ -35,7 +35,7 @@ function unauthenticated(shown: string | undefined): Refusal {
   return { code: status.UNAUTHENTICATED, details: `${problem}; ${ADVICE}` };
 }
 
-/** Why a call is refused, or undefined where it is not. */
+/** Returns the reason why a call is refused, or undefined for a call that is allowed. */
 type Decide = (path: string, shown: string | undefined, holder: AcceptedToken | undefined) => Refusal | undefined;
 
 /** With one token for everything, reads need none. */
@@ -56,7 +56,7 @@ const byRole: Decide = (path, shown, holder) => {
 
 /** The token check of a server. */
 export interface TokenCheck {
-  /** Refuses calls that their tokens do not allow, before anything of their messages is read. */
+  /** Refuses a call that its token does not allow, before the server reads any message of the call. */
   readonly interceptor: ServerInterceptor;
   /** Whether the call that came with this metadata has shown a token that the server accepts. */
   isShownWith(metadata: Metadata): boolean;
@@ -71,7 +71,7 @@ export function checkToken({ token, acceptedTokens }: ServerSecurity): TokenChec
 }
 
 function check(tokens: AcceptedTokens, decide: Decide): TokenCheck {
-  /** Calls that have shown a token. The token itself is not passed on. */
+  /** Metadata of the calls that have shown a token. The token itself is not passed on. */
   const shownWith = new WeakSet<Metadata>();
   const interceptor: ServerInterceptor = ({ path }, call) => {
     const listener = new ServerListenerBuilder()

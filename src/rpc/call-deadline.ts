@@ -1,6 +1,6 @@
 import { InterceptingCall, type Interceptor, ListenerBuilder, RequesterBuilder, status } from '@grpc/grpc-js';
 
-/** 24 days: timers of Node.js take little more, and neither do servers that are made of the same library. */
+/** 24 days. Timers of Node.js take little more (2^31 - 1 ms), and so do servers that use the same library. */
 const LONGEST_MS = 24 * 24 * 3_600_000;
 
 /** A `grpc-timeout` in milliseconds has up to eight digits. Source: gRPC over HTTP/2, "TimeoutValue". */
@@ -13,8 +13,8 @@ function timeoutHeader(ms: number): string {
 /**
  * Ends a call after a time by the monotonic clock, here and on the server.
  *
- * The library's own deadlines are moments of the wall clock, and it tells a server how far away they are when the
- * connection is there, or when it tries again: after a clock was set forward, that is no time at all.
+ * The library's own deadlines are times of the wall clock. The library computes the time left when the connection is
+ * ready, or when it retries, and sends this time to the server. If the clock is set forward before, no time is left.
  *
  * @param wantedMs 24 days at most
  */

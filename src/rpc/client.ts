@@ -21,7 +21,7 @@ import { errorOf, type PeerKind } from './status.js';
 
 export interface RpcClientOptions {
   readonly security?: ClientSecurity | undefined;
-  /** Whether to use TLS for a server on loopback; by default where the security has TLS settings. */
+  /** Whether to use TLS for a server on loopback. By default, TLS is used if `security` has TLS settings. */
   readonly tls?: boolean | undefined;
 }
 
@@ -33,14 +33,14 @@ export interface Method<Request, Response> {
 }
 
 export interface RpcCallOptions {
-  /** From now on; every call has one. */
+  /** Counted from the start of the call. Every call has a deadline. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Calls to one address. Every method throws a PlatformError: `unavailable` without an answer, `timeout` past the
- * deadline, `cancelled` after the signal, else what the other side answered.
+ * deadline, `cancelled` after the signal, else the error that the other side answers.
  */
 export interface RpcClient {
   readonly address: string;
@@ -58,7 +58,7 @@ export interface RpcClient {
     options: RpcCallOptions,
   ): AsyncIterable<Response>;
 
-  /** A stream both ways, as the library has it; {@link RpcClient.failure} says what its errors mean. */
+  /** A bidirectional stream of the library. {@link RpcClient.failure} converts its errors. */
   duplex<Request, Response>(
     method: Method<Request, Response>,
     options: RpcCallOptions,
@@ -70,7 +70,7 @@ export interface RpcClient {
   close(): void;
 }
 
-/** A call that may be repeated is repeated where no answer comes: three times within about a second. */
+/** The library retries a call that may be repeated if no answer comes: up to three attempts within about a second. */
 const SERVICE_CONFIG = JSON.stringify({
   methodConfig: [
     {
@@ -92,11 +92,11 @@ const SERVICE_CONFIG = JSON.stringify({
 const CHANNEL_OPTIONS: ChannelOptions = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
   'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
-  // Keepalive, which detects that a machine is gone: calls that wait for their turn have late deadlines.
+  // Keepalive, which detects that a machine is gone: calls that wait for their turn have long deadlines.
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 10_000,
   'grpc.initial_reconnect_backoff_ms': 200,
-  // A web proxy is not used between this machine and itself, or an agent in a trusted network.
+  // No web proxy between this machine and itself, or between this machine and an agent in a trusted network.
   'grpc.enable_http_proxy': 0,
   'grpc.enable_channelz': 0,
   'grpc.service_config': SERVICE_CONFIG,
@@ -106,7 +106,7 @@ interface Cancellable {
   cancel(): void;
 }
 
-/** Cancels the call when the signal aborts; the returned function ends that. */
+/** Cancels the call when the signal aborts. The returned function removes the listener of the signal. */
 function cancelWith(signal: AbortSignal | undefined, call: Cancellable): () => void {
   const cancel = (): void => call.cancel();
   signal?.addEventListener('abort', cancel, { once: true });
@@ -122,7 +122,7 @@ function channelCredentials(security: ClientSecurity): ReturnType<typeof credent
   return credentials.createSsl(caPem ?? null, identity?.keyPem ?? null, identity?.certificatePem ?? null);
 }
 
-/** Connects with the first call. Beyond loopback always over TLS. */
+/** The client connects with its first call. Beyond loopback, it always uses TLS. */
 export function createRpcClient(address: string, kind: PeerKind, options: RpcClientOptions = {}): RpcClient {
   quietLibrary();
   const { security = {} } = options;

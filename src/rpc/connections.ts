@@ -16,7 +16,7 @@ interface Connection {
   idle: NodeJS.Timeout | undefined;
   /** Calls whose requests have not arrived yet. */
   receiving: number;
-  /** Bytes of the socket that need no memory any more. */
+  /** Bytes read from the socket that no longer take memory. */
   settledBytes: number;
   /** Bytes of answers that the client has not taken yet. */
   answeringBytes: number;
@@ -24,13 +24,13 @@ interface Connection {
 
 /** A request that is on its way. */
 export interface Receiving {
-  /** A message of it was delivered. */
+  /** A message of the request is delivered. */
   delivered(bytes: number): void;
   /** The request is complete or will never come. May be called again. */
   end(): void;
   /**
-   * Closes the connection after the client had time to read the reason. A continuing stream cannot be ended in another
-   * way.
+   * Closes the connection after the client has had time to read the reason. There is no other way to end a stream that
+   * continues.
    */
   giveUp(): void;
 }
@@ -55,9 +55,9 @@ type Limits = Pick<
 >;
 
 /**
- * The connections of a server, each with the received bytes that no handler has got yet: messages are collected in
- * memory until they are complete, and a client can delay that. Past the limit, the connections with the most bytes are
- * closed. Likewise answers are in memory until they are taken; past their limits there is no room for more.
+ * The connections of a server, each with the received bytes that no handler has yet. A message stays in memory until it
+ * is complete, and a client can delay that. Past the limit, the connections with the most bytes are closed. An answer
+ * stays in memory until the client takes it. Past the limits for answers, further answers are refused.
  */
 export class Connections {
   readonly #byPeer = new Map<string, Connection>();
@@ -76,7 +76,7 @@ export class Connections {
     const nothingYet = { calls: 0, idle: undefined, receiving: 0, settledBytes: 0, answeringBytes: 0 };
     const connection: Connection = { socket, firstCall, ...nothingYet };
     this.#byPeer.set(peer, connection);
-    // The owner of the socket handles its errors; between two owners there may be none, and the process would end.
+    // The owner of the socket handles its errors. Between two owners, an unhandled error would end the process.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
       clearTimeout(firstCall);
@@ -87,8 +87,9 @@ export class Connections {
   }
 
   /**
-   * A call of the client at this address, `ip:port`, has this stream. A connection without any for too long is closed: the
-   * library's own limit goes by the wall clock, so that one set back by a day would keep them for a day.
+   * Registers the stream of a call from the client at this address, `ip:port`. A connection without calls is closed
+   * after `idleMs`. The library's own limit uses the wall clock: after the clock is set back by a day, idle connections
+   * would stay for a day.
    */
   opened(peer: string, stream: ServerHttp2Stream): void {
     const connection = this.#byPeer.get(peer);
@@ -99,12 +100,12 @@ export class Connections {
     stream.once('close', () => {
       connection.calls--;
       if (connection.calls > 0 || connection.socket.destroyed) return;
-      // This tells the client first, so that it makes calls of this very moment again.
+      // A graceful close informs the client first, so that the client repeats a call that it makes at this moment.
       connection.idle = setTimeout(() => session?.close(), this.limits.idleMs).unref();
     });
   }
 
-  /** Bytes that came from the client at this address, `ip:port`. */
+  /** Bytes received from the client at this address, `ip:port`. */
   receivedBytes(peer: string): number {
     return this.#byPeer.get(peer)?.socket.bytesRead ?? 0;
   }
@@ -150,7 +151,7 @@ export class Connections {
     };
   }
 
-  /** Closes all of them. */
+  /** Closes all connections. */
   destroy(): void {
     clearInterval(this.#timer);
     for (const { socket } of this.#byPeer.values()) socket.destroy();

@@ -1,4 +1,4 @@
-// A thread that reads the package's contract, which takes some tenths of a second, and ends; see reflection.ts.
+// A thread that reads the package's contract and then ends. Reading takes some tenths of a second; see reflection.ts.
 import { loadSync } from '@grpc/proto-loader';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

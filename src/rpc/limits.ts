@@ -1,6 +1,6 @@
 const MIB = 2 ** 20;
 
-/** Largest message either way. A brick or a model without weights takes kilobytes, the widest graphs a few megabytes. */
+/** Largest message either way. A brick or model without weights takes kilobytes, the widest graphs a few megabytes. */
 export const MAX_MESSAGE_BYTES = 64 * MIB;
 
 /** Largest request of methods that don't ask for more. */
@@ -11,7 +11,7 @@ export const MAX_NAME_REQUEST_BYTES = 4096;
 
 /** Limits of all clients of a server together. */
 export interface ServerLimits {
-  /** Further ones are closed as they come. */
+  /** Connections at a time; further ones are closed as they come. */
   readonly connections: number;
   /** Calls at a time on one connection; further ones wait at the client. */
   readonly callsPerConnection: number;
@@ -19,15 +19,15 @@ export interface ServerLimits {
   readonly calls: number;
   /** A connection that has made no call after this long is closed. */
   readonly firstCallMs: number;
-  /** From a call's start until its request is there. */
+  /** Time limit from the start of a call until its request is complete. */
   readonly requestMs: number;
   /** A connection without calls is closed after this long; clients connect again when they need to. */
   readonly idleMs: number;
-  /** Limit of requests that are on their way; past it the connection that brings the most is closed. */
+  /** Limit of requests that are on their way; past it the connection with the most bytes is closed. */
   readonly receivingBytes: number;
   /** Limit of requests that are being answered, with the memory of their values; past it further ones are refused. */
   readonly heldBytes: number;
-  /** From when an answer is given to a connection until its client has taken it. */
+  /** Time limit from giving an answer to a connection until the client has taken it. */
   readonly answerMs: number;
   /** Limit of answers that are on their way; past it further ones are refused. */
   readonly answeringBytes: number;

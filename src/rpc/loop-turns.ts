@@ -1,15 +1,15 @@
-/** Work of so long shares a turn of the event loop: thousands of small answers must not wait for a turn each. */
+/** Work up to this long shares one turn of the event loop: thousands of small answers must not wait for a turn each. */
 const SHARED_MS = 5;
 
 /**
- * Iterations of the event loop between two turns. A short call of another client takes several of them, and would wait for a
- * turn in each.
+ * Iterations of the event loop between two turns. A short call of another client takes several iterations, and would
+ * wait for a turn in each of them.
  */
 const ITERATIONS_BETWEEN = 3;
 
 /**
- * Gives callers turns of the event loop, first come, first served. Work of some tens of milliseconds for one client
- * takes seconds for a hundred that ask at once. Between two turns, other clients are served.
+ * Gives callers turns of the event loop, first come, first served. Work that takes some tens of milliseconds for
+ * one client takes seconds for a hundred clients that ask at once. Between two turns, other clients are served.
  */
 export class LoopTurns {
   readonly #waiting = new Set<() => void>();

@@ -12,8 +12,8 @@ export interface Decoded {
 /** Decodes and encodes the messages of a method. */
 export interface MessageFormat {
   /**
-   * @param mostValueBytes that its values may take besides its bytes
-   * @throws PlatformError `usage` for a request that is too large or damaged, `exhausted` past what its values may take
+   * @param mostValueBytes memory that the values may take besides the bytes of the request
+   * @throws PlatformError `usage` for a request that is too large or damaged, `exhausted` if its values take more
    */
   decode(bytes: Buffer, mostValueBytes: number): Decoded;
   /** @throws anything for a message that cannot be sent */
@@ -39,7 +39,7 @@ export function noRoom(): PlatformError {
   return new PlatformError('exhausted', 'the server has no room for more requests; try again later');
 }
 
-/** A method of the contract. Values of its requests may take as much memory again as its largest request has bytes. */
+/** A method of the contract. Values of a request may take as much memory as the method's largest request has bytes. */
 export function contractFormat(method: AnyMethod, maxBytes = MAX_REQUEST_BYTES): MessageFormat {
   const maxValues = Math.floor(maxBytes / VALUE_BYTES);
   const tooMany = (): PlatformError =>

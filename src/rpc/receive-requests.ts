@@ -9,7 +9,7 @@ import { statusOf } from './status.js';
 /** Health checks are answered even when all other calls are refused. */
 const ALWAYS_ANSWERED = '/grpc.health.v1.Health/Check';
 
-/** Decoding more than this takes long enough for a turn of the event loop of its own; of less, a read has many. */
+/** A larger request is decoded in its own turn of the event loop. One read may contain many smaller requests. */
 const MOST_AT_ONCE_BYTES = 1024;
 
 /**
@@ -41,7 +41,7 @@ export function receiveRequests(
         const room = limits.heldBytes - heldBytes - message.length;
         if (room < 0) throw noRoom();
         const { request, valueBytes } = format.decode(message, room);
-        // Those of a stream are let go of one by one.
+        // A stream releases its requests one by one.
         if (!requestStream) {
           heldBytes += message.length + valueBytes - bytesOfCall;
           bytesOfCall = message.length + valueBytes;
@@ -69,8 +69,8 @@ export function receiveRequests(
         next(metadata);
       })
       .withOnReceiveMessage((message: unknown, next) => {
-        // Only a stream goes on after a message. For other calls, counting ends with the call. A compressed request is
-        // larger than the received bytes.
+        // Only a stream goes on after a message. For other calls, the count ends with the request. A compressed request
+        // is larger here than its received bytes.
         if (requestStream) {
           clearTimeout(overdue);
           if (Buffer.isBuffer(message)) receiving?.delivered(message.length);

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { ownValue } from '../base/own-value.js';
 import { statusOf } from './status.js';
 
-/** The contract, as far as reflection needs it: each of its files once. Others are answered while a thread reads it. */
+/** The part of the contract that reflection needs: each file once. A thread reads it while other calls are answered. */
 async function contract(): Promise<PackageDefinition> {
   const thread = new Worker(new URL('./contract-thread.js', import.meta.url));
   const [files] = (await once(thread, 'message')) as [readonly Uint8Array[]];
@@ -29,8 +29,8 @@ function versionsOf(
 }
 
 /**
- * Adds server reflection, v1 and v1alpha, for the named services of `proto/`. The first call has the contract read, which
- * takes as long as starting the rest of a server.
+ * Adds server reflection, v1 and v1alpha, for the named services of `proto/`. The contract is read at the first call,
+ * because reading takes as long as starting the rest of a server.
  */
 export function addReflection(server: Server, services: readonly string[]): void {
   let read: Promise<ReturnType<typeof versionsOf>> | undefined;

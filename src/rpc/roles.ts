@@ -19,7 +19,7 @@ const SUBMITTERS: readonly Role[] = ['submit', 'full'];
 const AGENTS: readonly Role[] = ['agent', 'full'];
 const PLUGINS: readonly Role[] = ['plugin', 'full'];
 
-/** Every method of `proto/`, and those that each server has besides. A test compares it with the contract. */
+/** Every method of `proto/`, and the standard methods of every server. A test compares this list with the contract. */
 const ROLES_OF_METHODS: readonly (readonly [service: string, methods: Readonly<Record<string, AllowedRoles>>])[] = [
   [
     'mlmodelscope.evaluation.v1.EvaluationService',
@@ -44,7 +44,7 @@ const ROLES_OF_METHODS: readonly (readonly [service: string, methods: Readonly<R
   [
     'mlmodelscope.benchmark.v1.BenchmarkService',
     {
-      // Plugins measure on systems, and readers look at them.
+      // Plugins measure on systems, and readers may see their descriptions.
       DescribeSystem: [...READERS, 'plugin'],
       InferTypes: PLUGINS,
       Optimize: PLUGINS,

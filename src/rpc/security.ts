@@ -12,7 +12,7 @@ export interface ServerSecurity {
   readonly identity?: Identity | undefined;
   /** Only clients with a certificate by one of these authorities are accepted (mTLS). */
   readonly clientCaPem?: Buffer | undefined;
-  /** The token that calls need if they change or cost something. It counts only where there are no accepted tokens. */
+  /** The token that calls need if they change or cost something. It is used only if there are no `acceptedTokens`. */
   readonly token?: string | undefined;
   /** Tokens with a role each. Every call needs one of them. */
   readonly acceptedTokens?: AcceptedTokens | undefined;
@@ -20,7 +20,7 @@ export interface ServerSecurity {
 
 /** The credentials of a client. Servers beyond loopback are always called over TLS. */
 export interface ClientSecurity {
-  /** The authorities that servers' certificates come from; without it those that Node.js trusts. */
+  /** The authorities that servers' certificates come from; by default those that Node.js trusts. */
   readonly caPem?: Buffer | undefined;
   /** Shown to servers that ask for a certificate. */
   readonly identity?: Identity | undefined;

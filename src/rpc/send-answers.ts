@@ -12,14 +12,14 @@ const FAREWELL_MS = 1000;
 type Call = ConstructorParameters<typeof ServerInterceptingCall>[0];
 
 /**
- * The HTTP/2 stream of the library's innermost call. The library does not reset a stream whose client stays after its
- * end or does not read, and offers no way to do so.
+ * The HTTP/2 stream of the library's innermost call. The library does not reset a stream if the client does not read,
+ * or keeps its side open after the end. It offers no way to do so.
  */
 function streamOf(call: Call): ServerHttp2Stream | undefined {
   return (call as { readonly stream?: ServerHttp2Stream }).stream;
 }
 
-/** A call whose answers are encoded and accounted for before they go. */
+/** A call whose answers are encoded, and counted in the memory limits, before they are sent. */
 class AnsweringCall extends ServerInterceptingCall {
   /** Bytes that the client has not taken yet. */
   #unsentBytes = 0;
@@ -61,7 +61,7 @@ class AnsweringCall extends ServerInterceptingCall {
   }
 
   #sent(bytes: number): void {
-    // Where the call has ended meanwhile, all its memory was released.
+    // If the call has ended meanwhile, #end has already released all its memory.
     if (this.#unsentBytes === 0) return;
     this.#unsentBytes -= bytes;
     this.connection.giveBack(bytes);
@@ -89,8 +89,8 @@ class AnsweringCall extends ServerInterceptingCall {
 }
 
 /**
- * Encodes answers, which the library takes as bytes, and keeps account of them: an answer that finds the server's memory
- * taken is refused, one that its client does not take is given up, and no stream outlives its call.
+ * Encodes answers, which the library takes as bytes, and keeps account of them. An answer past the memory limits is
+ * refused. The stream of an answer that the client does not take is reset. No stream outlives its call.
  *
  * @param formats by path
  */

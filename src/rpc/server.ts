@@ -43,10 +43,10 @@ export interface RpcServer {
   /** Whether a call has shown the token, or none is needed. For reads that give more to clients with the token. */
   isTrusted(call: { readonly metadata: Metadata }): boolean;
 
-  /** Bytes that came on a call's connection, those of messages that are not complete as well. */
+  /** Bytes received on a call's connection, including those of incomplete messages. */
   receivedBytes(call: { getPeer(): string }): number;
 
-  /** Adds a service, with its health. Before `listen`. */
+  /** Adds a service and its health. Call it before `listen`. */
   addService<Implementation extends UntypedServiceImplementation>(
     definition: ServiceDefinition<Implementation>,
     implementation: Implementation,
@@ -91,7 +91,7 @@ function bind(listener: net.Server, host: string, address: string, port: number)
     listener.once('error', onError);
     listener.listen({ host: address, port }, () => {
       listener.off('error', onError);
-      // From now on, errors concern single connections, for lack of file descriptors for example; the others continue.
+      // From now on, errors concern single connections, for example too few file descriptors; the others continue.
       listener.on('error', () => {});
       resolve((listener.address() as net.AddressInfo).port);
     });

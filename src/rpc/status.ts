@@ -39,7 +39,7 @@ const ERROR_CODE_TRAILER = 'mlmodelscope-error-code';
 /** Bytes of a status message as it travels, percent-encoded; clients refuse headers that are much larger. */
 const MAX_DETAILS_BYTES = 6000;
 
-/** The text as a status can carry it: not too long, and without halves of characters, on which its encoding fails. */
+/** Shortens a text to the length that a status can carry. Replaces lone surrogates, which cannot be encoded. */
 function detailsOf(text: string): string {
   const whole = text.replace(/\p{Surrogate}/gu, '\uFFFD');
   if (encodeURI(whole).length <= MAX_DETAILS_BYTES) return whole;
@@ -84,7 +84,7 @@ const COMMANDS: Readonly<Record<PeerKind, string>> = {
   server: 'start a server there with `mlmodelscope serve`',
 };
 
-/** Signs that one side speaks TLS and the other doesn't, or that it doesn't trust the other's certificate. */
+/** Signs that one side uses TLS and the other does not, or that one side does not trust the other's certificate. */
 const TLS_TROUBLE = /certificate|SSL|TLS|ECONNRESET|hang up|socket|altnames|^Failed to connect/i;
 
 function adviceFor(kind: PeerKind, cause: string): string {
@@ -109,7 +109,7 @@ export function errorOf(answer: StatusObject, { kind, address }: Peer): Platform
     case status.UNIMPLEMENTED:
       return new PlatformError(
         code,
-        `what answers at ${address} is no ${kind}, or one of another version; ${OTHER_KIND[kind].replace('ADDRESS', address)}`,
+        `the program at ${address} is no ${kind}, or has another version; ${OTHER_KIND[kind].replace('ADDRESS', address)}`,
       );
     case status.DEADLINE_EXCEEDED:
       return new PlatformError(code, `the ${kind} at ${address} does not answer in time; ${adviceFor(kind, '')}`);

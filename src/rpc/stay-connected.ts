@@ -9,15 +9,15 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set(['usage', 'unauthenticated', 'f
 
 export interface StayConnectedOptions {
   readonly signal: AbortSignal;
-  /** Called once when the server stops answering, and again after it answered in between. */
+  /** Called once when the server stops answering, and again if it stops after another answer. */
   readonly onLost?: ((problem: string) => void) | undefined;
 }
 
 /**
  * Keeps a connection to a server, through restarts of the server, until the signal aborts.
  *
- * @param attempt calls `answers` when the server does; it ends when the signal aborts, or fails
- * @throws PlatformError where the server refuses: a wrong token, one without the role, an invalid request
+ * @param attempt calls `answers` when the server answers; ends when the signal aborts, or fails
+ * @throws PlatformError if the server refuses: a wrong token, a token without the role, an invalid request
  */
 export async function stayConnected(
   attempt: (answers: () => void) => Promise<void>,

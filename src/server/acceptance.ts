@@ -11,7 +11,7 @@ import type { Ownership } from './ownership.js';
 import type { TakeOptions } from './places.js';
 import { putSubmission } from './submission-store.js';
 
-/** Evaluations that have not ended. */
+/** The most evaluations that have not ended. */
 const MAX_JOBS = 1000;
 
 export interface SubmitOptions extends TakeOptions {
@@ -27,7 +27,7 @@ export interface AcceptanceOptions {
   readonly jobs: Jobs;
 }
 
-/** Checks submitted evaluations, stores them, and has them run. */
+/** Checks submitted evaluations, stores them, and starts them. */
 export class Acceptance {
   constructor(private readonly options: AcceptanceOptions) {}
 
@@ -52,18 +52,18 @@ export class Acceptance {
     const submission = await loader.load(received, decide, waiting);
     if (described === undefined) throw new PlatformError('internal', 'the submission has no manifest');
     const isOwn = known === undefined && (await ownership.take([id])).has(id);
-    // Another server may have taken it on meanwhile.
+    // Another server may have accepted the evaluation meanwhile.
     const there = known ?? (await collections.records.get({ id }));
     if (there !== undefined) return await this.#sameAgain(there, described);
     if (!isOwn) {
-      throw new PlatformError('unavailable', `another server is just taking on the evaluation ${id}; submit it again`);
+      throw new PlatformError('unavailable', `another server is accepting the evaluation ${id} now; submit it again`);
     }
     if (submission === undefined) throw new PlatformError('internal', 'the submission has no models');
     const record = newRecord(id, described, traceContext);
     try {
       await putSubmission(record, submission, collections);
     } catch (error) {
-      // Another server can take it on then.
+      // Then another server can accept the evaluation.
       await ownership.release(id).catch(() => undefined);
       throw error;
     }
@@ -72,24 +72,24 @@ export class Acceptance {
   }
 
   /**
-   * An evaluation that was submitted before, here or to another server. Where the store failed right after it had its
-   * record, it does not run yet.
+   * Handles an evaluation that was submitted before, here or to another server. If the store failed right after it
+   * stored the record, the evaluation does not run yet, and begins now.
    */
   async #sameAgain(known: EvaluationRecord, { digest }: Described): Promise<EvaluationRecord> {
     const { id } = known;
     if (known.digest !== digest) {
-      const problem = `evaluation_id: ${id} is another evaluation already`;
+      const problem = `evaluation_id: ${id} is the id of another evaluation already`;
       throw new PlatformError('usage', `${problem}; make a new id for this one`);
     }
     const { collections, ownership, jobs } = this.options;
-    // A job is there until the store has the state of its end.
+    // A job exists until the store has its final state.
     if (jobs.has(id)) return known;
     const record = (await collections.records.get({ id })) ?? known;
     if (!hasEnded(record) && (await ownership.take([id])).has(id)) await jobs.begin(record);
     return record;
   }
 
-  /** Checks that precede the reading of graphs. @throws PlatformError as {@link Platform.submit} */
+  /** Checks before any graph is read. @throws PlatformError as {@link Platform.submit} */
   #canRun({ plugin, requirements }: Described): boolean {
     const { jobs, dispatcher, agents } = this.options;
     if (jobs.size >= MAX_JOBS) {

@@ -24,14 +24,14 @@ const registrationSchema = z.object({
   slots: z.int().min(1).max(MAX_SLOTS),
 });
 
-/** More than the HTTP/2 frames of a connection on which nothing is sent. */
+/** More than the bytes of the HTTP/2 frames on a connection without messages during a lease. */
 const LEAST_PROGRESS_BYTES = 1024;
 
 /**
- * The plugin's messages, while each comes within the lease after the previous one. A large one may take longer as long
- * as it comes: renewals wait behind it, and to a busy server it comes slowly.
+ * The plugin's messages, while each comes within the lease after the previous one. A large message may take longer
+ * while its bytes keep coming: renewals wait behind it, and a busy server receives it slowly.
  *
- * @param receivedBytes counts what came from the plugin, in messages that are not complete as well
+ * @param receivedBytes counts the bytes received from the plugin, including those of incomplete messages
  */
 export async function* leased(
   link: PlatformEnd,
@@ -60,9 +60,9 @@ export async function* leased(
 }
 
 /**
- * The registration that a plugin begins with.
+ * Reads the plugin's registration, which is its first message.
  *
- * @throws PlatformError `usage` where it begins with something else
+ * @throws PlatformError `usage` if the first message is no valid registration, `timeout` if none comes
  */
 export async function registrationIn(messages: AsyncIterator<PluginMessage>): Promise<Registration> {
   const first = await messages.next();

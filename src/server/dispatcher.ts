@@ -9,17 +9,17 @@ import { addressesOf, type PreparedRun, prepareRun, type RunSources } from './pr
 
 /** All in milliseconds. */
 export interface DispatchLimits {
-  /** A plugin without a message for this long is gone. */
+  /** A plugin without a message for this long counts as gone. */
   readonly leaseMs: number;
-  /** A run without any event for this long has failed. A single measurement may take minutes. */
+  /** A run without any event for this long fails. A single measurement may take minutes. */
   readonly silenceMs: number;
-  /** An evaluation without an agent for this long has failed. After a restart, agents are back within seconds. */
+  /** An evaluation without an agent for this long fails. After a restart, agents are back within seconds. */
   readonly waitForAgentMs: number;
-  /** Time between two looks for an agent. */
+  /** Time between two attempts to find an agent. */
   readonly retryMs: number;
-  /** How long a cancelled run may take to end. */
+  /** Time limit for a cancelled run to end. */
   readonly stopMs: number;
-  /** Time between two looks at what other servers of the same store do. */
+  /** Time between two checks on the other servers of the same store. */
   readonly watchMs: number;
 }
 
@@ -32,13 +32,13 @@ export const DEFAULT_DISPATCH_LIMITS: DispatchLimits = {
   watchMs: 2000,
 };
 
-/** Number of plugins that may end during an evaluation before it fails: the evaluation may be the cause. */
+/** An evaluation fails after this many losses of a plugin during its runs: the evaluation may be the cause. */
 const MAX_LOSSES = 3;
 
-/** Plugins that are attached, or about to be: their streams are open. */
+/** The most plugins that are attached or about to attach, counted by their open streams. */
 const MAX_PLUGINS = 256;
 
-/** Places in the queue that are told again when an evaluation comes to them. Every evaluation is told its first one. */
+/** A waiting evaluation gets an event with its first place in the queue, and with each of the last 10 places. */
 const TOLD_PLACES = 10;
 
 /** The public description of an attached plugin. */
@@ -53,7 +53,7 @@ export interface DispatcherOptions extends RunSources {
 /** Gives evaluations to plugins, first come, first served, and ensures that each one ends. */
 export class Dispatcher {
   readonly #sessions = new Set<PluginSession>();
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   readonly #waiting = new Set<EvaluationJob>();
   readonly #running = new Map<EvaluationJob, PluginSession>();
   readonly #retries = new Set<NodeJS.Timeout>();
@@ -85,8 +85,8 @@ export class Dispatcher {
    * Runs evaluations on a plugin while its link lasts.
    *
    * @param receivedBytes see {@link leased}
-   * @throws PlatformError `usage` where it does not begin with its registration, `timeout` where that does not come,
-   *   `exhausted` where there are too many
+   * @throws PlatformError `usage` if its first message is no valid registration, `timeout` if none comes, `exhausted`
+   *   if too many plugins are attached
    */
   async attach(link: PlatformEnd, receivedBytes: () => number = () => 0): Promise<void> {
     if (this.#attached >= MAX_PLUGINS) {
@@ -114,13 +114,13 @@ export class Dispatcher {
     }
   }
 
-  /** Takes on an evaluation. */
+  /** Adds an evaluation to the queue, and starts it if a plugin is free. */
   add(job: EvaluationJob): void {
     this.#waiting.add(job);
     this.#dispatch();
   }
 
-  /** Ends an evaluation soon. */
+  /** Cancels an evaluation. A waiting one ends at once, a running one within about `stopMs`. */
   cancel(job: EvaluationJob): void {
     job.isCancelled = true;
     const session = this.#running.get(job);
@@ -135,7 +135,7 @@ export class Dispatcher {
     void job.ended.then(() => clearTimeout(stopTimer));
   }
 
-  /** Lets go of an evaluation that another server has. */
+  /** Drops an evaluation that another server has now. */
   abandon(job: EvaluationJob): void {
     job.left.abort();
     this.#waiting.delete(job);
@@ -149,14 +149,14 @@ export class Dispatcher {
     for (const session of this.#sessions) session.lose();
   }
 
-  /** Gives evaluations to plugins, and tells the others their places. */
+  /** Gives evaluations to free plugins, and adds events with the queue places of the others. */
   #dispatch(): void {
     if (this.#isClosed) return;
     this.#assign();
     this.#tellPlaces();
   }
 
-  /** Tells evaluations whose plugin runs others how many are before them. */
+  /** Adds an event with the place in the queue to each evaluation whose plugin runs others. */
   #tellPlaces(): void {
     const attached = new Set([...this.#sessions].map(({ registration }) => registration.name));
     const waiting = new Map<string, number>();
@@ -167,7 +167,7 @@ export class Dispatcher {
       waiting.set(plugin, place);
       if (job.toldPlace === place || (job.toldPlace !== undefined && place > TOLD_PLACES)) continue;
       job.toldPlace = place;
-      // Where the store fails, the next event fails as well, and says so.
+      // If the store fails, the next event fails as well and reports it.
       void job.wait(`the plugin ${plugin} runs other evaluations; place ${place} in the queue`).catch(() => undefined);
     }
   }
@@ -185,7 +185,7 @@ export class Dispatcher {
     }
   }
 
-  /** One run, or the attempt at one. Afterwards the evaluation has ended or waits again. */
+  /** Runs an evaluation once, or tries to. Afterwards the evaluation has ended or waits again. */
   async #run(job: EvaluationJob, session: PluginSession): Promise<void> {
     let waitMs: number | undefined;
     try {
@@ -194,7 +194,7 @@ export class Dispatcher {
       else if (!(await this.#runOn(job, session, prepared))) waitMs = 0;
     } catch (error) {
       const how = failure(error instanceof PlatformError ? error.code : 'internal', messageOf(error));
-      // Where the store fails, this error cannot be stored.
+      // If the store fails, this error cannot be stored.
       if (!this.#isClosed && !job.left.signal.aborted) await job.finish(how).catch(() => undefined);
     }
     this.#running.delete(job);

@@ -20,7 +20,7 @@ export interface ReaderOptions {
   readonly storedLogs: Pick<StoredLogs, 'open'>;
 }
 
-/** Shows evaluations: those that this server has, those of others of the same store, and those that have ended. */
+/** Reads evaluations: those of this server, those of other servers of the same store, and those that have ended. */
 export class EvaluationReader {
   #listing: Promise<readonly EvaluationRecord[]> | undefined;
 

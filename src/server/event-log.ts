@@ -3,10 +3,10 @@ import type { Collection } from '../store/collection.js';
 import { isFinal, type LoggedEvent, type PlatformEvent } from '../evaluation/event.js';
 import { type EventDocument, eventKey } from '../evaluation/records.js';
 
-/** Events of one evaluation; those of measuring replace each other and do not count. */
+/** The most events of one evaluation. `measuring` events replace each other and do not count. */
 export const MAX_EVENTS = 10_000;
 
-/** Characters of JSON of all these events together, the result apart. */
+/** The most characters of the JSON of all these events together, without the result. */
 const MAX_CHARACTERS = 16 * 2 ** 20;
 
 function withoutResult(event: PlatformEvent): PlatformEvent {
@@ -18,7 +18,7 @@ function loggedOf({ sequence, at, event }: EventDocument): LoggedEvent {
 }
 
 function lost(): PlatformError {
-  return new PlatformError('unavailable', 'another server has this evaluation now; it has gone on with it');
+  return new PlatformError('unavailable', 'another server has this evaluation now and continues it');
 }
 
 /** The position of a log's reader. */
@@ -28,16 +28,17 @@ export interface Cursor {
   readonly measurings: number;
 }
 
-/** Whether the evaluation is still this server's. */
+/** Whether this server still has the evaluation. */
 export type IsOwn = () => Promise<boolean>;
 
 /**
- * The events of one evaluation. An event is stored before any reader gets it, so that no number is used twice; only the
- * progress of measuring stays in memory. A log is bounded, and readers read it at their own pace. The result, which may
- * be large, is in the store only, see {@link Results}.
+ * The events of one evaluation. An event is stored before any reader gets it, so that no sequence number is used twice.
+ * `measuring` events are not stored and stay in memory only. A log is bounded, and readers read it at their own pace.
+ * The result, which may be large, is in the store only, see {@link ResultCache}.
  *
- * Several servers may have a log of the same evaluation, of which one adds events. The store takes one event under each
- * number, so that a server that was suspended and lost the evaluation adds none to those of the next one.
+ * Several servers may have a log of the same evaluation, but only one of them adds events. The store accepts one event
+ * for each sequence number. So a server that was suspended and lost the evaluation cannot add to the events of the next
+ * server.
  */
 export class EventLog {
   readonly #events: LoggedEvent[];
@@ -56,7 +57,7 @@ export class EventLog {
     this.#events = [...known];
   }
 
-  /** The stored log of an evaluation; empty for a new one. @param isOwn of a log that events are added to */
+  /** The stored log of an evaluation; empty for a new one. @param isOwn needed for a log that events are added to */
   static async open(
     evaluation: string,
     documents: Collection<EventDocument>,
@@ -78,9 +79,9 @@ export class EventLog {
   }
 
   /**
-   * Adds an event, after those that are being added, and resolves when the store has it.
+   * Adds an event after the events of earlier calls, and resolves when the store has it.
    *
-   * @throws PlatformError `exhausted` where there are too many, `storage` where the store fails, `unavailable` where
+   * @throws PlatformError `exhausted` if there are too many events, `storage` if the store fails, `unavailable` if
    *   another server has the evaluation
    */
   append(event: PlatformEvent): Promise<void> {
@@ -105,12 +106,12 @@ export class EventLog {
     this.#wake();
   }
 
-  /** Stores an event. @returns its number */
+  /** Stores an event. @returns its sequence number */
   async #store(at: string, event: PlatformEvent): Promise<number> {
     for (;;) {
       const sequence = (this.#events.at(-1)?.sequence ?? 0) + 1;
       if (await this.documents.insert({ ...eventKey(this.evaluation, sequence), at, event })) return sequence;
-      // The server that had the evaluation before was not quite dead, or this one is not the one that has it.
+      // The previous server of the evaluation still added events, or this server has lost the evaluation.
       if (!(await this.isOwn())) throw lost();
       await this.catchUp();
       if (this.hasEnded) throw lost();
@@ -135,7 +136,7 @@ export class EventLog {
   /** The events after the cursor, and the new cursor. */
   read(after: Cursor): { readonly events: readonly LoggedEvent[]; readonly cursor: Cursor } {
     const last = this.#events.at(-1)?.sequence ?? 0;
-    // Numbers have no gaps.
+    // Sequence numbers have no gaps.
     const events = this.#events.slice(Math.max(0, this.#events.length - (last - after.sequence)));
     const measuring = this.#measuring;
     if (measuring !== undefined && this.#measurings > after.measurings) events.push({ ...measuring, sequence: last });

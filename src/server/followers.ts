@@ -10,8 +10,8 @@ export class Followers {
 
   /**
    * @param client the other end of a connection
-   * @returns a function that ends the following
-   * @throws PlatformError `exhausted` where there are too many
+   * @returns a function that removes the follower
+   * @throws PlatformError `exhausted` if there are too many
    */
   add(client: string): () => void {
     const ofClient = this.#byClient.get(client) ?? 0;

@@ -15,21 +15,21 @@ export function recordAfter(record: EvaluationRecord, last: PlatformEvent | unde
   return last === undefined || !isFinal(last) ? record : { ...record, state: STATE_AFTER[last.kind] };
 }
 
-/** An evaluation that has not ended: its record and its log, which the store has as well. */
+/** An evaluation that has not ended: its record and its log. The store has them as well. */
 export class EvaluationJob {
   #record: EvaluationRecord;
-  /** Resolves when it has ended. */
+  /** Resolves when the evaluation has ended. */
   readonly ended: Promise<void>;
   readonly #end: () => void;
-  /** Aborted when another server has it. */
+  /** Aborted when another server has the evaluation. */
   readonly left = new AbortController();
-  /** Whether it was cancelled. */
+  /** Whether the evaluation was cancelled. */
   isCancelled = false;
-  /** Its place among those that wait for its plugin, as it was told last; undefined while it does not wait. */
+  /** Its place in the queue in the last event about it; undefined while it does not wait for its plugin. */
   toldPlace: number | undefined;
-  /** How often its plugin went away during a run in this process. */
+  /** How often its plugin was lost during a run in this process. */
   losses = 0;
-  /** ms of performance.now() since when it has waited for its plugin or an agent. */
+  /** Start of its wait for its plugin or an agent, in ms of performance.now(). */
   waitingSinceMs = performance.now();
 
   private constructor(
@@ -56,7 +56,7 @@ export class EvaluationJob {
     return new EvaluationJob(record, log, collections, isOwn, requirements);
   }
 
-  /** Has ended as soon as its log has, so that a reader of the last event never sees it running. */
+  /** The record. Its state ends as soon as the log does, so that a reader of the last event never sees it running. */
   get record(): EvaluationRecord {
     return recordAfter(this.#record, this.log.last?.event);
   }
@@ -65,33 +65,36 @@ export class EvaluationJob {
     return this.#record.id;
   }
 
-  /** The run that is under way, or was the last. */
+  /** The current run, or the last one. */
   get run(): RunKey {
     return { evaluation: this.id, attempt: this.#record.attempts };
   }
 
-  /** Has a plugin from now on. @throws PlatformError `unavailable` where another server has it */
+  /** Begins a run on a plugin. @throws PlatformError `unavailable` if another server has the evaluation */
   async start(): Promise<RunKey> {
     if (!(await this.isOwn())) throw new PlatformError('unavailable', 'another server runs this evaluation');
     await this.#change({ state: 'running', attempts: this.#record.attempts + 1 });
     return this.run;
   }
 
-  /** Waits for a plugin again. */
+  /** Makes the evaluation wait for a plugin again. */
   async requeue(reason: string): Promise<void> {
     this.waitingSinceMs = performance.now();
     await this.wait(`${reason}; everything measured so far is kept`);
     await this.#change({ state: 'queued' });
   }
 
-  /** Adds the event of waiting, once for each reason. */
+  /** Adds a `waiting` event, unless the last event has the same reason. */
   async wait(reason: string): Promise<void> {
     const last = this.log.last?.event;
     const event = waiting(reason);
     if (last?.kind !== 'waiting' || last.reason !== event.reason) await this.log.append(event);
   }
 
-  /** The first end counts; the submission is not needed any more. The state comes last: until then a server looks here. */
+  /**
+   * Ends the evaluation. Only the first end counts. Deletes the submission, which is no longer needed. Stores the state
+   * last: until then, a server that resumes the evaluation finds the end in the log.
+   */
   async finish(how: FinalEvent): Promise<void> {
     if (!this.log.hasEnded) await this.log.append(how);
     const last = this.log.last?.event;

@@ -17,7 +17,7 @@ export interface JobsOptions {
 /** The evaluations that this server has and that have not ended. */
 export class Jobs {
   readonly #byId = new Map<string, EvaluationJob>();
-  /** By the ids of evaluations: each is submitted, or gone on with, one at a time. */
+  /** By the ids of evaluations: an evaluation is submitted or resumed by one caller at a time. */
   readonly #turns = new KeyedPlaces();
 
   constructor(private readonly options: JobsOptions) {}
@@ -34,17 +34,17 @@ export class Jobs {
     return this.#byId.get(id);
   }
 
-  /** Works on an evaluation while nothing else here does. @throws PlatformError as {@link KeyedPlaces.run} */
+  /** Runs `work` while no other work on this evaluation runs here. @throws PlatformError as {@link KeyedPlaces.run} */
   inTurn<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#turns.run(id, work, signal);
   }
 
-  /** Begins with an evaluation that is this server's. */
+  /** Starts an evaluation that this server owns. */
   async begin(record: EvaluationRecord, requirements?: Requirements): Promise<void> {
     this.#add(await this.#open(record, requirements));
   }
 
-  /** Goes on with all evaluations that have not ended and that no server runs, as far as this one may. */
+  /** Resumes all evaluations that have not ended, that no server runs, and that `mayRun` accepts. */
   async adoptAll(reason: string, mayRun: (record: EvaluationRecord) => boolean): Promise<void> {
     const waiting: string[] = [];
     for (const state of ['queued', 'running'] as const) {
@@ -55,14 +55,14 @@ export class Jobs {
     await this.adopt(waiting, reason);
   }
 
-  /** Goes on with those of these evaluations that no server runs. */
+  /** Resumes those of the given evaluations that no server runs. */
   async adopt(ids: readonly string[], reason: string): Promise<void> {
     for (const id of await this.options.ownership.take(ids.filter((id) => !this.has(id)))) {
       await this.inTurn(id, () => this.#goOn(id, reason));
     }
   }
 
-  /** Lets go of the evaluations that another server has taken over, because this one was silent for too long. */
+  /** Drops the evaluations that another server has taken over because this one was silent for too long. */
   async abandonLost(): Promise<void> {
     const jobs = [...this.#byId.values()];
     const kept = await this.options.ownership.kept(jobs.map(({ id }) => id));
@@ -73,7 +73,7 @@ export class Jobs {
     }
   }
 
-  /** Forgets all of them. They stay in the store. */
+  /** Forgets all evaluations. They stay in the store. */
   clear(): void {
     this.#byId.clear();
   }
@@ -91,7 +91,7 @@ export class Jobs {
     storedLogs.replace(job.id);
     void job.ended.then(async () => {
       this.#byId.delete(job.id);
-      // Where the store fails, others find that it has ended.
+      // If the store fails, other servers find in the record that the evaluation has ended.
       await ownership.release(job.id).catch(() => undefined);
     });
     dispatcher.add(job);
@@ -100,12 +100,12 @@ export class Jobs {
   async #goOn(id: string, reason: string): Promise<void> {
     if (this.has(id)) return;
     const { collections, ownership } = this.options;
-    // Only now: the server that had it may have ended it before it gave it up.
+    // Read only now: the previous server may have ended the evaluation before it released it.
     const record = await collections.records.get({ id });
     if (record === undefined || hasEnded(record)) return await ownership.release(id);
     const job = await this.#open(record);
     const last = job.log.last?.event;
-    // A server ended after it stored the last event and before it stored the state.
+    // The previous server stopped after it stored the last event and before it stored the state.
     if (last !== undefined && isFinal(last)) {
       await job.finish(last);
       await ownership.release(id);

@@ -5,9 +5,9 @@ interface Shared {
   users: number;
 }
 
-/** Work that is done one at a time for each key, first come, first served. */
+/** Runs work one at a time for each key, first come, first served. */
 export class KeyedPlaces {
-  /** The keys for which work is done or waits. */
+  /** The keys for which work runs or waits. */
   readonly #byKey = new Map<string, Shared>();
 
   /** @throws PlatformError the signal's reason when it is aborted while the work waits, and the work's own errors */

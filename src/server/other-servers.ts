@@ -6,11 +6,11 @@ import type { Dispatcher } from './dispatcher.js';
 import type { Jobs } from './jobs.js';
 import { storedRecord } from './known-evaluations.js';
 
-/** Time between two looks whether another server has ended an evaluation, and the limit of that. */
+/** Time between two checks whether another server has ended an evaluation, and the time limit of these checks. */
 const CANCEL_LOOK_MS = 500;
 const CANCEL_LIMIT_MS = 60_000;
 
-/** Why an evaluation waits that another server had. */
+/** The reason why an evaluation of another server waits. */
 const LOST_SERVER = 'its server has ended';
 
 export interface OtherServersOptions {
@@ -18,7 +18,7 @@ export interface OtherServersOptions {
   readonly jobs: Jobs;
   readonly agents: Pick<AgentDirectory, 'list'>;
   readonly dispatcher: Pick<Dispatcher, 'cancel' | 'hasPlugin'>;
-  /** Time between two looks at what the others do. */
+  /** Time between two checks on the other servers. */
   readonly watchMs: number;
 }
 
@@ -29,14 +29,14 @@ export class OtherServers {
   constructor(private readonly options: OtherServersOptions) {}
 
   /**
-   * Looks from time to time at what the others do. Where the store is away, the next look finds it.
+   * Checks on the other servers at regular intervals. If the store is unavailable, the next check tries again.
    *
    * @param adopts whether this server takes over evaluations
    */
   async watch({ adopts }: { readonly adopts: boolean }): Promise<void> {
     const { signal } = this.#stop;
     const { jobs, agents, dispatcher, watchMs } = this.options;
-    // Without a plugin or an agent, another server has better chances.
+    // Without a plugin or an agent, this server leaves an evaluation to another server, which may have both.
     const canRun = ({ plugin }: EvaluationRecord): boolean => dispatcher.hasPlugin(plugin);
     for (;;) {
       await setTimeout(watchMs, undefined, { signal }).catch(() => undefined);
@@ -46,17 +46,17 @@ export class OtherServers {
         await this.#cancelAsked();
         if (adopts && agents.list().length > 0) await jobs.adoptAll(LOST_SERVER, canRun);
       } catch {
-        // The next look tries again.
+        // The next check tries again.
       }
     }
   }
 
-  /** Goes on with an evaluation if no other server runs it. */
+  /** Resumes an evaluation if no other server runs it. */
   adopt(id: string): Promise<void> {
     return this.options.jobs.adopt([id], LOST_SERVER);
   }
 
-  /** Has the server that runs an evaluation end it. @throws PlatformError `timeout` where it does not for a minute */
+  /** Asks the server of an evaluation to end it. @throws PlatformError `timeout` if it has not after a minute */
   async cancel(id: string): Promise<EvaluationRecord> {
     const { collections } = this.options;
     await collections.cancellations.put({ evaluation: id });
@@ -67,7 +67,7 @@ export class OtherServers {
       await setTimeout(CANCEL_LOOK_MS);
     }
     const problem = `another server runs the evaluation ${id} and has not ended it yet`;
-    throw new PlatformError('timeout', `${problem}; it will, as soon as it can: look again later`);
+    throw new PlatformError('timeout', `${problem}; it will do so as soon as it can: check again later`);
   }
 
   close(): void {

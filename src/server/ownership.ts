@@ -4,11 +4,11 @@ import type { Leases } from '../store/leases/leases.js';
 export interface Ownership {
   /** Whether other servers may run evaluations of the same store. */
   readonly isShared: boolean;
-  /** Takes evaluations that no other server runs. @returns those of them that are this server's now */
+  /** Takes evaluations that no other server runs. @returns those of them that this server owns now */
   take(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The evaluations that are still this server's. Another server takes over those of a silent one. */
+  /** The evaluations that this server still owns. Other servers take over the evaluations of a silent server. */
   kept(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Lets other servers have an evaluation. */
+  /** Gives up an evaluation, so that other servers can take it. */
   release(id: string): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export const SOLE_OWNERSHIP: Ownership = {
   release: () => Promise.resolve(),
 };
 
-/** The ownership of one of several servers of a store. An evaluation has one server, and passes on when it dies. */
+/** The ownership of one of several servers of a store. If the server of an evaluation dies, another takes over. */
 export function leasedOwnership(leases: Leases): Ownership {
   return {
     isShared: true,

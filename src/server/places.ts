@@ -4,9 +4,9 @@ import { cancellationOf, throwIfCancelled } from '../base/cancellation.js';
 export type LeavePlace = () => void;
 
 export interface TakeOptions {
-  /** Aborted: no more waiting. */
+  /** When it aborts, waiting ends. */
   readonly signal?: AbortSignal | undefined;
-  /** The client that takes it; of several clients that wait, the one with the fewest places is next. */
+  /** The client that takes the place. Of several clients that wait, the one with the fewest places is next. */
   readonly client?: string | undefined;
 }
 
@@ -15,7 +15,7 @@ interface Waiting {
   readonly enter: () => void;
 }
 
-/** A number of places for something that takes memory or time, taken first come, first served among equal clients. */
+/** A limited number of places for work that takes memory or time: first come, first served among equal clients. */
 export class Places {
   #free: number;
   readonly #waiting = new Set<Waiting>();
@@ -26,7 +26,7 @@ export class Places {
     this.#free = count;
   }
 
-  /** Resolves when it is the caller's turn. @throws PlatformError what the signal is aborted with */
+  /** Resolves when it is the caller's turn. @throws PlatformError the reason of the aborted signal */
   async take({ signal, client = '' }: TakeOptions = {}): Promise<LeavePlace> {
     throwIfCancelled(signal);
     if (this.#free > 0) {

@@ -25,14 +25,14 @@ export interface PlatformOptions {
   readonly agents: AgentDirectory;
   readonly limits?: Partial<DispatchLimits>;
   readonly loadLimits?: Partial<LoadLimits>;
-  /** The evaluations of the store that it may run; by default all of them. */
+  /** Decides which evaluations of the store this platform may run; by default all of them. */
   readonly ownership?: Ownership | undefined;
 }
 
 /**
  * Accepts evaluations, gives them to plugins, and stores their events. The store has the whole state, so that a new
  * platform with the same store continues where another one ended. Several platforms may share a store: each evaluation
- * runs on one of them, and all of them show it.
+ * runs on one of them, and all of them can show it.
  */
 export class Platform {
   readonly #collections: EvaluationCollections;
@@ -72,13 +72,13 @@ export class Platform {
   }
 
   /**
-   * Checks an evaluation and takes it on. The same under the same id is the same evaluation.
+   * Checks an evaluation and accepts it. Submitting the same content again under the same id gives the same evaluation.
    *
    * @param id made by the client
-   * @param submission as it travels. Its bytes are gone afterwards
-   * @param options who submits it; a submission that waits is not read after its signal is aborted
+   * @param submission in wire format. Its buffer may be empty afterwards, see {@link SubmissionLoader.load}
+   * @param options the client, its trace, and a signal: a submission that still waits when it aborts is not read
    * @throws PlatformError `manifest`, `model` or `usage` for a wrong submission, `unavailable` or `unsupported` without
-   *   a plugin or an agent that fits, `exhausted` where there are too many, what the signal is aborted with
+   *   a plugin or an agent that fits, `exhausted` if there are too many evaluations, the reason of the aborted signal
    */
   submit(id: string, submission: Uint8Array, options: SubmitOptions = {}): Promise<EvaluationRecord> {
     return this.#acceptance.submit(id, submission, options);
@@ -89,7 +89,7 @@ export class Platform {
     return this.#reader.get(id, signal);
   }
 
-  /** The result that came with an event of an evaluation, as JSON; undefined where there is none. */
+  /** The result that belongs to an event of an evaluation, as JSON; undefined if there is none. */
   result(id: string, { sequence, event }: LoggedEvent): Promise<string | undefined> {
     return event.kind === 'done' ? this.#results.get(id, sequence) : Promise.resolve(undefined);
   }
@@ -100,7 +100,8 @@ export class Platform {
   }
 
   /**
-   * The events after a sequence number, and those to come, without the result; ends with the evaluation, or the signal.
+   * The events after a sequence number, and all later ones as they come, without the result. Ends with the evaluation,
+   * or when the signal aborts.
    *
    * @throws PlatformError `not_found`
    */
@@ -132,7 +133,7 @@ export class Platform {
     return this.#dispatcher.attach(link, receivedBytes);
   }
 
-  /** Lets go of all plugins. Evaluations that have not ended stay in the store for the next platform. */
+  /** Disconnects all plugins. Evaluations that have not ended stay in the store for the next platform. */
   close(): void {
     this.#others.close();
     this.#dispatcher.close();

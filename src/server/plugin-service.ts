@@ -7,7 +7,7 @@ import { fromWirePluginMessage, toWirePlatformMessage } from '../evaluation/link
 import type { Platform } from './platform.js';
 import { streamLink } from '../evaluation/link/stream-link.js';
 
-/** Size of a result and of the message around it. */
+/** Room for a result and the message around it. */
 const MAX_REQUEST_BYTES = MAX_RESULT_BYTES * 1.25;
 
 /** Adds the service by which plugins in other processes attach themselves. */
@@ -16,7 +16,7 @@ export function addPluginService(server: RpcServer, platform: Platform): void {
 
   const attach: handleBidiStreamingCall<AttachRequest, AttachResponseInBytes> = (call) => {
     const format = { toWire: toWirePlatformMessage, fromWire: fromWirePluginMessage };
-    // The end of attaching ends the call, with its status.
+    // When `attach` ends, `calls.stream` ends the call with the right status.
     const link = streamLink(call, format, () => {});
     void calls.stream(call, async (signal) => {
       signal.addEventListener('abort', () => link.close(), { once: true });

@@ -6,7 +6,7 @@ import type { PlatformEnd, PluginMessage, Registration, Run, RunKey } from '../e
 /** A run as its plugin's session sees it. */
 interface ActiveRun {
   readonly attempt: number;
-  /** Keeps an event; the last one is not among them. */
+  /** Stores an event of the run, except the last one. */
   readonly keep: (event: PlatformEvent) => Promise<void>;
   readonly end: (how: FinalEvent | undefined) => void;
 }
@@ -28,7 +28,7 @@ export class PluginSession {
     return this.#taken;
   }
 
-  /** Takes a slot, to be given back; false where none is free. */
+  /** Takes a slot, which the caller gives back; false if none is free. */
   takeSlot(): boolean {
     if (this.#isLost || this.#taken >= this.registration.slots) return false;
     this.#taken++;
@@ -40,10 +40,10 @@ export class PluginSession {
   }
 
   /**
-   * Has the plugin run an evaluation.
+   * Runs an evaluation on the plugin.
    *
-   * @param keep is given every event but the last; an error that it throws ends the run
-   * @returns the last event; undefined where the plugin went away before
+   * @param keep receives every event except the last; an error that it throws ends the run
+   * @returns the last event; undefined if the plugin disconnects before it
    */
   async run(run: Run<Uint8Array>, keep: ActiveRun['keep']): Promise<FinalEvent | undefined> {
     if (this.#isLost) return undefined;
@@ -54,7 +54,7 @@ export class PluginSession {
     return ended;
   }
 
-  /** Ends a run in this way, even if its plugin continues. */
+  /** Ends a run with this last event, even if its plugin continues. */
   end({ evaluation, attempt }: RunKey, how: FinalEvent): void {
     const run = this.#runs.get(evaluation);
     if (run?.attempt !== attempt) return;
@@ -68,7 +68,7 @@ export class PluginSession {
     void this.link.send({ kind: 'stop', evaluation, attempt });
   }
 
-  /** Handles a message of the plugin; resolves when it may send the next one. */
+  /** Handles a message of the plugin; resolves when the plugin may send the next one. */
   async take(message: PluginMessage): Promise<void> {
     if (message.kind !== 'event') return;
     const { evaluation, attempt, event } = message;
@@ -77,7 +77,7 @@ export class PluginSession {
     if (run?.attempt !== attempt) return;
     if (isFinal(event)) {
       const how = await this.#checked(event);
-      // Meanwhile it may have been ended in another way.
+      // The run may have ended in another way meanwhile.
       if (this.#runs.get(evaluation) !== run) return;
       this.#runs.delete(evaluation);
       run.end(how);
@@ -91,7 +91,7 @@ export class PluginSession {
     }
   }
 
-  /** The end that a plugin sends. A result that is not JSON becomes a failure, so that no reader gets it. */
+  /** Checks the last event of a plugin. A result that is not JSON becomes a failure, so that no reader gets it. */
   async #checked(how: FinalEvent): Promise<FinalEvent> {
     if (how.kind !== 'done' || how.resultJson === undefined || (await isJson(how.resultJson))) return how;
     const { name, version } = this.registration;
@@ -99,7 +99,7 @@ export class PluginSession {
     return failure('internal', `${problem}; report it to its author`);
   }
 
-  /** The plugin is gone. */
+  /** Ends all runs without a last event, because the plugin is gone. */
   lose(): void {
     this.#isLost = true;
     for (const { end } of this.#runs.values()) end(undefined);

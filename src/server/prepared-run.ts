@@ -17,7 +17,7 @@ export interface RunSources {
 
 /** The inputs of a run. */
 export interface PreparedRun {
-  /** In the form that is sent. */
+  /** In wire format. */
   readonly submission: Uint8Array;
   /** At least one. */
   readonly agents: readonly AgentEndpoint[];
@@ -26,7 +26,7 @@ export interface PreparedRun {
   readonly frameworkVersion: string;
 }
 
-/** Addresses that an event names; of more agents, how many there are. */
+/** The most addresses that an event names. Further agents are only counted. */
 const MOST_NAMED = 8;
 
 export function addressesOf(agents: readonly AgentEndpoint[]): string {
@@ -38,8 +38,8 @@ export function addressesOf(agents: readonly AgentEndpoint[]): string {
 /**
  * Chooses the agents of an evaluation and reads its submission.
  *
- * @param waitForAgentMs how long it may wait for an agent
- * @returns undefined where there is no agent yet
+ * @param waitForAgentMs how long the evaluation may wait for an agent
+ * @returns undefined if no agent fits yet
  */
 export async function prepareRun(
   job: EvaluationJob,
@@ -62,7 +62,7 @@ export async function prepareRun(
   return { submission, agents: endpoints, framework, frameworkVersion };
 }
 
-/** All agents that fit where several are asked for. Only the agents know which of them are of one system. */
+/** Chooses one agent, or all that fit if several are required. Only the agents know which of them are of one system. */
 function choose(requirements: Requirements, agents: AgentDirectory): readonly [RegisteredAgent, ...RegisteredAgent[]] {
   const unmet = (system: RegisteredAgent): readonly string[] => unmetRequirements(requirements, system);
   return isOneAgent(requirements.agents) ? [agents.choose(unmet)] : agents.chooseAll(unmet, requirements.agents.most);

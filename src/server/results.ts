@@ -1,20 +1,20 @@
 import { eventKey, type EventDocument } from '../evaluation/records.js';
 import type { Collection } from '../store/collection.js';
 
-/** Bytes of results that are cached for readers that read them in parts: three of the largest, or many small ones. */
+/** The most characters of cached results, for readers that read in parts: three of the largest, or many small ones. */
 const MOST_CHARACTERS = 36 * 2 ** 20;
 
-/** The result documents of evaluations, read from the store once for readers at about the same time. */
+/** The results of evaluations. Readers at about the same time share one read of the store. */
 export class ResultCache {
-  /** Those read last come last. */
+  /** In the order of their last reads. */
   readonly #recent = new Map<string, string>();
   readonly #loading = new Map<string, Promise<string | undefined>>();
 
   constructor(private readonly documents: Collection<EventDocument>) {}
 
   /**
-   * @param sequence of the event that the result came with. @returns undefined where the store does not have it any
-   *   more
+   * @param sequence the number of the event that the result belongs to
+   * @returns undefined if the store no longer has the result
    */
   async get(evaluation: string, sequence: number): Promise<string | undefined> {
     const known = this.#recent.get(evaluation);

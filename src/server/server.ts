@@ -21,7 +21,7 @@ export interface ServerOptions {
   /** The store of evaluations and their events. */
   readonly store: ResultStore;
   readonly security?: ServerSecurity | undefined;
-  /** Its credentials for the agents that it has predict. */
+  /** The server's credentials for the agents that it forwards predictions to. */
   readonly agentSecurity?: ClientSecurity | undefined;
   readonly limits?: Partial<DispatchLimits> | undefined;
   /** Agents that are known without registering. */
@@ -31,7 +31,7 @@ export interface ServerOptions {
    * machine, only one server at a time may do so.
    */
   readonly resume?: boolean | undefined;
-  /** Called where the start takes longer because another server may be using the store. */
+  /** Called if the start takes longer because another server may be using the store. */
   readonly onWait?: ((message: string) => void) | undefined;
 }
 
@@ -40,18 +40,18 @@ export interface RunningServer {
   readonly address: string;
   readonly platform: Platform;
   /**
-   * Resolves when another server has taken over the store because this one seemed dead. Close this one then. Never where
-   * several servers share the store.
+   * Resolves when another server has taken over the store because this one seemed dead. Then close this server. Never
+   * resolves if several servers share the store.
    */
   readonly lost: Promise<void>;
-  /** Lets go of plugins, agents and clients; evaluations that have not ended go on with the next server of this store. */
+  /** Disconnects plugins, agents and clients. The next server of this store resumes evaluations that have not ended. */
   close(): Promise<void>;
 }
 
 /**
  * Starts the platform: the registry of agents, evaluations, and predictions by its agents.
  *
- * @throws PlatformError as the server's `listen`, `storage`, and `unavailable` where another server is at work on the store
+ * @throws PlatformError as the server's `listen`, `storage`, and `unavailable` if another server uses the store
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const right = await rightTo(options);

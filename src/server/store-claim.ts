@@ -14,17 +14,17 @@ const BEAT_MS = 1000;
  */
 const SILENCE_MS = 5000;
 
-/** Time between two looks at the others while a server starts. */
+/** Time between two checks of the other claims while a server starts. */
 const LOOK_MS = 500;
 
 const claimSchema = z.strictObject({
   id: z.string(),
   /** A server continues the store's evaluations; a command runs only its own. */
   role: z.enum(['starting', 'server', 'command']),
-  /** Its name in messages. */
+  /** For messages. */
   host: z.string(),
   pid: z.int(),
-  /** Grows for as long as it lives. */
+  /** Increases while the claimant lives. */
   beat: z.int(),
 });
 
@@ -38,17 +38,17 @@ const CLAIMS: CollectionDefinition<Claim> = {
 };
 
 export interface ClaimOptions {
-  /** A server needs the store for itself; commands share it with one another, and with a server that is there already. */
+  /** A server needs the store for itself. Commands share it with each other, and with a server that already runs. */
   readonly role: 'server' | 'command';
-  /** Called where a server has to wait to see whether others still live. */
+  /** Called if a server has to wait to find out whether other claimants are alive. */
   readonly onWait?: ((message: string) => void) | undefined;
   readonly clock?: Clock | undefined;
 }
 
 /**
- * The right of a server to take on the evaluations of a store. It is kept in the store, each claim in a document of its
- * own: a claimant writes first and looks at the others afterwards, so that of two that start at once at least one sees
- * the other. Clocks of different machines are never compared: a claimant is alive while its beats increase.
+ * The right of a server to run the evaluations of a store. Each claim is a document in the store. A claimant first
+ * writes its own claim and then reads the others. So if two claimants start at once, at least one sees the other.
+ * Clocks of different machines are never compared: a claimant is alive while its beats increase.
  */
 export class StoreClaim {
   readonly #stop = new AbortController();
@@ -64,7 +64,7 @@ export class StoreClaim {
     private claim: Claim,
   ) {}
 
-  /** @throws PlatformError `unavailable` where another server, or a command, is at work on the store */
+  /** @throws PlatformError `unavailable` if another server, or a command, uses the store */
   static async take(store: ResultStore, { role, onWait, clock = monotonicClock }: ClaimOptions): Promise<StoreClaim> {
     const claims = store.collection(CLAIMS);
     const first = role === 'server' ? 'starting' : role;
@@ -81,12 +81,12 @@ export class StoreClaim {
     }
   }
 
-  /** Gives the store to others. */
+  /** Releases the store for others. */
   async release(): Promise<void> {
     this.#stop.abort();
     await this.#beating;
     if (this.#isLost) return;
-    // Where the store is unavailable, other servers see the silence.
+    // If the store is unavailable, other servers notice the silence.
     await this.claims.delete({ id: this.claim.id }).catch(() => undefined);
   }
 
@@ -94,11 +94,11 @@ export class StoreClaim {
     const first = await this.#others();
     if (first.size > 0) {
       const names = [...first.values()].map(nameOf).join(', ');
-      onWait?.(`${names} did not release this store; waiting ${SILENCE_MS / 1000} s for a sign`);
+      onWait?.(`${names} did not release this store; waiting ${SILENCE_MS / 1000} s for a sign of life`);
       await this.#waitForSilence(first);
     }
     await this.#put({ role: 'server' });
-    // A claimant that began after the last look is seen now, or sees this one.
+    // A claimant that began after the last check is seen now, or sees this claim.
     await this.#yieldTo(first);
   }
 
@@ -114,7 +114,7 @@ export class StoreClaim {
     }
   }
 
-  /** @throws PlatformError `unavailable` where another one that goes first has given a sign of life since `first` */
+  /** @throws PlatformError `unavailable` if another claimant with priority has given a sign of life since `first` */
   async #yieldTo(first: ReadonlyMap<string, Claim>): Promise<void> {
     for (const other of (await this.#others()).values()) {
       if (first.get(other.id)?.beat !== other.beat && goesFirst(other, this.claim)) throw taken(other);
@@ -146,13 +146,13 @@ export class StoreClaim {
         }
         await this.#put({ beat: this.claim.beat + 1 });
       } catch {
-        // The store is away for a while: no other server reaches it either, or sees that there is no sign of life.
+        // The store is unavailable for a while: no other server reaches it either, or the others notice the silence.
       }
     }
   }
 }
 
-/** Whether the other claim goes first. Of two claims that start at once, one stays. */
+/** Whether the other claim has priority. Of two claims that start at once, one stays. */
 function goesFirst(other: Claim, own: Claim): boolean {
   return other.role !== 'starting' || other.id < own.id;
 }

@@ -4,16 +4,16 @@ import type { Collection } from '../store/collection.js';
 import { EventLog } from './event-log.js';
 import { type LeavePlace, Places } from './places.js';
 
-/** Different evaluations whose events are in memory at once for readers; further ones wait. */
+/** The most evaluations whose events are in memory at once for readers; readers of further evaluations wait. */
 const MOST_OPEN = 32;
 
-/** Time between two looks for new events of an evaluation that another server runs. */
+/** Time between two checks for new events of an evaluation that another server runs. */
 const LOOK_MS = 500;
 
 /** A log that is in memory until all its readers have closed it. */
 export interface OpenLog {
   readonly log: EventLog;
-  /** Aborted when another log has the further events, because another server has the evaluation. */
+  /** Aborted when another log has the further events, because the evaluation has moved to or from this server. */
   readonly replaced: AbortSignal;
   /** May be called again. */
   readonly close: () => void;
@@ -22,14 +22,14 @@ export interface OpenLog {
 interface Shared {
   readonly log: Promise<EventLog>;
   readonly leave: LeavePlace;
-  /** Aborted when it is not read any more. */
+  /** Aborted when the log has no readers any more, or is replaced. */
   readonly end: AbortController;
   readers: number;
 }
 
 /**
- * The events of evaluations that do not run here, read from the store once for all concurrent readers: of those that
- * have ended, and of those that another server runs, as they come.
+ * The events of evaluations that do not run here: they have ended, or another server runs them. All concurrent readers
+ * share one read of the store. New events of another server are added as they come.
  */
 export class StoredLogs {
   readonly #shared = new Map<string, Shared>();
@@ -54,7 +54,7 @@ export class StoredLogs {
     }
   }
 
-  /** The evaluation runs here from now on. */
+  /** Ends the stored log of an evaluation that runs here from now on. */
   replace(evaluation: string): void {
     const shared = this.#shared.get(evaluation);
     this.#shared.delete(evaluation);
@@ -83,7 +83,7 @@ export class StoredLogs {
   }
 }
 
-/** Reads events that another server adds, while the log has readers. While the store is away, it tries again. */
+/** Reads events that another server adds, while the log has readers. While the store is unavailable, tries again. */
 async function keepUp({ log, end: { signal } }: Shared): Promise<void> {
   const opened = await log.catch(() => undefined);
   while (opened !== undefined && !opened.hasEnded) {

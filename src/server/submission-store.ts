@@ -9,8 +9,8 @@ const PART_BYTES = 2 ** 20;
 type SubmissionCollections = Pick<EvaluationCollections, 'records' | 'parts' | 'arrivals'>;
 
 /**
- * Stores a submission with its record, so that it can run after a restart of the server. Without its record it is not
- * there: {@link removeHalfSubmissions} removes its parts.
+ * Stores a submission with its record, so that it can run after a restart of the server. A submission without its
+ * record does not count: {@link removeHalfSubmissions} removes its parts.
  */
 export async function putSubmission(
   record: EvaluationRecord,
@@ -21,7 +21,7 @@ export async function putSubmission(
   const arrival = { evaluation: record.id };
   await arrivals.put(arrival);
   try {
-    // Those of an attempt that failed, which may be more than the new ones.
+    // Removes the parts of a failed attempt, which may be more than the new ones.
     await parts.delete(arrival);
     const bytes = Buffer.from(submission.buffer, submission.byteOffset, submission.length);
     for (let start = 0, part = 0; start < bytes.length; start += PART_BYTES, part++) {
@@ -30,15 +30,15 @@ export async function putSubmission(
     }
     await records.put(record);
   } catch (error) {
-    // Where the store fails now as well, the next server removes it.
+    // If the store fails now as well, the next server removes the submission.
     await removeHalf(record.id, collections).catch(() => undefined);
     throw error;
   }
-  // Where this fails, the next server sees that there is a record.
+  // If this fails, the next server sees that there is a record.
   await arrivals.delete(arrival).catch(() => undefined);
 }
 
-/** Removes the submissions that a server had not stored completely when it ended; not those of one that does so now. */
+/** Removes submissions that a server had not stored completely when it ended, but not those that one is storing now. */
 export async function removeHalfSubmissions(collections: SubmissionCollections, ownership: Ownership): Promise<void> {
   const arriving: string[] = [];
   for await (const { evaluation } of collections.arrivals.find({})) arriving.push(evaluation);
@@ -53,7 +53,7 @@ async function removeHalf(id: string, { records, parts, arrivals }: SubmissionCo
   await arrivals.delete({ evaluation: id });
 }
 
-/** @throws PlatformError `storage` where the store does not have it */
+/** @throws PlatformError `storage` if the store does not have the submission */
 export async function getSubmission(evaluation: string, parts: Collection<SubmissionPart>): Promise<Uint8Array> {
   const found: Buffer[] = [];
   for await (const { content } of parts.find({ evaluation })) found.push(Buffer.from(content, 'base64'));

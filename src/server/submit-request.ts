@@ -12,10 +12,10 @@ const EVALUATION_ID = 1;
 const SUBMISSION = 2;
 
 function read(source: Uint8Array | BinaryReader): SubmitRequest {
-  // The server gives a reader that counts what it reads.
+  // The server passes a CountingReader.
   const reader = source instanceof BinaryReader ? source : new BinaryReader(source);
   let evaluationId = '';
-  // A second one is merged with the first: concatenated messages are merged.
+  // Several submissions are merged: decoding concatenated messages merges them.
   const submissions: Uint8Array[] = [];
   while (reader.pos < reader.len) {
     const [field, type] = reader.tag();
@@ -27,5 +27,5 @@ function read(source: Uint8Array | BinaryReader): SubmitRequest {
   return { evaluationId, submission: submissions.length <= 1 ? only : Buffer.concat(submissions) };
 }
 
-/** The method with requests of that kind. */
+/** The method with {@link SubmitRequest} as its request. */
 export const submitEvaluationInBytes = { ...EvaluationServiceService.submitEvaluation, requestDeserialize: read };

@@ -19,13 +19,13 @@ function endOfPart(text: string, start: number): number {
 
 type Send = (event: Event) => Promise<void>;
 
-/** Gives readers the results of evaluations: in parts to readers that ask for that, whole to a few others at a time. */
+/** Gives readers the results of evaluations: in parts if they ask for parts, else whole to a few of them at a time. */
 export class ResultTeller {
   readonly #places = new Places(WHOLE_AT_ONCE);
 
   constructor(private readonly platform: Pick<Platform, 'result'>) {}
 
-  /** An event with its result, for as long as `use` takes. */
+  /** Passes an event with its result to `use`. At most {@link WHOLE_AT_ONCE} calls do so at a time; others wait. */
   async whole<T>(id: string, logged: LoggedEvent, use: (event: Event) => Promise<T>, signal: AbortSignal): Promise<T> {
     const leave = await this.#places.take({ signal });
     try {
@@ -37,7 +37,7 @@ export class ResultTeller {
     }
   }
 
-  /** Sends the result that comes with an event, and then the event. No part is held in memory between two parts. */
+  /** Sends the result that comes with an event, and then the event. Between two parts, it holds no part in memory. */
   async inParts(id: string, logged: LoggedEvent, send: Send): Promise<void> {
     for (let start = 0; ;) {
       const result = (await this.platform.result(id, logged)) ?? '';

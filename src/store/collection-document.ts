@@ -26,7 +26,7 @@ export function checkedDocument<Document extends object>(
   return { text: JSON.stringify(result.data), ...keys };
 }
 
-/** The key and indexes of a document, or the reason why no store can keep it as one of its kind. */
+/** The key and indexes of a document, or the reason why no store can keep the document. */
 export function keysOf(shape: CollectionShape, document: object): Omit<CheckedDocument, 'text'> | string {
   if ('_id' in document && (shape.key.length > 1 || !shape.key.includes('_id'))) {
     return 'only a field that is its whole key may be called _id';
@@ -61,7 +61,7 @@ export function textsOf(fields: readonly string[], document: object): readonly s
 
 /** The reason why texts are not a valid key. */
 export function problemWithKey(texts: readonly string[]): string | undefined {
-  if (texts.some((text) => /\p{Surrogate}/u.test(text))) return 'a field that it is found by is no valid Unicode';
+  if (texts.some((text) => /\p{Surrogate}/u.test(text))) return 'a field of its key or an index is no valid Unicode';
   const bytes = encodeTexts(texts).length - texts.length;
   if (bytes <= MAX_KEY_BYTES) return undefined;
   return `its key or index has ${bytes} bytes, more than the limit of ${MAX_KEY_BYTES}`;

@@ -1,13 +1,13 @@
 /*
- * Lists of texts as bytes in the order of the lists: each text in UTF-8, ended by a NUL. A NUL within a text is 01 01, and
- * a 01 is 01 02. So a leading part of a list is a leading part of its bytes.
+ * Lists of texts as bytes, which sort like the lists: each text in UTF-8, ended by a NUL. A NUL within a text becomes
+ * 01 01, and a 01 becomes 01 02. The bytes of a list begin with the bytes of each leading part of the list.
  */
 
 const END = '\0';
 const NUL = '\u0001\u0001';
 const ONE = '\u0001\u0002';
 
-/** No byte of UTF-8, and greater than all of them. */
+/** Greater than every byte of UTF-8. */
 const AFTER_ALL = Buffer.from([0xff]);
 
 export function encodeTexts(texts: readonly string[]): Buffer {

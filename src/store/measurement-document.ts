@@ -7,22 +7,23 @@ import { systemSchema, type System } from '../measurement/system.js';
 import { readText, type Read } from './stored-text.js';
 
 /**
- * A measurement as a backend keeps it. Thousands of measurements share a system, so that is a document of its own, and
- * this one holds its {@link systemId}.
+ * The stored form of a measurement. Thousands of measurements share a system, so the system is a separate document, and
+ * the measurement holds its {@link systemId}.
  */
 export const measurementDocumentSchema = z.strictObject({
   ...measurementSchema.shape,
   system: z.string().regex(/^[0-9a-f]{64}\.[0-9a-f]{16}$/),
 });
 
-/** The same as this version or an older one wrote it. */
+/** The same, as written by this version or an older one. */
 export const storedDocumentSchema = z.preprocess(upgradedMeasurement, measurementDocumentSchema);
 
 export type MeasurementDocument = z.infer<typeof measurementDocumentSchema>;
 
 /**
- * The fingerprint, then a hash of every field. Two descriptions of one system share a fingerprint and may still differ in
- * fields that no latency depends on (the amount of memory varies between boots); each measurement keeps the one it came with.
+ * The fingerprint, then a hash of every field. Two descriptions of one system share a fingerprint and may still differ
+ * in fields that no latency depends on (the amount of memory varies between boots). Each measurement keeps its own
+ * description.
  */
 export function systemId(system: System): string {
   const hash = createHash('sha256').update(JSON.stringify(system)).digest('hex');
@@ -38,7 +39,7 @@ export function toDocuments(measurement: Measurement): {
   return { document: { ...rest, system: systemId(system) }, system };
 }
 
-/** A copy of the measurement that is known to be valid. */
+/** A valid copy of the measurement. @throws PlatformError `storage` for a measurement that breaks the schema */
 export function checkedMeasurement(measurement: Measurement): Measurement {
   const result = measurementSchema.safeParse(measurement);
   if (result.success) return result.data;

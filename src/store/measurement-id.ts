@@ -4,8 +4,8 @@ import { measurementKey, type Measurement, type MeasurementKey } from '../measur
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
 /**
- * The id of a measurement in a backend: 32 digits of a hash over system and setup, so that the measurements of a plan
- * are adjacent and ids are short, then the signature. undefined for a signature that no measurement can have.
+ * The id of a measurement in a backend: 32 digits of a hash over system and setup, then the signature. So the
+ * measurements of a plan are adjacent, and ids are short. undefined for a signature that no measurement can have.
  */
 export function measurementId({ signature, system, setup }: MeasurementKey): string | undefined {
   if (!SIGNATURE.test(signature)) return undefined;
@@ -15,7 +15,7 @@ export function measurementId({ signature, system, setup }: MeasurementKey): str
   return `${hash.slice(0, 32)}.${signature}`;
 }
 
-/** Whether a measurement that was found is the one that was looked for. */
+/** Whether a measurement has this key. */
 export function hasKey(measurement: Measurement, { signature, system, setup }: MeasurementKey): boolean {
   const key = measurementKey(measurement);
   return key.signature === signature && key.system === system && key.setup === setup;

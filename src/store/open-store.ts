@@ -14,13 +14,13 @@ const ACCEPTED = 'a path, file:PATH, memory: or mongodb://HOST/DATABASE';
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 
 /**
- * Opens the store that `uri` names; without one that of the environment variable MLMODELSCOPE_STORE, and without that the
- * user's own (see {@link defaultStoreFolder}). No message repeats a URI: it may hold a password.
+ * Opens the store that `uri` names. The default is the store that the environment variable MLMODELSCOPE_STORE names, or
+ * else the user's own store (see {@link defaultStoreFolder}). No message repeats a URI: it may hold a password.
  *
- * To be read, a store that is named has to be there; the user's own is empty as long as it is not.
+ * With the access `read`, a named store has to exist. The user's own store counts as empty if it does not exist.
  *
- * Throws a PlatformError: `usage` for a URI that names no store, `not_found` for one that is not there, `unavailable` for a server that does not answer, `storage`
- * when the store cannot be opened.
+ * Throws a PlatformError: `usage` for a URI that names no store, `not_found` for a store that does not exist,
+ * `unavailable` for a server that does not answer, `storage` when the store cannot be opened.
  */
 export async function openStore(uri: string | undefined, options: StoreOptions = {}): Promise<ResultStore> {
   const chosen = chosenStore(uri);
@@ -37,7 +37,7 @@ export async function openStore(uri: string | undefined, options: StoreOptions =
       return openMemoryStore();
     case 'mongodb':
     case 'mongodb+srv': {
-      // Loading the driver takes as long as a tenth of a short command.
+      // Loading the driver takes about a tenth of the time of a short command.
       const { openTeamStore } = await import('./spool/open.js');
       return openTeamStore(chosen, dataFolder(), options);
     }
@@ -49,7 +49,7 @@ export async function openStore(uri: string | undefined, options: StoreOptions =
 /**
  * Sends the results that wait on this machine to the server of the store that `uri` names, as for {@link openStore}.
  *
- * @returns how much there was
+ * @returns the numbers of results that waited
  * @throws as openStore; `usage` for a store that has no server
  */
 export async function syncStore(uri: string | undefined, options: StoreOptions = {}): Promise<Transferred> {
@@ -65,7 +65,7 @@ export async function syncStore(uri: string | undefined, options: StoreOptions =
 }
 
 /**
- * Where the store that `uri` names is, as for {@link openStore}, in words that may be shown: without user and password.
+ * The address of the store that `uri` names, as for {@link openStore}, for display: without user and password.
  *
  * @throws as openStore for a URI that names no store
  */

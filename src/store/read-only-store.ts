@@ -3,7 +3,7 @@ import type { Collection, CollectionDefinition } from './collection.js';
 import type { ResultStore } from './result-store.js';
 
 /**
- * A store that is read and refuses everything else.
+ * A store that can be read, and refuses all changes.
  *
  * @param place its name in messages
  * @param onClosed called when it has been closed

@@ -3,25 +3,25 @@ import type { System } from '../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from './collection.js';
 
 /**
- * Where measurements are kept. Every method may be called at any time before {@link ResultStore.close}; a method that
- * cannot do its work throws a PlatformError with code `storage` that says what failed and what to do. Data that a
- * resolved promise has stored survives a kill -9 of this process.
+ * A store of measurements. Every method may be called at any time before {@link ResultStore.close}. A method that
+ * cannot do its work throws a PlatformError with code `storage`, with the problem and advice. Data that a resolved
+ * promise has stored survives a kill -9 of this process.
  */
 export interface ResultStore {
-  /** Whether everything that would change it is refused. */
+  /** Whether the store refuses every change. */
   readonly isReadOnly?: boolean;
-  /** Whether it is made for many machines, so that several servers may use it at once. */
+  /** Whether the store is made for many machines, so that several servers may use it at once. */
   readonly isShared?: boolean;
 
-  /** Whether its server did not answer for so long that everything that is put stays on this machine. */
+  /** Whether its server has not answered for so long that new data stays on this machine. */
   readonly isGone?: boolean;
 
-  /** Inserts, or replaces the one with the same (signature, system, setup); idempotent. */
+  /** Inserts a measurement, or replaces the one with the same (signature, system, setup); idempotent. */
   putMeasurement(measurement: Measurement): Promise<void>;
 
   /**
-   * Those of the asked signatures that are there, by signature. `system` is a fingerprint, `setup` a setup key. A
-   * stored measurement that cannot be read any more counts as missing, and a warning says so.
+   * The stored measurements of the given signatures, by signature. `system` is a fingerprint, `setup` a setup key. A
+   * stored measurement that cannot be read any more counts as missing, with a warning.
    */
   findMeasurements(
     signatures: readonly string[],
@@ -29,25 +29,25 @@ export interface ResultStore {
     setup: string,
   ): Promise<ReadonlyMap<string, Measurement>>;
 
-  /** Removes those with these keys, as far as they are there. Not all or nothing. @returns how many there were */
+  /** Removes the measurements with these keys. Not atomic. @returns the number of removed measurements */
   deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number>;
 
   /**
-   * Every system that measurements were put of, once per fingerprint; also where they have been deleted since, because other
-   * processes may be about to put more.
+   * Every system whose measurements were ever put, once per fingerprint. A system stays when its measurements are
+   * deleted, because other processes may be about to put more.
    */
   listSystems(): Promise<readonly System[]>;
 
-  /** Every measurement, in the order of their keys; for moving a store. Unreadable ones are left out, with a warning. */
+  /** Every measurement, in the order of keys, for transfers. Unreadable measurements are left out, with a warning. */
   listMeasurements(): AsyncIterable<Measurement>;
 
   /** The shape of every kind of document that has been stored, by name. */
   listCollections(): Promise<readonly CollectionShape[]>;
 
-  /** The documents of one kind. Any number of users may have one at once, also of the same kind. */
+  /** The documents of one kind. Any number of users may have a collection of the same kind at once. */
   collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document>;
 
-  /** Waits for puts that are under way. Closing twice is fine; anything else afterwards is an error. */
+  /** Waits for puts in progress. Closing twice is allowed; any other call afterwards is an error. */
   close(): Promise<void>;
 }
 
@@ -55,11 +55,11 @@ export interface ResultStore {
 export interface StoreOptions {
   /** Called with warnings, one sentence each. Without it, Node's own warnings are used. */
   readonly onWarning?: (message: string) => void;
-  /** For a server: called once, when something stays on this machine because the server is gone. */
+  /** For a store of a server: called for each result that stays on this machine because the server is gone. */
   readonly onSpooled?: () => void;
-  /** To read only: nothing is created, and a store that this user cannot write to will do. */
+  /** Read only: nothing is created, and a store that this user cannot write to is accepted. */
   readonly access?: 'read';
-  /** Aborted: no more waiting for a server that is away. */
+  /** When it aborts, the store no longer waits for an unavailable server. */
   readonly signal?: AbortSignal;
 }
 

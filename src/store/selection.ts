@@ -2,12 +2,12 @@ import { PlatformError } from '../base/errors.js';
 import type { CollectionShape } from './collection.js';
 import { problemWithKey, textsOf } from './collection-document.js';
 
-/** The selection of a match: documents by a leading part of the key (an empty one selects all), or by an index. */
+/** The documents that a match selects: by leading fields of the key (none of them selects all), or by an index. */
 export interface Selection {
   /** Position among the definition's indexes; undefined is the key. */
   readonly index: number | undefined;
   readonly texts: readonly string[];
-  /** No document can have such values, so that nothing is found. */
+  /** Whether no document can have such values, so that nothing is found. */
   readonly impossible: boolean;
 }
 
@@ -26,18 +26,18 @@ export function selectionOf({ name, key, indexes }: CollectionShape, match: obje
   return { index, texts, impossible: problemWithKey(texts) !== undefined };
 }
 
-/** The values of the whole key. @throws PlatformError `internal` where one is missing */
+/** The values of the whole key. @throws PlatformError `internal` if one is missing */
 export function keyOf(shape: CollectionShape, match: object): Selection {
   const selection = selectionOf(shape, match);
   if (selection.index === undefined && selection.texts.length === shape.key.length) return selection;
-  throw new PlatformError('internal', `a document of ${shape.name} is got by ${shape.key.join(', ')}`);
+  throw new PlatformError('internal', `a document of ${shape.name} is read by its whole key: ${shape.key.join(', ')}`);
 }
 
 function isSameSet(fields: readonly string[], others: readonly string[]): boolean {
   return fields.length === others.length && others.every((field) => fields.includes(field));
 }
 
-/** Whether a document is one of those that the selection names. */
+/** Whether the selection contains a document. */
 export function matches({ key, indexes }: CollectionShape, { index, texts }: Selection, document: object): boolean {
   const values = textsOf(index === undefined ? key : (indexes[index] ?? []), document);
   return values !== undefined && texts.every((text, position) => values[position] === text);

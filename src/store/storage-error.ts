@@ -17,8 +17,8 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Turns an error of a disk access into the error of a store. `what` is the rest of a sentence: "cannot be opened". An
- * error that already says what to do is passed on.
+ * Turns an error of a disk access into the error of a store. `what` completes a sentence: "cannot be opened". A
+ * PlatformError, which already has advice, is passed on.
  */
 export function storageError(place: string, what: string, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;

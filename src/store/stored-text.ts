@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { schemaProblems } from '../base/schema-problems.js';
 
-/** A stored value, or why it is unusable. */
+/** A stored value, or the reason why it is unusable. */
 export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
-/** Reads the text that a document was stored as. */
+/** Reads a document that is stored as text. */
 export function readText<T>(text: string, schema: z.ZodType<T>): Read<T> {
   let json: unknown;
   try {
@@ -15,7 +15,7 @@ export function readText<T>(text: string, schema: z.ZodType<T>): Read<T> {
   return readJson(json, schema);
 }
 
-/** The same for a document that a backend keeps as such. */
+/** Reads a document that a backend stores as an object. */
 export function readJson<T>(json: unknown, schema: z.ZodType<T>): Read<T> {
   const result = schema.safeParse(json);
   return result.success

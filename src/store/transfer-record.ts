@@ -3,13 +3,13 @@ import { storedMeasurementSchema } from '../measurement/measurement.js';
 import { collectionShapeSchema } from './collection-shape.js';
 import type { CollectionDefinition, CollectionShape } from './collection.js';
 
-/** Any document, for moving it without knowing its kind. Its reader checks it against the reader's own schema. */
+/** Any document, to transfer it without knowing its kind. Its reader checks it against the reader's own schema. */
 const anyDocumentSchema = z.custom<Record<string, unknown>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'expected an object',
 );
 
-/** One thing of a store, as it is moved to another one. */
+/** A measurement or a document of a store, as it is transferred to another store. */
 export const transferRecordSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('measurement'), measurement: storedMeasurementSchema }),
   z.strictObject({ kind: z.literal('document'), collection: collectionShapeSchema, document: anyDocumentSchema }),

@@ -1,19 +1,19 @@
 import type { ResultStore } from './result-store.js';
 import { anyDocumentOf, type TransferRecord } from './transfer-record.js';
 
-/** Put at once: enough to share flushes and requests, few enough to hold in memory. */
+/** Records that are put at once: enough to share flushes and requests, few enough to hold in memory. */
 const BATCH = 500;
 
 /** Characters of records that are put at once; one record may have more. */
 const BATCH_CHARACTERS = 32 * 2 ** 20;
 
-/** Numbers of moved records. */
+/** Numbers of transferred records. */
 export interface Transferred {
   readonly measurements: number;
   readonly documents: number;
 }
 
-/** Everything in a store, one thing at a time: measurements, then each kind of document, in the order of their keys. */
+/** All records of a store: measurements, then each kind of document, in the order of their keys. */
 export async function* recordsOf(store: ResultStore): AsyncIterable<TransferRecord> {
   for await (const measurement of store.listMeasurements()) yield { kind: 'measurement', measurement };
   for (const collection of await store.listCollections()) {
@@ -23,7 +23,7 @@ export async function* recordsOf(store: ResultStore): AsyncIterable<TransferReco
   }
 }
 
-/** Puts records into a store; those that it has already stay or are replaced by the same. */
+/** Puts records into a store. Records that it already has stay, or are replaced by equal ones. */
 export async function putRecords(
   records: AsyncIterable<TransferRecord>,
   store: ResultStore,
@@ -51,7 +51,7 @@ export async function putRecords(
   return transferred;
 }
 
-/** Characters of a record's parts that may be many. */
+/** Characters of those parts of a record that may be large. */
 function sizeOf(record: TransferRecord): number {
   if (record.kind === 'document') return JSON.stringify(record.document).length;
   const { outcome } = record.measurement;

@@ -1,10 +1,10 @@
 import { PlatformError } from '../base/errors.js';
 import { ownValue } from '../base/own-value.js';
 
-/** The variables that OpenTelemetry's specification defines, as they are set. */
+/** The environment, with the variables that OpenTelemetry's specification defines. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** The possible entries of OTEL_TRACES_EXPORTER. `none` makes spans that go into the store only. */
+/** The possible entries of OTEL_TRACES_EXPORTER. With `none`, spans go only into the store. */
 export const TRACES_EXPORTERS = ['otlp', 'console', 'none'] as const;
 
 export type TracesExporter = (typeof TRACES_EXPORTERS)[number];
@@ -47,7 +47,7 @@ export function tracesExportersIn(environment: EnvironmentVariables): readonly E
 }
 
 /**
- * The protocol of OTLP: the variable for traces comes before the general one; http/protobuf without either.
+ * The protocol of OTLP: the variable for traces has priority over the general one. The default is http/protobuf.
  *
  * @throws PlatformError `usage` for a protocol that OTLP does not have
  */

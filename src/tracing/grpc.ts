@@ -1,7 +1,7 @@
 import { InterceptingCall, type Interceptor, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
 import { activeTracing } from './tracing.js';
 
-// Both look at each call whether tracing is on, because it may be turned on when channels and servers are there already.
+// Both check at each call whether tracing is on, because it may be turned on after channels and servers are created.
 
 /** For every gRPC client: carries the current span to the server. */
 export const traceClientCall: Interceptor = (options, nextCall) => {

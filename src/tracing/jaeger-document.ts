@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { SpanAttributeValue } from './span-document.js';
 
 /*
- * Traces as Jaeger's query service gives them at /api/traces, which the platform's analyses read as well. Source: jaeger,
- * model/json/model.go. Times are whole microseconds there.
+ * Traces in the format of Jaeger's query service at /api/traces, which the platform's analyses read as well. Source:
+ * jaeger, model/json/model.go. Times are whole microseconds there.
  */
 
 const tagSchema = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Names as OpenTelemetry has them, in lower case. */
+/** OpenTelemetry's names, in lower case. */
 export const SPAN_KINDS = ['internal', 'server', 'client', 'producer', 'consumer'] as const;
 
 const attributeSchema = z.union([
@@ -10,7 +10,7 @@ const attributeSchema = z.union([
   z.array(z.union([z.string(), z.number(), z.boolean()])),
 ]);
 
-/** A finished span as a store keeps it. Times are nanoseconds since 1970, decimal because they are beyond 2^53. */
+/** A finished span in a store. Times are nanoseconds since 1970, as decimal texts because they are beyond 2^53. */
 export const spanDocumentSchema = z.strictObject({
   trace_id: z.string().regex(/^[0-9a-f]{32}$/),
   span_id: z.string().regex(/^[0-9a-f]{16}$/),
@@ -22,7 +22,7 @@ export const spanDocumentSchema = z.strictObject({
   end_unix_nano: z.string().regex(/^\d{1,20}$/),
   attributes: z.record(z.string(), attributeSchema),
   status: z.enum(['unset', 'ok', 'error']),
-  /** The error's message, where `status` is error. */
+  /** The error's message, if `status` is error. */
   status_message: z.string(),
   /** The process that made the span: its service.name first of all. */
   resource: z.record(z.string(), attributeSchema),

@@ -4,8 +4,8 @@ import { includesLevel, type TraceLevel } from './trace-level.js';
 import { unixNanoNow } from './unix-time.js';
 
 /**
- * Times what happens in a process that has no tracer, as spans for one that has. A worker process only measures: it
- * does not send spans, and it does not time spans that were not requested.
+ * Records spans in a process without a tracer, for a process that has one. A worker process only measures: it does not
+ * send spans, and it does not time spans that were not requested.
  */
 export class SpanRecorder {
   #spans: TimedSpan[] = [];
@@ -21,7 +21,7 @@ export class SpanRecorder {
     if (this.wants(span.level)) this.#spans.push(span);
   }
 
-  /** Runs the work as a span, with the spans that are made in it as its children; its error is in the span as well. */
+  /** Runs the work in a span. Spans that are recorded meanwhile are its children. The span has the work's error. */
   async section<T>(name: string, { level, attributes = {} }: SpanOptions, work: () => Promise<T>): Promise<T> {
     if (!this.wants(level)) return work();
     const siblings = this.#spans;
@@ -51,7 +51,7 @@ export class SpanRecorder {
   }
 }
 
-/** A span of known times without anything in it. */
+/** A span of known times without children. */
 export function plainSpan(
   name: string,
   level: TraceLevel,

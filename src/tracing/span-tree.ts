@@ -4,18 +4,18 @@ import { groupedBy } from '../base/grouped-by.js';
 
 export interface SpanNode {
   readonly span: SpanDocument;
-  /** By their start. */
+  /** In the order of their starts. */
   readonly children: readonly SpanNode[];
 }
 
 export interface SpanTree {
-  /** One, in a trace that is whole. */
+  /** A complete trace has one root. */
   readonly roots: readonly SpanNode[];
   /** Spans whose parent is missing, with their descendants. */
   readonly orphans: readonly SpanNode[];
 }
 
-/** Puts the spans of one trace in order. */
+/** Arranges the spans of one trace as trees. */
 export function spanTree(spans: readonly SpanDocument[]): SpanTree {
   const children = groupedBy([...spans].sort(byStart), ({ parent_span_id }) => parent_span_id);
   const nodeOf = (span: SpanDocument): SpanNode => {
@@ -26,20 +26,20 @@ export function spanTree(spans: readonly SpanDocument[]): SpanTree {
   return { roots: (children.get('') ?? []).map(nodeOf), orphans: orphans.map(nodeOf) };
 }
 
-/** More spans of one name in a row are summed up. */
+/** The most consecutive spans of one name that are shown, unless only one more follows. The rest are summed up. */
 const SHOWN_OF_A_NAME = 3;
 
 function serviceOf({ resource }: SpanDocument): string {
   return `${String(resource['service.name'] ?? '')} ${String(resource['process.pid'] ?? '')}`.trim();
 }
 
-/** Attributes that a line has. */
+/** Attributes that a line shows. */
 const TOLD = ['op_name', 'shape', 'model_name', 'evaluation_trace_level', 'rpc.response.status_code'];
 
 /** Digits of a signature that are shown. */
 const SHOWN_DIGITS = 12;
 
-/** The bricks that a span measures, where it measures no model. */
+/** The bricks that a span measures, if it measures no model. */
 function briefly(attributes: SpanDocument['attributes']): string | undefined {
   const [signature, signatures] = [ownValue(attributes, 'signature'), ownValue(attributes, 'signatures')];
   if (Array.isArray(signatures)) return `${signatures.length} bricks`;

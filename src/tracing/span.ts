@@ -4,12 +4,12 @@ import type { TraceLevel } from './trace-level.js';
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | string[]>>;
 
 export interface SpanOptions {
-  /** The span is not made where the trace does not go as deep. */
+  /** The span is made only if the trace goes this deep. */
   readonly level: TraceLevel;
   readonly attributes?: SpanAttributes;
 }
 
-/** Where a span is in its trace, for spans that are recorded under it when it has ended. */
+/** The ids of a span and its trace, for spans that are recorded under it after it has ended. */
 export interface SpanPlace {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -20,12 +20,12 @@ export interface SpanPlace {
 
 /** A span that has not ended. */
 export interface OpenSpan {
-  /** Undefined where the span is not made. */
+  /** Undefined if the span is not made. */
   readonly place: SpanPlace | undefined;
   setAttributes(attributes: SpanAttributes): void;
 }
 
-/** A span with all that is in it, timed without a tracer: by a worker process, or by a runtime's profile. */
+/** A span with its descendants, timed without a tracer: by a worker process, or by a runtime's profile. */
 export interface TimedSpan {
   readonly name: string;
   readonly level: TraceLevel;
@@ -34,7 +34,7 @@ export interface TimedSpan {
   readonly durationNs: number;
   readonly attributes: SpanAttributes;
   readonly children: readonly TimedSpan[];
-  /** The message of the error that ended it. */
+  /** The message of the error that ended the span. */
   readonly error: string | undefined;
 }
 

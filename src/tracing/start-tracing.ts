@@ -2,7 +2,7 @@ import { explainMissing, type OptionalPackages } from '../base/optional-package.
 import { asksForTraces, type EnvironmentVariables } from './environment.js';
 import { activeTracing, setActiveTracing, type Tracing } from './tracing.js';
 
-/** All of them, so that one installation is enough for every protocol. */
+/** All exporters, so that one installation is enough for every protocol. */
 const OPEN_TELEMETRY: OptionalPackages = {
   feature: 'tracing',
   packages: [
@@ -21,18 +21,18 @@ export interface TracingOptions {
 }
 
 /**
- * Turns tracing on where the OTEL_* variables ask for it. Without them nothing happens, and nothing is loaded.
+ * Turns tracing on if the OTEL_* variables ask for it. Otherwise nothing happens, and nothing is loaded.
  *
- * @throws PlatformError `usage` where a variable has a value that cannot be followed, `unsupported` where the packages
- *   of OpenTelemetry are not installed
+ * @throws PlatformError `usage` if a variable has an unsupported value, `unsupported` if the packages of OpenTelemetry
+ *   are not installed
  */
 export async function startTracing(options: TracingOptions): Promise<Tracing | undefined> {
   return asksForTraces(options.environment) ? start(options) : undefined;
 }
 
 /**
- * Turns tracing on for a request for a trace. Where the OTEL_* variables do not ask for it, spans are made and kept,
- * but exported nowhere.
+ * Turns tracing on for a request for a trace. If the OTEL_* variables do not ask for tracing, spans are made and kept,
+ * but not exported.
  *
  * @throws PlatformError as {@link startTracing}
  */

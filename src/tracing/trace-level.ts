@@ -1,6 +1,6 @@
 /**
- * How deep a trace goes: each level has the spans of those before it as well. The platform's names and order
- * (ExecutionOptions.TraceLevel in predictor.proto).
+ * How deep a trace goes: each level includes the spans of the levels before it. The names and their order are the
+ * platform's (ExecutionOptions.TraceLevel in predictor.proto).
  */
 export const TRACE_LEVELS = [
   'NO_TRACE',
@@ -15,14 +15,14 @@ export const TRACE_LEVELS = [
 
 export type TraceLevel = (typeof TRACE_LEVELS)[number];
 
-/** The default level: spans between processes, none inside of a model. */
+/** The default level: spans between processes, but none inside of a model. */
 export const DEFAULT_TRACE_LEVEL: TraceLevel = 'APPLICATION_TRACE';
 
 export function isTraceLevel(text: unknown): text is TraceLevel {
   return (TRACE_LEVELS as readonly unknown[]).includes(text);
 }
 
-/** Whether a trace of the level that was asked for has spans of another one. */
+/** Whether a trace of the requested level contains spans of another level. */
 export function includesLevel(asked: TraceLevel, level: TraceLevel): boolean {
   return TRACE_LEVELS.indexOf(level) <= TRACE_LEVELS.indexOf(asked) && level !== 'NO_TRACE';
 }

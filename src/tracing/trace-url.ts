@@ -2,7 +2,7 @@ import { PlatformError } from '../base/errors.js';
 import { ownValue } from '../base/own-value.js';
 import type { EnvironmentVariables } from './environment.js';
 
-/** Names the addresses of traces for commands that are not told otherwise. */
+/** The environment variable with the default template of the addresses of traces. */
 export const TRACE_URL_VARIABLE = 'MLMODELSCOPE_TRACE_URL_TEMPLATE';
 
 /** Stands for a trace's id, 32 hexadecimal digits. */
@@ -11,12 +11,12 @@ const TRACE_ID = '{trace_id}';
 /** The expected form of a template, for messages. */
 export const TRACE_URL_TEMPLATE = `a URL such as http://jaeger:16686/api/traces/${TRACE_ID}?raw=true`;
 
-/** Whether a text is a template of the addresses at which a tracing server gives traces as Jaeger's JSON. */
+/** Whether a text is a template of the addresses at which a tracing server returns traces as Jaeger's JSON. */
 export function isTraceUrlTemplate(text: string): boolean {
   return text.includes(TRACE_ID) && /^https?:\/\/\S+$/i.test(text) && URL.canParse(text);
 }
 
-/** The template that the environment has. @throws PlatformError `usage` for a text that is none */
+/** The template in the environment. @throws PlatformError `usage` for an invalid template */
 export function traceUrlTemplateOf(environment: EnvironmentVariables): string | undefined {
   const text = ownValue(environment, TRACE_URL_VARIABLE);
   if (text === undefined || text === '') return undefined;
@@ -24,7 +24,7 @@ export function traceUrlTemplateOf(environment: EnvironmentVariables): string | 
   throw new PlatformError('usage', `${TRACE_URL_VARIABLE}: expected ${TRACE_URL_TEMPLATE}`);
 }
 
-/** Where a trace is. */
+/** The address of a trace. */
 export function traceUrl(template: string, traceId: string): string {
   return template.replaceAll(TRACE_ID, traceId);
 }

@@ -17,15 +17,15 @@ export type ContextHeaders = Readonly<Record<string, string>>;
 export type SpanSink = (spans: readonly SpanDocument[]) => Promise<void>;
 
 /**
- * Tracing of this process, where it is on. The current span follows the asynchronous calls that are made in it; between
- * processes it travels in gRPC metadata.
+ * Tracing of this process, while it is on. The current span follows the asynchronous calls that are made in it. Between
+ * processes, gRPC metadata carries it.
  */
 export interface Tracing {
   /** See grpc.ts. */
   readonly clientInterceptor: Interceptor;
   readonly serverInterceptor: ServerInterceptor;
 
-  /** Runs the work in a span of its own, which ends with the work, as failed where it throws. */
+  /** Runs the work in its own span, which ends with the work. The span is marked as failed if the work throws. */
   inSpan<T>(name: string, options: SpanOptions, work: (span: OpenSpan) => T): T;
 
   /** Makes spans of work that was timed elsewhere, under the current span or under `parent`. */
@@ -40,24 +40,24 @@ export interface Tracing {
   traceId(): string | undefined;
   setAttributes(attributes: SpanAttributes): void;
 
-  /** The current span as headers, for processes that no gRPC call carries it to. */
+  /** The current span as headers, for processes that no gRPC call from here reaches. */
   headers(): ContextHeaders;
   /** Runs the work in the span that headers name. */
   under<T>(headers: ContextHeaders, work: () => T): T;
 
-  /** Takes the finished spans of a trace that went to no store, of this process and of others that handed theirs over. */
+  /** Takes the finished spans of a trace that are in no store: those of this process, and those from `addSpans`. */
   takeSpans(traceId: string): readonly SpanDocument[];
   /** Adds spans that other processes finished. */
   addSpans(spans: readonly SpanDocument[]): void;
-  /** Finished spans go there from now on, until it is called with undefined. */
+  /** Finished spans go into this sink from now on, until a call with undefined. */
   keepSpansIn(sink: SpanSink | undefined): Promise<void>;
 
   /** Whether finished spans are sent to a tracing server. */
   readonly isSending: boolean;
-  /** Sends finished spans there that are kept elsewhere already. */
+  /** Sends finished spans to the tracing server that are already kept elsewhere. */
   send(spans: readonly SpanDocument[]): Promise<void>;
 
-  /** Waits until finished spans are exported and kept. @throws PlatformError `unavailable` where it cannot be exported */
+  /** Waits until finished spans are exported and stored. @throws PlatformError `unavailable` if the export fails */
   flush(): Promise<void>;
   /** Flushes, and ends tracing in this process. @throws as {@link Tracing.flush} */
   close(): Promise<void>;
@@ -65,7 +65,7 @@ export interface Tracing {
 
 let active: Tracing | undefined;
 
-/** Undefined where tracing is off. OpenTelemetry is not loaded then. */
+/** Undefined if tracing is off. OpenTelemetry is not loaded then. */
 export function activeTracing(): Tracing | undefined {
   return active;
 }
@@ -74,7 +74,7 @@ export function setActiveTracing(tracing: Tracing | undefined): void {
   active = tracing;
 }
 
-/** Runs the work in a span where tracing is on; see {@link Tracing.inSpan}. */
+/** Runs the work, in a span if tracing is on; see {@link Tracing.inSpan}. */
 export function traced<T>(name: string, options: SpanOptions, work: (span: OpenSpan) => T): T {
   return active === undefined ? work(NO_SPAN) : active.inSpan(name, options, work);
 }

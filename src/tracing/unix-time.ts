@@ -1,7 +1,8 @@
-// Node counts monotonic time from performance.timeOrigin, which it reads from the wall clock when the process starts. Both
-// together are a wall clock that never steps, so that no span ends before it starts; Date.now() has milliseconds only.
+// Node counts monotonic time from performance.timeOrigin, which it reads from the wall clock when the process starts.
+// Both together are a wall clock that never steps, so that no span ends before it starts; Date.now() has milliseconds
+// only.
 
-/** Where process.hrtime's zero is, in nanoseconds since 1970. */
+/** The zero of process.hrtime, in nanoseconds since 1970. */
 const HRTIME_ORIGIN_UNIX_NANO = nanoseconds(performance.timeOrigin + performance.now()) - process.hrtime.bigint();
 
 function nanoseconds(ms: number): bigint {

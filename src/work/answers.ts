@@ -4,11 +4,11 @@ import type { Collection, CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
 
 const answerSchema = z.strictObject({
-  /** Id of the message that asked for it. */
+  /** Id of the message that asked for the measurement. */
   item: z.string(),
   /** Index of the request in the item, as a text. */
   request: z.string().regex(/^\d+$/),
-  /** Name of the lease of the caller that waits for it. */
+  /** Name of the lease of the caller that waits for the measurement. */
   wanted_by: z.string(),
   measurement: measurementSchema,
   /** Whether the measurement is in the store as well. */
@@ -37,13 +37,14 @@ export interface AnswerPlace {
 export interface PlacedAnswer {
   readonly place: AnswerPlace;
   readonly measurement: Measurement;
-  /** Whether it is in the store as well. */
+  /** Whether the measurement is in the store as well. */
   readonly isStored: boolean;
 }
 
 /**
- * Measurements on their way to the callers that wait for them, in the store that both sides use. They stay until they
- * are read. The waiting caller decides which of two measurements is kept. Every method throws a PlatformError as the store does.
+ * Measurements on their way to the callers that wait for them, in the store that agents and callers share. They stay
+ * until they are read. The waiting caller decides which of two measurements is kept. Every method throws a
+ * PlatformError as the store does.
  */
 export class Answers {
   readonly #answers: Collection<Answer>;

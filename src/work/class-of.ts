@@ -1,7 +1,7 @@
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { runOptionsOf, type System, withFingerprint } from '../measurement/system.js';
 
-/** Every agent can describe itself with these. */
+/** Run options with which every agent can describe itself. */
 const ANY_RUN = runOptionsOf(1);
 
 /** The class of a system, independent of its run options: the fingerprint with one thread. */

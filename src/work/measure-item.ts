@@ -13,7 +13,7 @@ export interface MeasureItemOptions {
   readonly signal: AbortSignal;
 }
 
-/** Every agent can describe itself with these. */
+/** Run options with which every agent can describe itself. */
 const ANY_RUN = runOptionsOf(1);
 
 /**
@@ -35,7 +35,7 @@ export async function measureItem(id: string, item: WorkItem, options: MeasureIt
   const keep = async (index: number, measurement: Measurement): Promise<void> => {
     const isKept = isStoredHere(requests[index], measurement, wantedBy);
     if (isKept) await store.putMeasurement(measurement);
-    // Where the store's server is gone, it waits on this machine.
+    // If the store's server is gone, the measurement waits on this machine.
     await answer(index, measurement, isKept && store.isGone !== true);
   };
 
@@ -68,7 +68,7 @@ export async function measureItem(id: string, item: WorkItem, options: MeasureIt
   }
 }
 
-/** Whether a measurement is stored where it was taken. A waiting caller decides whether a stored one is replaced. */
+/** Whether this agent stores a measurement. A waiting caller decides whether it replaces a stored measurement. */
 function isStoredHere(asked: WorkRequest | undefined, { outcome }: Measurement, wantedBy: string | undefined): boolean {
   return asked?.replaces === undefined || (wantedBy === undefined && outcome.kind === 'samples');
 }

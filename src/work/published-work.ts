@@ -9,19 +9,21 @@ import type { Answers } from './answers.js';
 import { bodyOf, type WorkRequest } from './work-item.js';
 import type { FailedWork, WorkMessage, WorkQueue } from './work-queue.js';
 
-/** Time between two looks for answers. */
+/** Time between two checks for answers. */
 const LOOK_MS = 500;
 
-/** Time between two looks at the number of agents that serve. */
+/** Time between two checks of the number of agents that serve. */
 const STATE_LOOK_MS = 5_000;
 
-/** Items that wait in the queue or are measured, for each agent: enough that none waits for the next look. */
+/** Items for each agent that wait in the queue or are measured: enough that no agent waits for the next check. */
 const ITEMS_EACH = 4;
 
-/** Without an answer for this long, work that was given up is looked for: its announcement may be lost with a connection. */
+/**
+ * After this long without an answer, work that was given up is listed: its announcement may be lost with a connection.
+ */
 const SILENT_MS = 60_000;
 
-/** Work without an agent that serves it for this long is an error. */
+/** Work without an agent that serves it for this long causes an error. */
 const UNSERVED_MS = 10 * 60_000;
 
 /** A request, and its index among the requests of the caller. */
@@ -33,7 +35,7 @@ export interface PublishedWorkOptions {
   readonly queue: WorkQueue;
   /** The class of systems. */
   readonly system: string;
-  /** One of the class, to describe it. */
+  /** An agent of the class, which describes it. */
   readonly agent: BenchmarkAgent;
   readonly answers: Answers;
   /** Name of the lease that the caller holds while it waits. */
@@ -41,7 +43,7 @@ export interface PublishedWorkOptions {
   readonly clock: Clock;
 }
 
-/** An item that is published, and which of its requests have no answer yet. */
+/** A published item, and the indices of its requests without an answer. */
 interface Outstanding {
   readonly item: readonly IndexedWork[];
   readonly missing: Set<number>;
@@ -63,8 +65,8 @@ export class PublishedWork {
    * Publishes items, a few ahead of the agents that serve, and yields their measurements.
    *
    * @param serving number of agents that serve the class now
-   * @throws PlatformError `cancelled` after the signal, `unavailable` where no agent has served for ten minutes, and as the queue
-   *   and the store do
+   * @throws PlatformError `cancelled` after the signal, `unavailable` if no agent has served for ten minutes, and as
+   *   the queue and the store do
    */
   async *measure(
     items: readonly (readonly IndexedWork[])[],
@@ -118,7 +120,7 @@ export class PublishedWork {
     return { id, body: bodyOf({ requests: item, wantedBy, traceContext: activeTracing()?.headers() ?? {} }) };
   }
 
-  /** The answers since the last look, and the requests that have failed for good. */
+  /** The answers since the last check, and the requests that have failed for good. */
   async *#arrived(): AsyncGenerator<MeasuredRequest> {
     const { answers, clock, wantedBy } = this.options;
     for (const { place, measurement, isStored } of await answers.for(wantedBy)) {
@@ -142,11 +144,11 @@ export class PublishedWork {
     try {
       for await (const failed of this.options.queue.failed()) this.#failed.push(failed);
     } catch {
-      // The broker is away, and is asked again.
+      // The broker is unavailable, and is asked again.
     }
   }
 
-  /** Publishes the missing requests of an item in halves; a request that was alone has failed. */
+  /** Publishes the missing requests of an item that was given up in halves. A request that was alone has failed. */
   async *#givenUp({ message, reason }: FailedWork): AsyncGenerator<MeasuredRequest> {
     const { queue, answers } = this.options;
     const outstanding = this.#outstanding.get(message.id);
@@ -164,7 +166,7 @@ export class PublishedWork {
     const halves = [missing.slice(0, middle), missing.slice(middle)].map((half) => this.#messageOf(half));
     const replace = queue.retry((failed) => (failed.message.id === message.id ? halves : undefined));
     if ((await replace.catch(() => 0)) > 0) return;
-    // Another process has tried it again or looks at it now, or the broker is away.
+    // Another process has already retried the work or is reading it now, or the broker is unavailable.
     for (const half of halves) await queue.publish(this.options.system, half);
   }
 
@@ -185,24 +187,24 @@ export class PublishedWork {
     };
   }
 
-  /** @throws PlatformError `unavailable` where no agent has served for too long */
+  /** @throws PlatformError `unavailable` if no agent has served for too long */
   #checkWhoServes(): void {
     const { system, clock } = this.options;
-    // Beside the looks for answers: while the broker is away, this takes long.
+    // Not awaited, so that checks for answers continue: while the broker is unavailable, this takes long.
     if (!this.#isLooking && clock.now() - this.#lookedMs >= STATE_LOOK_MS) void this.#lookWhoServes();
     if (clock.now() - this.#servedMs < UNSERVED_MS) return;
     const waited = `${UNSERVED_MS / 60_000} minutes`;
     throw new PlatformError(
       'unavailable',
       `no agent has taken work from the queue for systems ${system.slice(0, 8)} for ${waited}: ` +
-        'start an agent there with "mlmodelscope agent --queue", then run the same again; what is measured stays',
+        'start an agent there with "mlmodelscope agent --queue", then run the command again; measurements are kept',
     );
   }
 
   async #lookWhoServes(): Promise<void> {
     const { queue, system, clock } = this.options;
     this.#isLooking = true;
-    // While the broker is away, no agent is known to serve.
+    // While the broker is unavailable, no agent is known to serve.
     this.#serving = (await queue.state(system).catch(() => undefined))?.serving ?? 0;
     this.#isLooking = false;
     this.#lookedMs = clock.now();

@@ -21,26 +21,28 @@ import type { WorkQueue } from './work-queue.js';
 
 const ANY_RUN = runOptionsOf(1);
 
-/** A larger brick, which has constants of that size, is as good as a model. */
+/** A larger brick, which has constants of this size, counts as a model. */
 const MOST_MODEL_BYTES = 4 * 2 ** 20;
 
-/** Most measurements of an item, so that one that is delivered again loses little, and most bytes of their models. */
+/**
+ * The most measurements of an item, and the most bytes of their models: an item that is delivered again loses little.
+ */
 const MOST_REQUESTS = 64;
 const MOST_BYTES = 4 * 2 ** 20;
 
-/** Whether queues carry it: they have bricks, and no models, weights or names. */
+/** Whether a queue can carry a request: queues carry bricks, and no models, weights or names. */
 function isForQueue({ benchmark, name }: MeasureRequest): boolean {
   return benchmark.weights === undefined && name === undefined && benchmark.model.length <= MOST_MODEL_BYTES;
 }
 
 /**
- * All agents of a class of systems as one agent. Its requests to measure are published, and the agents that serve the class
- * measure them. It yields measurements as they come in, in any order. Work that is given up is published again in halves. A
- * benchmark that is given up alone fails. `agent`, one of the class, gets all other requests, whole models, and all
- * requests while no agent serves the class.
+ * All agents of a class of systems as one agent. Its requests to measure are published, and the agents that serve the
+ * class measure them. It yields measurements as they come in, in any order. Work that is given up is published again in
+ * halves. A benchmark that is given up alone fails. `agent`, an agent of the class, gets all other requests, whole
+ * models, and all requests while no agent serves the class.
  *
- * Its `measure` throws in addition: `unavailable` where no agent serves the class for ten minutes, and as the queue and the
- * store do.
+ * Its `measure` throws in addition: `unavailable` if no agent serves the class for ten minutes, and as the queue and
+ * the store do.
  *
  * @param store the store of the agents that serve
  */
@@ -83,7 +85,7 @@ export function queuedAgent(
     yield* measureDirectly(direct, options);
   }
 
-  /** The requests, each with the stored measurement that it is to replace. */
+  /** The requests, each with the time of the stored measurement that it replaces. */
   async function replacedBy(published: readonly Numbered[]): Promise<readonly (WorkRequest & Numbered)[]> {
     const wanted = published.map(({ request }) => wantedOf(request));
     const stored = await knownResults(wanted, await agent.system(ANY_RUN), store);

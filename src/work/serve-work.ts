@@ -12,26 +12,26 @@ import { Turn } from './turn.js';
 import { itemIn, type WorkItem } from './work-item.js';
 import type { Handled, WorkMessage, WorkQueue } from './work-queue.js';
 
-/** Pauses between looks for an agent that does not answer. */
+/** Pauses between attempts to reach an agent that does not answer. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Time between two looks whether a caller still waits for the work. */
+/** Time between two checks whether a caller still waits for the work. */
 const LOOK_MS = 3_000;
 
 export interface ServeWorkOptions {
-  /** Aborted: the work that is under way goes back, and no more is taken. */
+  /** When it aborts, the current work goes back to the queue, and no more is taken. */
   readonly signal: AbortSignal;
   readonly onWarning?: ((message: string) => void) | undefined;
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Takes work for an agent's class of systems and measures it with this agent, one item at a time. An item is done when its
- * measurements are in the store. While the agent does not answer, no work is taken.
+ * Takes work for an agent's class of systems and measures it with this agent, one item at a time. An item is done when
+ * its measurements are in the store. While the agent does not answer, no work is taken.
  *
  * @param store the store that the callers use as well
- * @throws PlatformError as the queue does; `unavailable` where the store's server is gone for good
+ * @throws PlatformError as the queue does; `unavailable` if the store's server is gone for good
  */
 export async function serveWork(
   queue: WorkQueue,
@@ -79,16 +79,16 @@ interface WorkServerOptions {
   readonly clock: Clock;
 }
 
-/** Errors that another try would give again, on every agent. */
+/** Errors that every agent would give again. */
 const REFUSED: ReadonlySet<PlatformError['code']> = new Set(['usage', 'unsupported', 'model']);
 
-/** Handles the messages of one class with one agent, until that fails. */
+/** Handles the messages of one class with one agent, until an error ends it. */
 class WorkServer {
   readonly #answers: Answers;
   readonly #turn: Turn;
   #end: () => void = () => {};
   #fail: (reason: unknown) => void = () => {};
-  /** Resolves when the signal aborts; rejects with the error where no more work should be taken. */
+  /** Resolves when the signal aborts. Rejects with an error after which no more work should be taken. */
   readonly ended: Promise<void>;
 
   constructor(private readonly options: WorkServerOptions) {
@@ -101,11 +101,11 @@ class WorkServer {
     });
     if (signal.aborted) this.#end();
     else signal.addEventListener('abort', this.#end, { once: true });
-    // It may fail before it is awaited.
+    // It may reject before it is awaited.
     this.ended.catch(() => undefined);
   }
 
-  /** Forgets the signal: there is one of these for each time that the agent answers again. */
+  /** Removes the listener of the signal: there is a new WorkServer each time that the agent answers again. */
   close(): void {
     this.options.signal.removeEventListener('abort', this.#end);
   }
@@ -156,7 +156,7 @@ class WorkServer {
     for (;;) {
       await this.options.clock.sleep(LOOK_MS, ended);
       if (ended.aborted) return;
-      // While the store is away, the caller counts as waiting.
+      // While the store is unavailable, the caller counts as waiting.
       if (!(await this.#isWanted(item).catch(() => true))) unwanted.abort();
     }
   }

@@ -2,10 +2,10 @@ import { throwIfCancelled } from '../base/cancellation.js';
 import type { Clock } from '../base/clock.js';
 import type { Leases } from '../store/leases/leases.js';
 
-/** Time between two tries. */
+/** Time between two attempts. */
 const PAUSE_MS = 500;
 
-/** The right to work on an item: one agent at a time has it, also where a queue has delivered the item again. */
+/** The right to work on an item. One agent at a time has it, even if a queue delivers the item again. */
 export class Turn {
   constructor(
     private readonly leases: Leases,
@@ -15,7 +15,7 @@ export class Turn {
   /**
    * Does work for an item when no other agent works on it.
    *
-   * @throws PlatformError `cancelled` where the signal aborts before, and as the store and the work do
+   * @throws PlatformError `cancelled` if the signal aborts before, and as the store and the work do
    */
   async take(item: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
     const name = `item ${item}`;

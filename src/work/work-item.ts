@@ -12,23 +12,23 @@ import {
 import { check } from '../rpc/check-message.js';
 import type { ContextHeaders } from '../tracing/tracing.js';
 
-/** The meaning of today's messages. */
+/** The version of the message format. */
 const VERSION = 1;
 
-/** Far more than an item has. */
+/** The most requests of an accepted item: far more than any item has. */
 const MOST_REQUESTS = 10_000;
 
 /** A measurement to take for a caller that waits for it. */
 export interface WorkRequest {
   readonly request: MeasureRequest;
-  /** `measuredAt` of the stored measurement that is to be replaced; undefined where there was none. */
+  /** `measuredAt` of the stored measurement that is replaced; undefined if there was none. */
   readonly replaces: string | undefined;
 }
 
 /** Measurements that one agent takes together. */
 export interface WorkItem {
   readonly requests: readonly WorkRequest[];
-  /** Name of the lease of the caller that waits for them; undefined: they are taken in any case. */
+  /** Name of the lease of the caller that waits for them. If undefined, they are taken in any case. */
   readonly wantedBy: string | undefined;
   readonly traceContext: ContextHeaders;
 }
@@ -58,7 +58,7 @@ export function bodyOf({ requests, wantedBy = '', traceContext }: WorkItem): Uin
   return wire.WorkItem.encode(item).finish();
 }
 
-/** @throws PlatformError `usage` that says what is wrong with a body that is no item, or one of another version */
+/** @throws PlatformError `usage`, with the reason, for a body that is no item, or has another version */
 export function itemIn(body: Uint8Array): WorkItem {
   const { version, requests, wantedBy, traceContext } = decoded(body);
   if (version !== VERSION) {

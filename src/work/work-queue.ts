@@ -1,19 +1,19 @@
-/** Work on its way, in bytes. Queues look at nothing in it. */
+/** Work on its way, in bytes. Queues do not read the body. */
 export interface WorkMessage {
-  /** No two pieces of work have the same. A message that comes twice is one piece. */
+  /** Unique for each piece of work. A message that is delivered twice is one piece of work. */
   readonly id: string;
   readonly body: Uint8Array;
 }
 
 /**
- * How the handling of a message ended. A handler that throws has failed: the message is delivered again, and given up after
- * {@link MOST_DELIVERIES}.
+ * How the handling of a message ended. A handler that throws has failed: the message is delivered again, and given up
+ * after {@link MOST_DELIVERIES}.
  */
 export type Handled =
   | { readonly kind: 'done' }
   /** No agent can do this work: it is given up at once. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** It was not tried: it goes back, for others, and this delivery does not count. */
+  /** The work was not tried: it goes back to the queue for other agents, and this delivery does not count. */
   | { readonly kind: 'returned' };
 
 export type WorkHandler = (message: WorkMessage) => Promise<Handled>;
@@ -21,11 +21,11 @@ export type WorkHandler = (message: WorkMessage) => Promise<Handled>;
 /** Work that was given up. */
 export interface FailedWork {
   readonly message: WorkMessage;
-  /** The class of systems that it was for. */
+  /** The class of systems of the work. */
   readonly system: string;
   /** One sentence, without a full stop. */
   readonly reason: string;
-  /** ISO 8601 in UTC; undefined where the queue does not know. */
+  /** ISO 8601 in UTC; undefined if the queue does not know. */
   readonly failedAt: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface QueueState {
   readonly serving: number;
 }
 
-/** Something that goes on until it is closed. */
+/** An activity that continues until it is closed. */
 export interface Ongoing {
   /** Resolves when the last handler that was called has ended. May be called again. */
   close(): Promise<void>;
@@ -50,9 +50,9 @@ export const MOST_DELIVERIES = 3;
 export const MOST_BODY_BYTES = 15 * 2 ** 20;
 
 /**
- * Hands out work for classes of systems. Accepted work is done by an agent that serves the class, at least once, or is given
- * up with a reason. Every method throws a PlatformError: `unavailable` where the queue's broker is away for too long or
- * takes nothing, `unauthenticated` where it allows too little.
+ * Distributes work for classes of systems. An agent that serves the class does accepted work at least once, or the work
+ * is given up with a reason. Every method throws a PlatformError: `unavailable` if the queue's broker is unavailable or
+ * accepts no messages for too long, `unauthenticated` if it refuses this user or an operation.
  */
 export interface WorkQueue {
   /**
@@ -63,14 +63,16 @@ export interface WorkQueue {
    */
   publish(system: string, message: WorkMessage): Promise<void>;
 
-  /** Takes work, one message at a time, until it is closed. Resolves when the queue knows of it. */
+  /**
+   * Takes work, one message at a time, until the result is closed. Resolves when the queue delivers to this handler.
+   */
   serve(system: string, handler: WorkHandler): Promise<Ongoing>;
 
   state(system: string): Promise<QueueState>;
 
   /**
-   * Calls the listener with all work that is given up from now on. It may hear of the same work more than once, and
-   * misses work that is given up while the broker is away.
+   * Calls the listener with all work that is given up from now on. It may get the same work more than once, and misses
+   * work that is given up while the broker is unavailable.
    */
   watchFailed(listener: (failed: FailedWork) => void): Promise<Ongoing>;
 
@@ -78,13 +80,15 @@ export interface WorkQueue {
   failed(): AsyncIterable<FailedWork>;
 
   /**
-   * Publishes work that was given up again.
+   * Publishes again the work that was given up.
    *
-   * @param again what to publish in the place of a message; undefined to leave it as it is
-   * @returns how many were replaced
+   * @param again returns the messages to publish instead of a message; undefined to leave the message as it is
+   * @returns the number of replaced messages
    */
   retry(again: (failed: FailedWork) => readonly WorkMessage[] | undefined): Promise<number>;
 
-  /** Ends everything that it has open. Work that waits stays, unless it is in this process only. May be called again. */
+  /**
+   * Closes all connections and handlers. Waiting work stays, unless it is in this process only. May be called again.
+   */
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ export function leakyRelu(slope: number): Layer {
   return (x) => x.graph.apply('LeakyRelu', [x], x, [float('alpha', slope)]);
 }
 
-/** From [-1, 1] to [0, 1] after tanh, as generators of images end. */
+/** tanh, then from [-1, 1] to [0, 1]: the end of an image generator. */
 export const tanhImage = chain(tanh, times(0.5), plus(0.5));
 
 /** Source: Howard et al., Searching for MobileNetV3, arXiv:1905.02244, section 5.2. */

@@ -3,7 +3,7 @@ import type { AttributeProto } from '../generated/onnx/onnx.js';
 import { type ElementType, tensorBytes } from '../onnx/model/element-type.js';
 import type { DeclaredType, Dimension, Fill, Model, Node, Tensor } from '../onnx/model/model.js';
 
-/** The default of PyTorch's exporter for years; the first opset with LayerNormalization. */
+/** The default of PyTorch's exporter for years, and the first opset with LayerNormalization. */
 const OPSET = 17;
 /** Operators of ONNX Runtime, which an architecture may use beside those of ONNX. */
 const RUNTIME_DOMAIN = 'com.microsoft';
@@ -30,10 +30,10 @@ export class GraphBuilder {
   readonly #inputs: string[] = [];
   readonly #types = new Map<string, DeclaredType>();
   readonly #initializers = new Map<string, Tensor>();
-  /** The final name of each output by the name that the value was made under. */
+  /** The final name of each output, by the original name of its value. */
   readonly #outputs = new Map<string, string>();
 
-  /** @param seed what the seeds of all weights are derived from */
+  /** @param seed the base of the seeds of all weights */
   constructor(
     readonly name: string,
     private readonly seed: number,
@@ -55,17 +55,17 @@ export class GraphBuilder {
    * A second copy of a weight in another layout, as exporters write tied weights. Sharing the seed marks the two as one
    * parameter; the values are not transposed, which does not change a latency.
    *
-   * @throws PlatformError internal where `original` is no weight of this graph
+   * @throws PlatformError internal if `original` is no weight of this graph
    */
   tiedWeight(role: string, dims: readonly number[], original: Value): Value {
     return this.#fill(role, dims, this.#fillOf(original));
   }
 
   /**
-   * Weights of four bits, two to a byte. Where they are a copy of another weight, both count as one parameter.
+   * Weights of four bits, two to a byte. If they are a copy of another weight, both count as one parameter.
    *
-   * @param dims those of the bytes
-   * @throws PlatformError internal where `original` is no weight of this graph
+   * @param dims the dimensions of the bytes
+   * @throws PlatformError internal if `original` is no weight of this graph
    */
   packedWeight(role: string, dims: readonly number[], original?: Value): Value {
     const seed = original === undefined ? this.#nextSeed() : this.#fillOf(original).seed;
@@ -82,19 +82,19 @@ export class GraphBuilder {
     return this.#initializer(role, { elementType, dims, data: { kind: 'fill', fill } });
   }
 
-  /** Zeros that steer an operator, such as the zero points of a quantization. */
+  /** Zeros that configure an operator, such as the zero points of a quantization. */
   zeros(role: string, elementType: 'uint8' | 'int8' | 'int32', dims: readonly number[]): Value {
     const bytes = new Uint8Array(tensorBytes({ elementType, dims }));
     return this.#initializer(role, { elementType, dims, data: { kind: 'inline', bytes } });
   }
 
-  /** A list of integers that steers an operator, such as the shape that Reshape wants. */
+  /** A list of integers that configures an operator, such as the shape for Reshape. */
   integers(role: string, values: readonly number[]): Value {
     const bytes = new Uint8Array(new BigInt64Array(values.map(BigInt)).buffer);
     return this.#initializer(role, { elementType: 'int64', dims: [values.length], data: { kind: 'inline', bytes } });
   }
 
-  /** One integer without dimensions, such as the index that Gather wants. */
+  /** One integer without dimensions, such as the index for Gather. */
   integer(role: string, value: number): Value {
     const bytes = new Uint8Array(new BigInt64Array([BigInt(value)]).buffer);
     return this.#initializer(role, { elementType: 'int64', dims: [], data: { kind: 'inline', bytes } });
@@ -106,13 +106,13 @@ export class GraphBuilder {
     return this.#initializer(role, { elementType: 'float32', dims: [], data: { kind: 'inline', bytes } });
   }
 
-  /** A list of float32 that steers an operator, such as the scales that Resize wants. */
+  /** A list of float32 that configures an operator, such as the scales for Resize. */
   floats(role: string, values: readonly number[]): Value {
     const bytes = new Uint8Array(new Float32Array(values).buffer);
     return this.#initializer(role, { elementType: 'float32', dims: [values.length], data: { kind: 'inline', bytes } });
   }
 
-  /** Adds one layer with one output; an input that is undefined is an optional one that is left out. */
+  /** Adds one layer with one output. An undefined input is an optional input that is left out. */
   apply(
     opType: string,
     inputs: readonly (Value | undefined)[],
@@ -208,7 +208,7 @@ export class GraphBuilder {
 /**
  * One dimension; a negative axis counts from the last one.
  *
- * @throws PlatformError internal where the value has fewer: the architecture is written down wrongly
+ * @throws PlatformError internal if the value has fewer dimensions: the architecture is defined wrongly
  */
 export function dimension(value: Value, axis: number): Dimension {
   const dim = value.dims.at(axis);
@@ -217,9 +217,9 @@ export function dimension(value: Value, axis: number): Dimension {
 }
 
 /**
- * A dimension that has to be a number where it is used, such as the channels of an image.
+ * A dimension that has to be a number, such as the channels of an image.
  *
- * @throws PlatformError internal where it is symbolic or absent
+ * @throws PlatformError internal if it is symbolic or absent
  */
 export function fixed(value: Value, axis: number): number {
   const dim = dimension(value, axis);
@@ -227,7 +227,7 @@ export function fixed(value: Value, axis: number): number {
   return dim;
 }
 
-/** The error for an architecture that is written down wrongly. */
+/** The error for an architecture that is defined wrongly. */
 export function misshapen(value: Value, problem: string): PlatformError {
   const shape = value.dims.join(', ');
   return new PlatformError('internal', `zoo:${value.graph.name}: ${value.name} [${shape}] has ${problem}`);

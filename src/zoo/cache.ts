@@ -9,18 +9,18 @@ import { buildZooModel, ZOO_VERSION } from './zoo.js';
 
 export interface EnsureOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called with the bytes written so far and the bytes there will be. */
+  /** Called with the bytes written so far, and the bytes of the whole file. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined;
   /** The platform's cache folder; by default MLMODELSCOPE_CACHE, else the user's. */
   readonly cacheDir?: string | undefined;
 }
 
 /**
- * The path of a zoo model's ONNX file, `<cache>/zoo/v<ZOO_VERSION>/<name>.onnx`, made first where it is missing or not
- * as long as it should be. Any number of processes may ask for the same model at the same time; no half-written file is
- * ever visible under that name.
+ * The path of a zoo model's ONNX file, `<cache>/zoo/v<ZOO_VERSION>/<name>.onnx`. A file that is missing or has the
+ * wrong length is written first. Any number of processes may ask for the same model at the same time; no half-written
+ * file is ever visible under that name.
  *
- * @throws PlatformError `not_found` for a name that the zoo does not have, `storage` where the file cannot be written,
+ * @throws PlatformError `not_found` for a name that the zoo does not have, `storage` if the file cannot be written,
  *   `cancelled` when `signal` aborts
  */
 export async function ensureZooModel(name: string, options: EnsureOptions = {}): Promise<string> {
@@ -33,7 +33,7 @@ export async function ensureZooModel(name: string, options: EnsureOptions = {}):
     makeFolder(folder, OWNER_ONLY);
     await writeFileAtomically(file, chunks, { signal, onProgress: (bytes) => onProgress?.(bytes, byteLength) });
   } catch (thrown) {
-    // Another process may have put it there meanwhile and hold it open, which some systems do not let us replace.
+    // Another process may have written the file meanwhile and have it open. Some systems cannot replace an open file.
     if (!(await isComplete(file, byteLength))) throw storageError(name, folder, byteLength, thrown);
   }
   return file;

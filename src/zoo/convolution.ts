@@ -6,7 +6,7 @@ import { add, chain, concat, type Layer, relu } from './tensor.js';
 /** Height and width; one number is both. */
 type Size = number | readonly [number, number];
 
-/** Rows and columns added on either side, or the same numbers of both before and after. */
+/** Rows and columns added on both sides, or the number of each that is added before and after the image. */
 export type Padding = Size | { readonly before: number; readonly after: number };
 
 interface Window {
@@ -58,7 +58,7 @@ function slide(
   };
 }
 
-/** Convolution with `channels` outputs; the inputs are those of its input. */
+/** Convolution with `channels` output channels. The input determines the number of input channels. */
 export function conv(channels: number, kernel: Size, options: ConvolutionOptions = {}): Layer {
   const { groups = 1, bias: biased = true, dilation = 1 } = options;
   return (x) => {
@@ -112,7 +112,7 @@ export function batchNorm(epsilon = 1e-5): Layer {
 
 export const relu6: Layer = (x) => x.graph.apply('Clip', [x, x.graph.scalar('min', 0), x.graph.scalar('max', 6)], x);
 
-/** Convolution without bias, batch normalization, ReLU: the brick that most architectures after VGG are made of. */
+/** Convolution without bias, batch normalization, ReLU: the building block of most architectures after VGG. */
 export function convNormRelu(
   channels: number,
   kernel: Size,
@@ -151,12 +151,12 @@ export function linear(features: number): Layer {
   };
 }
 
-/** The same input through every branch, their channels side by side. */
+/** Applies every branch to the same input, and concatenates their channels. */
 export function branches(first: Layer, ...others: readonly Layer[]): Layer {
   return (x) => concat(1, [first(x), ...others.map((branch) => branch(x))]);
 }
 
-/** The sum of what the body makes of its input and what the shortcut makes of it. */
+/** The sum of the body and the shortcut, both applied to the input. */
 export function residual(body: Layer, shortcut: Layer = (x) => x): Layer {
   return (x) => add(body(x), shortcut(x));
 }

@@ -52,11 +52,11 @@ function dimsOf(model: Model, name: string, dimensions: Readonly<Record<string, 
 }
 
 /**
- * Multiply-accumulates of one inference by Conv, ConvTranspose, Gemm, MatMul, MatMulNBits and LSTM, as torchvision counts its `_ops`. Biases, activations
- * and everything else are left out.
+ * Multiply-accumulates of one inference by Conv, ConvTranspose, Gemm, MatMul, MatMulNBits and LSTM, as torchvision
+ * counts its `_ops`. Biases, activations and everything else are left out.
  *
- * @param dimensions what symbolic dimensions are bound to
- * @throws PlatformError model where a shape is unknown or has a symbol that is not bound
+ * @param dimensions the sizes of the symbolic dimensions
+ * @throws PlatformError model if a shape is unknown or has a symbol without a size
  */
 export function countMultiplyAccumulates(model: Model, dimensions: Readonly<Record<string, number>>): number {
   const products = (node: Node): number => {
@@ -72,7 +72,7 @@ export function countMultiplyAccumulates(model: Model, dimensions: Readonly<Reco
       case 'Gemm':
         return outputs() * (factorDims()[isTransposed(node) ? 1 : 0] ?? 1);
       case 'LSTM': {
-        // Each step multiplies the input and the state before it with the four gates' matrices.
+        // Each step multiplies the input and the previous state with the matrices of the four gates.
         const [sequence = 1, , batch = 1] = dimsOf(model, output, dimensions);
         const state = dimsOf(model, node.inputs[2] ?? '', dimensions);
         return sequence * batch * (elementCount(factorDims()) + elementCount(state));

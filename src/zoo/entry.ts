@@ -12,10 +12,10 @@ export interface Published {
 
 /** One architecture of the zoo. */
 export interface ZooEntry {
-  /** Its name after `zoo:` in a manifest or on the command line. */
+  /** The name after `zoo:` in a manifest or on the command line. */
   readonly name: string;
   readonly title: string;
-  /** The paper that introduced it. */
+  /** The paper that introduced the architecture. */
   readonly paper: string;
   readonly published: Published;
   /** Default sizes of the symbolic dimensions. */

@@ -1,8 +1,8 @@
 import type { GraphBuilder, Value } from './builder.js';
 
 /*
- * Ranges of the made-up weights. They keep the activations of every architecture within a few orders of magnitude of 1
- * from the first layer to the last: no infinity, no NaN, and nothing near 2^-126, below which processors slow down.
+ * Ranges of the generated weights. They keep the activations of every architecture within a few orders of magnitude of
+ * 1 from the first layer to the last: no infinity, no NaN, and nothing near 2^-126, below which processors slow down.
  */
 
 /**
@@ -24,7 +24,7 @@ export function scale(graph: GraphBuilder, size: number): Value {
   return graph.weight('scale', [size], 0.9, 1.1);
 }
 
-/** A table or token that is learned as it is. */
+/** A learned table or token. */
 export function embedding(graph: GraphBuilder, dims: readonly number[]): Value {
   return graph.weight('embedding', dims, -0.05, 0.05);
 }

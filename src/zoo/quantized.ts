@@ -1,15 +1,15 @@
 import { int } from '../onnx/model/make-attributes.js';
 import { fixed, type Value } from './builder.js';
 
-/** Weights that share a scale; the size that ONNX Runtime's quantizer has by default. */
+/** Number of weights that share a scale: the default of ONNX Runtime's quantizer. */
 const BLOCK = 32;
 const BITS = 4;
 
 /**
- * Matrix product with weights of four bits in blocks that have a scale each, and no zero points.
+ * Matrix product with weights of four bits. Each block of weights has a scale, and no zero point.
  * Source: MatMulNBits in ContribOperators.md of ONNX Runtime.
  *
- * @param tied a weight that this one is a quantized copy of
+ * @param tied the original weight, if this weight is a quantized copy
  */
 export function quantizedMatMul(x: Value, features: number, tied?: Value): Value {
   const { graph } = x;

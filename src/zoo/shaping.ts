@@ -35,7 +35,7 @@ export const withoutFirstRowAndColumn: Layer = (x) => {
   return graph.apply('Slice', [x, ...bounds], output);
 };
 
-/** One entry along a dimension, which goes away; a negative index counts from the last entry. */
+/** One entry along a dimension, which is removed. A negative index counts from the last entry. */
 export function entry(axis: number, index: number): Layer {
   return (x) => {
     const output = { elementType: x.elementType, dims: x.dims.toSpliced(axis, 1) };
@@ -49,14 +49,14 @@ export function expand(x: Value, shape: readonly number[]): Value {
   return x.graph.apply('Expand', [x, x.graph.integers('shape', shape)], { elementType: x.elementType, dims });
 }
 
-/** One value for each channel, [batch, channels], as an image of it, [batch, channels, height, width]. */
+/** Spreads one value for each channel, [batch, channels], over an image, [batch, channels, height, width]. */
 export function asImage(height: number, width: number): Layer {
   return (x) => expand(unsqueeze(x, [2, 3]), [1, 1, height, width]);
 }
 
 type Reduction = 'ReduceMean' | 'ReduceMax' | 'ReduceMin';
 
-/** Reduces dimensions to one entry each, which stay where `keep` says so. */
+/** Reduces dimensions to one entry each. They stay as dimensions of size 1 if `keep` is true. */
 export function reduce(operator: Reduction, axes: readonly number[], keep = false): Layer {
   return (x) => {
     const dims = x.dims.flatMap((dim, axis) => (axes.includes(axis) ? (keep ? [1] : []) : [dim]));
@@ -65,7 +65,7 @@ export function reduce(operator: Reduction, axes: readonly number[], keep = fals
   };
 }
 
-/** The sum over one dimension, which goes away. */
+/** The sum over one dimension, which is removed. */
 export function total(axis: number): Layer {
   return (x) => {
     const output = { elementType: x.elementType, dims: x.dims.toSpliced(axis, 1) };
@@ -76,7 +76,7 @@ export function total(axis: number): Layer {
 /** The mean of each channel of an image, [batch, channels]. */
 export const channelMean = reduce('ReduceMean', [2, 3]);
 
-/** Enlarges an image, each pixel to a square of itself or with the values between. */
+/** Enlarges an image: repeats each pixel (`nearest`), or interpolates between pixels (`linear`). */
 export function resize(mode: 'nearest' | 'linear', factor: number): Layer {
   return (x) => {
     const dims = [...x.dims.slice(0, 2), fixed(x, 2) * factor, fixed(x, 3) * factor];

@@ -22,13 +22,13 @@ export const exp = elementwise('Exp');
 export const log = elementwise('Log');
 export const sqrt = elementwise('Sqrt');
 export const neg = elementwise('Neg');
-/** Nothing at all, where a graph has a layer for that. */
+/** Returns its input, for graphs that have a layer for that. */
 export const identity = elementwise('Identity');
-/** Nothing at all in inference. */
+/** Returns its input in inference. */
 export const dropout = elementwise('Dropout');
 
 /**
- * Dimensions of an elementwise operator's result: aligned at the right, 1 stretches.
+ * Dimensions of an elementwise operator's result: aligned at the right, and a dimension of 1 is repeated.
  * Source: "Broadcasting in ONNX" of the ONNX documentation.
  */
 function broadcast(left: Value, right: Value, leftDims = left.dims, rightDims = right.dims): Dimension[] {
@@ -151,7 +151,7 @@ export function gatherRows(table: Value, indices: Value): Value {
   return table.graph.apply('Gather', [table, indices], { elementType: table.elementType, dims }, [int('axis', 0)]);
 }
 
-/** Over one dimension, by default the last one. */
+/** Softmax over one dimension. */
 export function softmaxOver(axis: number): Layer {
   return (x) => x.graph.apply('Softmax', [x], x, [int('axis', axis)]);
 }

@@ -107,11 +107,11 @@ export function causalBias(mask: Value): Value {
 
 interface AttentionOptions {
   readonly heads: number;
-  /** Added to the scores: a mask, or what the distance says. */
+  /** Added to the scores: a mask, or a bias for each distance. */
   readonly bias?: Value | undefined;
-  /** The input of keys and values, where it is not the input of the queries. */
+  /** The input of keys and values, if it is not the input of the queries. */
   readonly context?: Value | undefined;
-  /** How queries, keys, values and the result are projected; by default with biases. */
+  /** The projections of queries, keys, values and the result; by default with biases. */
   readonly projections?: readonly [query: Layer, key: Layer, value: Layer, output: Layer];
   /** Factor of the scores; by default 1/√d of a head. */
   readonly scale?: number | undefined;

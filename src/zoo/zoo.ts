@@ -18,7 +18,7 @@ import { vitB16 } from './architectures/vit.js';
 import { GraphBuilder } from './builder.js';
 import type { ZooEntry } from './entry.js';
 
-/** Part of the cached files' path: to be raised with every change of a graph or of its weights. */
+/** Part of the path of cached files. Raise it with every change of a graph or of its weights. */
 export const ZOO_VERSION = 1;
 
 /** Well-known architectures of the years from 2014 to 2021. */
@@ -50,7 +50,7 @@ const BY_NAME: ReadonlyMap<string, ZooEntry> = new Map(ZOO.map((entry) => [entry
 /**
  * The entry of that name.
  *
- * @throws PlatformError not_found with the name that was probably meant
+ * @throws PlatformError not_found, with a similar name if there is one
  */
 export function zooEntry(name: string): ZooEntry {
   const found = BY_NAME.get(name);
@@ -67,10 +67,10 @@ function seedOf(name: string): number {
 }
 
 /**
- * The graph of an architecture; its weights are no more than ranges and seeds. The same name always gives the same
- * model. Its `source` is `zoo:<name>`.
+ * The graph of an architecture. Its weights are only ranges and seeds. The same name always gives the same model. Its
+ * `source` is `zoo:<name>`.
  *
- * @throws PlatformError not_found with the names there are
+ * @throws PlatformError as {@link zooEntry}
  */
 export function buildZooModel(name: string): Model {
   const entry = zooEntry(name);

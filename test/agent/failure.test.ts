@@ -3,11 +3,11 @@ import { describe, test } from 'node:test';
 import { failureOf, failureOfDeath } from '../../src/agent/failure.js';
 
 describe('failures', () => {
-  test('what a runtime says while it opens a model is its refusal', () => {
+  test('an error while the runtime opens a model makes the model unsupported', () => {
     assert.equal(failureOf(new Error('No Op registered for Foo'), 'open').reason, 'unsupported');
   });
 
-  test('what a runtime says while it runs a model is a failed run', () => {
+  test('an error while the runtime runs a model is a failed run', () => {
     assert.equal(failureOf(new Error('Non-zero status code returned'), 'run').reason, 'run_failed');
   });
 
@@ -18,12 +18,12 @@ describe('failures', () => {
     'Array buffer allocation failed',
   ];
   for (const message of outOfMemory) {
-    test(`"${message.slice(-40)}" is no memory`, () => {
+    test(`"${message.slice(-40)}" means out of memory`, () => {
       assert.equal(failureOf(new Error(message), 'run').reason, 'out_of_memory');
     });
   }
 
-  test('a message is one line of bearable length', () => {
+  test('a message is one line of limited length', () => {
     const { message } = failureOf(new Error(`line one\n  line two ${'x'.repeat(5000)}`), 'run');
     assert.match(message, /^line one line two x{500,600}…$/);
   });
@@ -33,13 +33,13 @@ describe('failures', () => {
     assert.equal(failureOfDeath(null, 'SIGABRT', words).reason, 'out_of_memory');
   });
 
-  test('a process that was killed most likely ran out of memory', () => {
+  test('a killed process is a crash, and the message suggests lack of memory', () => {
     const failure = failureOfDeath(null, 'SIGKILL', '');
     assert.equal(failure.reason, 'crashed');
     assert.match(failure.message, /ran out of memory/);
   });
 
-  test('a crash says how the process ended and its last words', () => {
+  test('a crash states how the process ended and its last output', () => {
     const failure = failureOfDeath(null, 'SIGSEGV', 'something bad');
     assert.deepEqual(failure, {
       reason: 'crashed',

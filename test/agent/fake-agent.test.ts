@@ -17,7 +17,7 @@ describeBenchmarkAgent('the fake agent', () => {
 });
 
 describe('fake agent', () => {
-  test('times are those that it was made with', async () => {
+  test('it returns the latencies that it was created with', async () => {
     const agent = createFakeAgent({ latencyOf: ({ model }) => model.length });
     const { outcome } = await measureOne(agent, relu, runOptions, { ...protocol, warmupRuns: 1, runs: 2 });
     const latency = relu.model.length;
@@ -25,7 +25,7 @@ describe('fake agent', () => {
     assert.deepEqual(outcome, { kind: 'samples', warmupMs: [latency], runMs: [latency, latency] });
   });
 
-  test('it remembers what it measured', async () => {
+  test('it records the signatures that it measured', async () => {
     const agent = createFakeAgent({ latencyOf: () => 1 });
     for (const benchmark of [relu, matMul, relu]) await measureOne(agent, benchmark, runOptions, protocol);
 

@@ -19,7 +19,7 @@ const CLOCKS: Readonly<Record<string, () => RunningClock>> = {
 
 for (const [name, make] of Object.entries(CLOCKS)) {
   describe(name, { timeout: 10_000 }, () => {
-    it('has gone on by the time of a sleep when that ends', async () => {
+    it('has advanced by the time of a sleep when the sleep ends', async () => {
       const { clock, pass } = make();
       const before = clock.now();
       const slept = clock.sleep(20);
@@ -29,7 +29,7 @@ for (const [name, make] of Object.entries(CLOCKS)) {
       assert(clock.now() - before >= 19);
     });
 
-    it('ends a sleep when its signal aborts, and does not begin one with a signal that was aborted', async () => {
+    it('ends a sleep when its signal aborts, and does not begin a sleep with an aborted signal', async () => {
       const { clock } = make();
       const controller = new AbortController();
       const slept = clock.sleep(3_600_000, controller.signal);

@@ -25,7 +25,7 @@ const named = (name: string) => resultOf({ name, people: 1 });
 const { csv, json, markdown } = TABLE_EXPORTERS;
 
 describe('csv', () => {
-  it('has a header, every digit, and empty fields for what is not known', () => {
+  it('has a header, every digit, and empty fields for unknown values', () => {
     const text = csv(resultOf({ name: 'Ulm', people: 1 / 3 }, { name: 'Rom', people: null }));
     assert.equal(text, `name,people\r\nUlm,${1 / 3}\r\nRom,\r\n`);
   });
@@ -51,7 +51,7 @@ describe('csv', () => {
     });
   }
 
-  it('keeps a formula that has to be quoted from being one', () => {
+  it('keeps a quoted text from being a formula', () => {
     const text = csv(named('=HYPERLINK("http://x","y")'));
     assert.ok(text.includes(`\r\n"'=HYPERLINK(""http://x"",""y"")",1`));
   });
@@ -70,7 +70,7 @@ describe('markdown', () => {
 });
 
 describe('json', () => {
-  it('is the document, and ends its last line', () => {
+  it('is the document, with an end of its last line', () => {
     const text = json(named('Ulm'));
     assert.deepEqual(JSON.parse(text), { cities: [{ name: 'Ulm', people: 1 }] });
     assert.ok(text.endsWith('}\n'));

@@ -34,7 +34,7 @@ export class FakeClock implements Clock {
     return this.#sleepers.size;
   }
 
-  /** Lets time pass, and what waits for it happen in order. */
+  /** Advances the time; the sleeps that are due end in order. */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms;
     await setImmediate();

@@ -37,14 +37,14 @@ describe('a table that has to fit', () => {
     assert.ok(widthOf(text) <= 75);
   });
 
-  it('then has shorter names, whose beginning and end are left, and keeps every figure', () => {
+  it('then shortens names in the middle, and keeps every figure', () => {
     const { text, leftOut } = fittingTable(COLUMNS, ROWS, { width: 50, dispensable: ['more', 'note'] });
     assert.deepEqual(leftOut, ['more', 'note']);
     assert.ok(widthOf(text) <= 50, text);
     assert.match(text, /│ models\S*…\S*\.onnx │ 12\.34 ± 1\.2 % │/);
   });
 
-  it('has long texts in several lines rather than short names', () => {
+  it('wraps long texts rather than shortening names', () => {
     const description = 'a description of many words, which needs much more room than there is in one line';
     const columns: readonly Column<Row>[] = [
       { title: 'name', align: 'left', cell: () => 'zoo:resnet50' },

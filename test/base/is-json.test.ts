@@ -13,11 +13,11 @@ function parses(text: string): boolean {
   }
 }
 
-/** Pieces of which JSON is made, and some of which it is not. */
+/** Pieces of JSON, and some pieces that are no part of JSON. */
 const PIECES = ['{', '}', '[', ']', ',', ':', '"a"', '"\\n"', '"\\u00e9"', '"\\x"', '"', '\\', '0', '01', '-', '-1.5e+3', '1.', 'NaN', 'true', 'nul', ' ', '\n', '\u0001', 'é']; // prettier-ignore
 
 describe('isJson', () => {
-  test('says what JSON.parse says of values', async () => {
+  test('agrees with JSON.parse on values', async () => {
     await fc.assert(
       fc.asyncProperty(fc.json(), async (text) => {
         assert.equal(await isJson(text), true);
@@ -26,7 +26,7 @@ describe('isJson', () => {
     );
   });
 
-  test('says what JSON.parse says of texts that are made of its pieces', async () => {
+  test('agrees with JSON.parse on texts that are made of pieces', async () => {
     const texts = fc.array(fc.constantFrom(...PIECES), { maxLength: 8 }).map((pieces) => pieces.join(''));
     await fc.assert(
       fc.asyncProperty(texts, async (text) => assert.equal(await isJson(text), parses(text), text)),
@@ -35,16 +35,16 @@ describe('isJson', () => {
   });
 
   for (const text of ['', '{', 'NaN', '[1,]', '{"a":1,}', '{"a" 1}', '1 2', '[]]', '"\t"', '{}x', '[1}']) {
-    test(`takes ${JSON.stringify(text)} for none`, async () => assert.equal(await isJson(text), false));
+    test(`refuses ${JSON.stringify(text)}`, async () => assert.equal(await isJson(text), false));
   }
 
-  test('takes what is nested too deep to be written again for none', async () => {
+  test('refuses a text that is nested too deep to be written again', async () => {
     assert.equal(await isJson('['.repeat(500) + ']'.repeat(500)), true);
     assert.equal(await isJson('['.repeat(501) + ']'.repeat(501)), false);
     assert.equal(await isJson('['.repeat(6_000_000)), false);
   });
 
-  test('lets others have their turn', async () => {
+  test('lets other work run meanwhile', async () => {
     let turns = 0;
     let isDone = false;
     const checked = isJson(`[${'[],'.repeat(1_000_000)}0]`).finally(() => (isDone = true));

@@ -11,7 +11,7 @@ function optionsWith(clock: FakeClock, changes: Partial<KeepTryingOptions> = {})
   return { firstPauseMs: 100, longestPauseMs: 1000, isPassing, clock, ...changes };
 }
 
-/** Fails the given number of times, then succeeds; remembers when it was called. */
+/** An attempt that fails the given number of times and then succeeds, and the times of its calls. */
 function failing(clock: FakeClock, failures: number) {
   const calledMs: number[] = [];
   const attempt = (): Promise<string> => {
@@ -39,7 +39,7 @@ describe('keepTrying', { timeout: 10_000 }, () => {
     assert.deepEqual(calledMs, [0, 100, 300, 700, 1500, 2500, 3500]);
   });
 
-  it('throws at once what does not pass', async () => {
+  it('throws an error that does not pass at once', async () => {
     const clock = new FakeClock();
     await assert.rejects(
       keepTrying(() => Promise.reject(new Error('wrong password')), optionsWith(clock)),
@@ -48,7 +48,7 @@ describe('keepTrying', { timeout: 10_000 }, () => {
     assert.equal(clock.sleeping, 0);
   });
 
-  it('throws the failure that comes after the limit, counted from the first one', async () => {
+  it('throws the first failure after the limit, which counts from the first failure of all', async () => {
     const clock = new FakeClock();
     const calledMs: number[] = [];
     const slow = async (): Promise<void> => {
@@ -63,7 +63,7 @@ describe('keepTrying', { timeout: 10_000 }, () => {
     assert.deepEqual(calledMs, [0, 6000, 12_000]);
   });
 
-  it('forgets the failures before an answer: pauses, the limit and the first one begin anew', async () => {
+  it('starts again after an answer: with the first pause, a new limit and a new first failure', async () => {
     const clock = new FakeClock();
     const seen: (readonly [boolean, number])[] = [];
     let calls = 0;
@@ -127,7 +127,7 @@ describe('keepGoing', { timeout: 10_000 }, () => {
     assert.deepEqual(calledMs, [0, 100, 300]);
   });
 
-  it('throws what does not pass', async () => {
+  it('throws an error that does not pass', async () => {
     const clock = new FakeClock();
     const { signal } = new AbortController();
     const refused = keepGoing(() => Promise.reject(new Error('refused')), { ...optionsWith(clock), signal });

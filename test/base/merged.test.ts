@@ -22,7 +22,7 @@ describe('merged sources', () => {
     assert.ok(values.indexOf('b2') < values.indexOf('a1'), values.join());
   });
 
-  it('end with the error of one, after the others were stopped and left', async () => {
+  it('end with the error of one source, after the others are stopped and closed', async () => {
     const stopped = new AbortController();
     const left: string[] = [];
     async function* waiting(): AsyncGenerator<string> {
@@ -46,7 +46,7 @@ describe('merged sources', () => {
     assert.deepEqual(left, ['waiting']);
   });
 
-  it('are left by a reader that has enough', async () => {
+  it('are closed when the reader stops', async () => {
     const left: string[] = [];
     async function* endless(name: string): AsyncGenerator<string> {
       try {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { numberFrom, positiveNumber } from '../../src/base/bounded-number.js';
 import { listOption, numberOption, wholeNumberOption } from '../../src/base/option-value.js';
 
-test('a number within its bounds is taken, and any other text is refused with what was expected', () => {
+test('a number within its bounds is accepted, and the refusal of any other text states the expected number', () => {
   const parse = numberOption(numberFrom(0, 1000).default(1));
   assert.deepEqual(['0', '0.5', '.5', '1000'].map(parse), [0, 0.5, 0.5, 1000]);
   for (const text of ['', ' ', 'x', '-1', '1e3', '0x10', 'Infinity', '1000.5', '1,5']) {
@@ -13,7 +13,7 @@ test('a number within its bounds is taken, and any other text is refused with wh
   assert.throws(() => wholeNumberOption(1, 9)('1.5'), /expected a whole number from 1 to 9$/);
 });
 
-test('a list of numbers has each once, and no more than a table has room for', () => {
+test('a list of numbers has each number once, and no more numbers than a table has room for', () => {
   const parse = listOption(wholeNumberOption(1, 1000));
   assert.deepEqual(parse('1, 2,2,4'), [1, 2, 4]);
   const list = (length: number): string => Array.from({ length }, (_, i) => i + 1).join(',');

@@ -17,7 +17,7 @@ describe('a result that is written to a file', () => {
     assert.deepEqual(await readdir(folder), ['report.json']);
   });
 
-  it('goes through a link, which stays one', async (t) => {
+  it('is written through a link, which stays a link', async (t) => {
     const folder = await temporaryFolder(t);
     const [file, link] = [join(folder, 'file'), join(folder, 'link')];
     await writeFile(file, 'an older and longer text');
@@ -27,7 +27,7 @@ describe('a result that is written to a file', () => {
     assert((await lstat(link)).isSymbolicLink());
   });
 
-  it('leaves alone what a process of this machine is writing, wherever the clock is set', async (t) => {
+  it('keeps a file that a process of this machine is writing, also with a wrong clock', async (t) => {
     const folder = await temporaryFolder(t);
     const writing = `.other.json.${hostname().replace(/[^A-Za-z0-9-]/g, '-')}.${process.pid}.00000000.tmp`;
     await writeFile(join(folder, writing), '');
@@ -49,7 +49,7 @@ describe('a result that is written to a file', () => {
 });
 
 describe('lines that are written as they come', () => {
-  it('are all there, however long', async (t) => {
+  it('are all written, also very long ones', async (t) => {
     const file = join(await temporaryFolder(t), 'lines');
     async function* lines() {
       for (let i = 0; i < 1000; i++) yield await Promise.resolve(`${i} ${'ä'.repeat(i)}\n`);
@@ -59,7 +59,7 @@ describe('lines that are written as they come', () => {
     assert.equal(await readFile(file, 'utf8'), expected);
   });
 
-  it('leave the older file as it was where they break off', async (t) => {
+  it('leave the older file unchanged where they end with an error', async (t) => {
     const folder = await temporaryFolder(t);
     const file = join(folder, 'lines');
     await writeFile(file, 'older');

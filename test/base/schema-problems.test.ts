@@ -11,7 +11,7 @@ function problemsOf(value: unknown, options?: Parameters<typeof schemaProblems>[
   return schemaProblems(error, options);
 }
 
-describe('what a schema finds wrong', () => {
+describe('the problems that a schema finds', () => {
   it('says where each problem is', () => {
     assert.deepEqual(problemsOf({ rows: [1, 'x', 2.5] }), [
       'rows.1: expected a whole number',
@@ -29,7 +29,7 @@ describe('what a schema finds wrong', () => {
     assert.deepEqual(problemsOf(7, { around: ['request'] }), ['request: expected a table']);
   });
 
-  it('counts what it leaves out', () => {
+  it('counts the problems that it leaves out', () => {
     const problems = problemsOf({ rows: Array<string>(9).fill('x') }, { most: 2 });
     assert.deepEqual(problems, ['rows.0: expected a whole number', 'and 8 more']);
   });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { shortIds } from '../../src/base/short-ids.js';
 
 describe('ids in a table', () => {
-  it('have as many digits as tell them apart, 8 at least', () => {
+  it('have as many digits as make them different, at least 8', () => {
     assert.equal(shortIds(['0123456789ab', 'ffff'])('0123456789ab'), '01234567');
     const alike = ['0123456789ab', '0123456789ac', '0123456789ab'];
     assert.deepEqual(alike.map(shortIds(alike)), alike);

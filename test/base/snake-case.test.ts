@@ -10,7 +10,7 @@ describe('keys in snake_case', () => {
     assert.deepEqual(withSnakeKeys(given), expected);
   });
 
-  it('become a measurement again', () => {
+  it('can be turned back into the keys of a measurement', () => {
     const measurement = sampleMeasurement(1);
     assert.deepEqual(withCamelKeys(withSnakeKeys(measurement)), measurement);
   });
@@ -23,7 +23,7 @@ describe('keys in snake_case', () => {
     );
   });
 
-  it('end at a depth that no document of this project has, so that none exhausts the stack', () => {
+  it('are replaced to a depth that no document of this project has, so that none exhausts the stack', () => {
     let deep: unknown = 1;
     for (let i = 0; i < 100_000; i++) deep = [deep];
     assert.doesNotThrow(() => withCamelKeys(deep));

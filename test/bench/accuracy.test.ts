@@ -21,13 +21,13 @@ describe('the accuracy benchmark', () => {
   });
 });
 
-test('a share of intervals that hold comes with the number of models', () => {
+test('a share of intervals that hold is stated with the number of models', () => {
   const models = [true, false, true, true, null].map((hit) => ({ interval_hit: hit }));
   assert.equal(intervalsThatHold(models), '3 of 4 models, 75.0 %');
 });
 
 describe('the time left', () => {
-  test('comes from what was done by then', () => {
+  test('follows from the share that is done', () => {
     const left = new TimeLeft([10, 30]);
     left.update(0, 0, 1000);
     assert.equal(left.text, '');
@@ -37,7 +37,7 @@ describe('the time left', () => {
     assert.equal(left.share, 1);
   });
 
-  test('never goes backwards', () => {
+  test('never has a share that decreases', () => {
     const left = new TimeLeft([1]);
     left.update(0, 0.9, 0);
     left.update(0, 0.1, 1000);

@@ -5,7 +5,7 @@ import { onnxRuntimePredictor } from '../../src/predictor/onnxruntime/predictor.
 import { withTemporaryFolder } from '../onnx/temporary-folder.js';
 import { smallDecoder } from '../plugins/dlbricks/support/small-decoder.js';
 
-test('a decoder makes text for real, each token with the cache of the one before', { timeout: 60_000 }, async () => {
+test('a decoder really generates tokens, each with the cache of the token before', { timeout: 60_000 }, async () => {
   const generated = await withTemporaryFolder((temporaryFolder) => {
     const place = { predictor: onnxRuntimePredictor(), threads: 1, temporaryFolder };
     // As long as the small decoder's sequence.

@@ -6,10 +6,10 @@ import { connectAgent } from '../../src/agent/client/agent-client.js';
 import { type RunningAgent, startAgent } from '../../src/agent/services/server.js';
 import { withTemporaryFolder } from '../onnx/temporary-folder.js';
 
-/** The quickest of the zoo; between them they have convolutions, pools, concatenations and fully connected layers. */
+/** The fastest models of the zoo; together they have convolutions, pools, concatenations and fully connected layers. */
 const QUICK = ['squeezenet1.1', 'mobilenet_v2', 'resnet18'] as const;
 
-describe("a model's own trace covers it, in every format, and counts once in several", () => {
+describe("a model's own trace covers the model in every format, and counts once in several formats", () => {
   let server: RunningAgent;
   let agent: BenchmarkAgent;
   before(async () => {

@@ -5,7 +5,7 @@ import { plotResiduals } from '../../bench/accuracy/plot-residuals.js';
 import { plotGrowth, plotPredictions } from '../../bench/accuracy/plots.js';
 import { linearScale, logScale, signedScale } from '../../plugins/dlbricks/plots/svg.js';
 
-/** Measured and estimated latency in ms, half the interval in percent: docs/accuracy.md of 2026-11-21, one thread, batch 1. */
+/** Measured and estimated latency in ms, half the interval in %; 1 thread, batch 1 (docs/accuracy.md of 2026-11-21). */
 const MODELS: readonly (readonly [name: string, measuredMs: number, estimateMs: number, margin: number])[] = [
   ['alexnet', 25.41, 26.45, 29.4],
   ['vgg16', 221.1, 231.1, 29.8],
@@ -43,7 +43,7 @@ interface Box {
   readonly bottom: number;
 }
 
-/** The labels' boxes, before they are turned; `turned` is where each begins. */
+/** The boxes of the labels before they are turned; `turned` is the point around which a label is turned. */
 function labelsIn(svg: string): readonly (Box & { readonly turned: readonly [number, number] | undefined })[] {
   return [...svg.matchAll(/<text x="([-\d.]+)" y="([-\d.]+)" class="label"([^>]*)>([^<]*)</g)].map((match) => {
     const [, x, y, attributes = '', label = ''] = match;
@@ -77,7 +77,7 @@ function assertInside(boxes: readonly Box[], svg: string): void {
   }
 }
 
-/** Boxes turned by -45°, in coordinates that turn with them, and those that hold them as they are drawn. */
+/** Boxes of labels that are turned by -45°: `along` in coordinates that turn with them, `outer` upright around them. */
 function turnedBoxes(svg: string): { readonly along: readonly Box[]; readonly outer: readonly Box[] } {
   const all = labelsIn(svg).map(({ turned: [x, y] = [0, 0], ...box }) => ({ box, x, y }));
   const half = Math.SQRT1_2;
@@ -126,7 +126,7 @@ describe('predicted against measured', () => {
       [...POINTS, { x: 1, y: 1, label: 'the_smallest_of_all' }, { x: 1000, y: 1000, label: 'the_largest' }],
     ],
   ] as const) {
-    test(`has all names, none over another, all inside: ${what}`, () => {
+    test(`has all names, without overlaps, all inside: ${what}`, () => {
       const svg = plotPredictions('Latency', points);
       const labels = labelsIn(svg);
       assert.deepEqual(labels.map(({ label }) => label).sort(), points.map(({ label }) => label).sort());

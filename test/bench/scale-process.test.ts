@@ -8,14 +8,14 @@ import { storeSizes } from '../../bench/scale/store-size.js';
 import { needsFerretDb } from '../store/mongodb/ferretdb-process.js';
 import { needsRabbitMq, startRabbitMq } from '../work/amqp/rabbitmq-process.js';
 
-/** Against hanging only. */
+/** Only ends a test that hangs. */
 const deadline = { timeout: 300_000 };
 
 const SIZE = { agents: 3, servers: 2, brickMs: 5 };
 const BRICKS = 121;
 
 describe('the scale benchmark', { ...deadline, ...needsFerretDb }, () => {
-  it('has several servers and agents measure every brick once, and tells what that took', needsRabbitMq, async (t) => {
+  it('has several servers and agents measure every brick once, and reports the cost', needsRabbitMq, async (t) => {
     const database = await newDatabase(t);
     const broker = await startRabbitMq(t);
     const platform = await startPlatform(t, { database, queue: broker.uri }, SIZE);
@@ -23,7 +23,7 @@ describe('the scale benchmark', { ...deadline, ...needsFerretDb }, () => {
       const figures = await runOnce(platform, name, BRICKS, SIZE);
       assert.equal(figures.bricks, BRICKS);
       assert.ok(figures.items >= SIZE.servers && figures.items <= BRICKS, String(figures.items));
-      // Agents wait for as long as the ideal time says, and nothing is faster.
+      // Agents wait for as long as the ideal time says, so nothing is faster.
       assert.ok(overheadOf(figures) > -0.05, String(overheadOf(figures)));
       const counts = Object.entries(figures.roles).map(([role, { processes }]) => [role, processes]);
       assert.deepEqual(
@@ -41,7 +41,7 @@ describe('the scale benchmark', { ...deadline, ...needsFerretDb }, () => {
     }
   });
 
-  it('tells what measurements take in a store', async (t) => {
+  it('reports the bytes of measurements in a store', async (t) => {
     const { uri } = await newDatabase(t);
     const sizes = await storeSizes(uri, [20, 100]);
     assert.deepEqual(

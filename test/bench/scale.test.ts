@@ -15,7 +15,7 @@ import { SYSTEM } from '../store/sample-measurement.js';
 
 const MB = 1e6;
 
-/** Two runs of 32 agents, as one that took 11 s and one that took 13 s where 10 s are ideal. */
+/** Two runs of two agents: one takes 11 s and one 13 s, where 10 s are ideal. */
 const RUNS: readonly RunFigures[] = [11_000, 13_000].map((wallMs) =>
   runFiguresOf({
     bricks: 1000,
@@ -64,11 +64,11 @@ describe('the bricks of the scale benchmark', () => {
     assert.equal(signatures.size, 1000);
     const waits = [...signatures].map((signature) => waitMsOf(signature, 100));
     assert.ok(waits.every((ms) => ms >= 50 && ms < 150));
-    // The mean of 500 even spread between 50 and 150 has a standard deviation of 1.3.
+    // The mean of 500 waits with a uniform distribution from 50 to 150 has a standard deviation of 1.3.
     assert.ok(Math.abs(totalWaitMs({ name: 'one', bricks: 500 }, 100) / 500 - 100) < 10);
   });
 
-  test('are waited for by agents as long as the ideal time says', async () => {
+  test('make agents wait as long as the ideal time says', async () => {
     const items: WaitedItem[] = [];
     const fake = createFakeAgent({ latencyOf: () => 1 });
     const agent = waitingAgent(fake, { host: 'a', brickMs: 1, system: SYSTEM, onItem: (item) => items.push(item) });
@@ -93,7 +93,7 @@ describe('the bricks of the scale benchmark', () => {
     assert.deepEqual(fake.measured, []);
   });
 
-  test('are waited for no longer after the signal', async () => {
+  test('make agents wait no longer after the signal', async () => {
     const fake = createFakeAgent({ latencyOf: () => 1 });
     const agent = waitingAgent(fake, { host: 'a', brickMs: 1e6, system: SYSTEM, onItem: () => assert.fail() });
     const stop = new AbortController();
@@ -122,7 +122,7 @@ describe('the figures of the scale benchmark', () => {
     assert.equal(kilobytesIn('', 'VmHWM'), 0);
   });
 
-  test('are of processes by their role', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {
+  test('group processes by their role', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {
     assert.equal(roleOf('node dist/bench/scale/agent.js {}'), 'agent');
     assert.equal(roleOf('node dist/src/cli/main.js plugin scale --of-parent'), 'plugin');
     assert.equal(roleOf('node dist/src/cli/main.js --plugin x serve --listen 127.0.0.1:0'), 'server');
@@ -132,7 +132,7 @@ describe('the figures of the scale benchmark', () => {
   });
 });
 
-describe('what the scale benchmark says on paper', () => {
+describe('the document of the scale benchmark', () => {
   const fleet = { agents: 1000, measurements: 10_000_000, evaluationBricks: 40_000, brickMs: 20 };
 
   test('begins with the process that saturates first, by its processor time for a brick', () => {
@@ -163,7 +163,7 @@ describe('what the scale benchmark says on paper', () => {
     assert.deepEqual(bytesOf(size, 10), { documents: 10_000, indexes: [{ name: '_id_', bytes: 1000 }] });
   });
 
-  test('is written with the figures, and keeps what a person wrote', () => {
+  test('has the figures, and keeps the analysis that a person wrote', () => {
     const text = scaleDocument([RECORDED], [SIZES], '## Analysis\n\nBy hand.\n');
     assert.match(text, /\| longer than ideal \| 20\.0 % \(10\.0 % to 30\.0 %\) \|/);
     assert.match(text, /\| Some database 1\.0, 20 ms, 1 server \| agent \| 2 \| 110 \| 50 \| 0\.8 \|/);

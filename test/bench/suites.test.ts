@@ -45,7 +45,7 @@ function modelOf({ name, estimateMs, measuredMs, graph, brick: index }: Sample, 
   };
 }
 
-/** Two models that are one graph, and another one. */
+/** Two models with the same graph, and a third model. */
 const SAMPLES: readonly Sample[] = [
   { name: FIRST, estimateMs: 10, measuredMs: 10, graph: 1, brick: 1 },
   { name: SECOND, estimateMs: 9, measuredMs: 10, graph: 1, brick: 1 },
@@ -76,7 +76,7 @@ describe('the documents of suites', () => {
     near(figures.mape_percent, (0 + 10 + 5) / 3);
   });
 
-  test('are made of several exports, of which the last one counts for a model, and state no ratio where a part is missing', async () => {
+  test('are made of several exports, where the last export of a model counts, and state no ratio where a part is missing', async () => {
     const before = await exportedFrom(SAMPLES);
     const after = await exportedFrom([{ ...(SAMPLES[2] as Sample), estimateMs: 40 }], { costs: undefined });
     const [configuration, ...others] = configurationsOf([...before, ...after], PAPERS.models);
@@ -93,7 +93,7 @@ describe('the documents of suites', () => {
     assert.deepEqual(configurationsOf(before, MODERN.models), []);
   });
 
-  test("have the paper's column beside ours, name what is not measured, and keep what a person wrote", async () => {
+  test("have the paper's column beside ours, name models that are not measured, and keep the analysis that a person wrote", async () => {
     const configurations = configurationsOf(await exportedFrom(SAMPLES), PAPERS.models);
     const analysis = '## Analysis\n\nBy hand.\n';
     const text = suiteDocument(PAPERS, configurations, {
@@ -103,12 +103,12 @@ describe('the documents of suites', () => {
     });
     // Row 38 of the paper: 40 layers, 5 unique, normalized latency 0.988 (the authors' data, see paper.ts).
     assert.match(text, /\| icpe2020_38_super_resolution \| 40 \| 8 \| 5 \| 2 \| 0\.988 \| 1\.050 \| 5\.0 % \| 42\.00 /);
-    assert.match(text, /the paper's speedup, on its own rule\) \| 4\.373 \| 6\.00 \| at least 4\.4 \|/);
+    assert.match(text, /the paper's speedup, by its own rule\) \| 4\.373 \| 6\.00 \| at least 4\.4 \|/);
     assert.match(text, /Not measured: icpe2020_01_ademxapp_a, /);
     assert.ok(text.includes('](icpe2020/ratios.svg)') && text.endsWith(`${analysis.trim()}\n`));
   });
 
-  test('are made of sweeps as well', async () => {
+  test('are made of sweeps, too', async () => {
     const result = resultOf(SAMPLES.map(modelOf));
     const swept = (granularity: number) => {
       return { result, report: reportOf(result, { ...SETTINGS, granularity }), isDefault: granularity === 1 };

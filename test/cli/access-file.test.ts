@@ -14,7 +14,7 @@ async function reading(t: TestContext, text: string) {
 }
 
 describe('a file of tokens', deadline, () => {
-  it('has a role and the hash of each', async (t) => {
+  it('has the role and the hash of each token', async (t) => {
     const text = `tokens:\n  - { name: nightly, role: submit, sha256: ${HASH} }\n`;
     const [token, ...others] = await (await reading(t, text)).tokens;
     assert.deepEqual(

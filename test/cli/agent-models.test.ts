@@ -16,7 +16,7 @@ const PICTURES = olderManifest(MODEL, '>=1.0.0', 'Pictures')
   .replace('dimensions: [-1, 2]', 'layout: HWC\n          dimensions: [3, 8, 8]')
   .replace('probabilities_layer: y', 'probabilities_layer: y\n        features_url: https://labels.invalid/synset.txt');
 
-/** An agent with a folder of manifests, some of them wrong, that is registered with a server. */
+/** An agent that is registered with a server and has a folder of manifests, some of them wrong. */
 async function agentWithModels(t: TestContext) {
   const place = await workplaceHere(t);
   const { client, address: server } = await registryServer(t);
@@ -88,7 +88,7 @@ describe('the models of an agent', { ...deadline, concurrency: 2 }, () => {
     await predictions.closeModel(id);
   });
 
-  it('that cannot be opened are a warning each at the start, and not the end of the others', async (t) => {
+  it('that cannot be opened give a warning each at the start, and the others are offered', async (t) => {
     const { agent, address } = await agentWithModels(t);
     const predictions = predictClient(address);
     t.after(() => predictions.close());

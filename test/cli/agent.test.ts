@@ -17,7 +17,7 @@ async function agentIn(place: Workplace) {
   return { ...agent, address };
 }
 
-/** A command that has an agent measure, in the middle of it. */
+/** A command whose agent is in the middle of measuring for it. */
 async function measuringThrough(t: TestContext) {
   const place = await workplaceHere(t);
   const agent = await agentIn(place);
@@ -37,7 +37,7 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
     const there = await place.run([...args, '--agent', address]);
     assert.equal(there.code, 0);
     assert.equal(reportIn(there).models[0]?.coverage, 1);
-    // It is this machine, so that what it measured counts here.
+    // The agent runs on this machine, so its measurements count here.
     const here = await place.run([...args, ...AS_STORED]);
     assert.equal(planIn(here).toMeasure, 0);
     assert.deepEqual(findingsIn(here), findingsIn(there));
@@ -62,7 +62,7 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
     ['is killed', 'SIGKILL'],
     ['is stopped', 'SIGTERM'],
   ] as const) {
-    it(`that ${name} in the middle ends the command with an error, and what was measured is kept`, async (t) => {
+    it(`that ${name} in the middle ends the command with an error, and the measurements are kept`, async (t) => {
       const { place, agent, args, command } = await measuringThrough(t);
       agent.process.kill(signal);
       const ending = await command.ended;
@@ -74,7 +74,7 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
   }
 });
 
-describe('an invalid server', { ...deadline, concurrency: 2 }, () => {
+describe('an address without an agent', { ...deadline, concurrency: 2 }, () => {
   it('is noticed before a model is built', async (t) => {
     const place = await workplaceHere(t);
     const ending = await place.run(['dlbricks', 'validate', 'zoo:alexnet', '--agent', NOBODY]);
@@ -87,7 +87,7 @@ describe('an invalid server', { ...deadline, concurrency: 2 }, () => {
     assert.equal(existsSync(place.path('cache')), false);
   });
 
-  it('is named where its name cannot be resolved', async (t) => {
+  it('is named in the error where its name cannot be resolved', async (t) => {
     const place = await workplaceHere(t);
     const ending = await place.run(['registry', 'agents', '--agent', 'no host at all']);
     assertOneMessage(ending);

@@ -8,14 +8,14 @@ import { sampleMeasurement } from '../store/sample-measurement.js';
 import { deadline } from './support/command.js';
 import { workplaceHere } from './support/workplace-here.js';
 
-it('analyze lists what there is', deadline, async (t) => {
+it('analyze lists all analyses', deadline, async (t) => {
   const { stdout, code } = await (await workplaceHere(t)).run(['analyze']);
   assert.equal(code, 0);
   assert.match(stdout, /dlbricks\s.*spread\s.*occasions/);
   assert.match(stdout, /latency\s.*runs\s.*percentiles/);
 });
 
-it('analyze says what was meant by an unknown name, and what is wrong with a setting', deadline, async (t) => {
+it('analyze suggests a name for an unknown one, and says which setting is wrong', deadline, async (t) => {
   const place = await workplaceHere(t);
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['latancy', 'runs'], /did you mean latency\?/],

@@ -43,7 +43,7 @@ describe('completion', { ...deadline, concurrency: 2 }, () => {
     });
   }
 
-  it('of another shell is a mistake', async (t) => {
+  it('for another shell is a mistake', async (t) => {
     const { stderr, code } = await (await workplaceHere(t)).run(['completion', 'tcsh']);
     assert.match(stderr, /Allowed choices are bash, zsh, fish/);
     assert.equal(code, 2);

@@ -18,13 +18,13 @@ async function composeUnder(env: NonNullable<StartOptions['env']>, place: Workpl
 
 const compose = (place: Workplace, ...options: readonly string[]) => composeUnder({}, place, ...options);
 
-/** The same for a user without a store. */
+/** Composes the same model for a user without a store. */
 function composeWithoutStore(place: Workplace, ...options: readonly string[]) {
   return composeUnder({ MLMODELSCOPE_STORE: undefined, XDG_DATA_HOME: place.path('data') }, place, ...options);
 }
 
 describe('dlbricks compose before anything has been measured', { ...deadline, concurrency: 2 }, () => {
-  it('covers nothing, lists everything, and makes up no figure', async (t) => {
+  it('covers nothing, lists all bricks as missing, and makes up no figure', async (t) => {
     const ending = await composeWithoutStore(await workplaceHere(t), '--export-json', '-');
     assert.equal(ending.code, 3);
     const { models, summary } = reportIn(ending);
@@ -67,7 +67,7 @@ describe('dlbricks compose', { ...deadline, concurrency: 2 }, () => {
     assert.match(stdout, /^ {2}four: missing 1 x Tanh \(1x8\): /m);
   });
 
-  it('gives from a full store what validating gave, and measures nothing', async (t) => {
+  it('gives the same estimate from a full store as validating, and measures nothing', async (t) => {
     const place = await workplaceHere(t);
     const validated = await measure(place, FOUR_LAYERS);
     const composed = await compose(place, '--export-json', '-', '--quiet');
@@ -87,7 +87,7 @@ describe('dlbricks compose', { ...deadline, concurrency: 2 }, () => {
     assert.equal(reportIn({ stdout }).system.fingerprint, fingerprint);
   });
 
-  it('lists the systems that there are where the one asked for is not', async (t) => {
+  it('lists the systems of the store where it does not have the one asked for', async (t) => {
     const place = await workplaceHere(t);
     const { fingerprint } = reportIn(await measure(place, FOUR_LAYERS)).system;
     const { code, stderr } = await compose(place, '--system', 'zzz');

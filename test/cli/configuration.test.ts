@@ -30,7 +30,7 @@ describe('the configuration file', { ...deadline, concurrency: 2 }, () => {
     assert.match((await run(['store', 'info', '--store', 'memory:'])).stdout, /^measurements: 0, /m);
   });
 
-  it('says which threads, server and token there are', async (t) => {
+  it('sets the threads, the server and the file of the token', async (t) => {
     const { place, run } = await configured(t, 'threads: 2\nserver: 127.0.0.1:1\ntoken_file: token\n');
     const model = await place.write('model.onnx', chain(['Relu']));
     const args = ['dlbricks', 'validate', model, ...LAYER_CUT, ...QUICK, '--store', 'memory:', '--export-json', '-'];
@@ -44,7 +44,7 @@ describe('the configuration file', { ...deadline, concurrency: 2 }, () => {
     assert.match(other.stderr, /the server at 127\.0\.0\.1:2 does not answer/);
   });
 
-  it('that is wrong is one message with its place', async (t) => {
+  it('that is wrong gives one message with the place', async (t) => {
     const { run } = await configured(t, 'stroe: kept\n');
     const ending = await run(['store', 'info']);
     assertOneMessage(ending);
@@ -52,7 +52,7 @@ describe('the configuration file', { ...deadline, concurrency: 2 }, () => {
     assert.equal(ending.code, 2);
   });
 
-  it('that is named and not there is an error', async (t) => {
+  it('that is named but missing is an error', async (t) => {
     const place = await workplaceHere(t);
     const ending = await place.run(['version'], { env: { MLMODELSCOPE_CONFIG: 'none.yml' } });
     assert.match(ending.stderr, /none\.yml: expected a configuration file, found no such file/);

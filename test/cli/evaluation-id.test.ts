@@ -12,17 +12,17 @@ const client = {
 } as unknown as EvaluationClient;
 
 describe('an evaluation', () => {
-  it('is named by its id, by the first digits of it, or as the latest', async () => {
+  it('is named by its id, by its first digits, or as the latest', async () => {
     assert.equal(await evaluationId(client, '3f2b'), IDS[1]);
     assert.equal(await evaluationId(client, '3F2A'), IDS[0]);
     assert.equal(await evaluationId(client, 'latest'), IDS[0]);
-    // Older than what a server lists, perhaps.
+    // It may be older than the evaluations that a server lists.
     const other = 'ffffffff-0000-4000-8000-000000000003';
     assert.equal(await evaluationId(client, other), other);
   });
 
   it('is not guessed', async () => {
-    await assert.rejects(evaluationId(client, '3f2'), refusal('not_found', /2 begin with 3f2; .*evaluations list/));
+    await assert.rejects(evaluationId(client, '3f2'), refusal('not_found', /2 ids begin with 3f2; .*evaluations list/));
     await assert.rejects(evaluationId(client, '4'), refusal('not_found', /no evaluation is called 4; /));
   });
 });

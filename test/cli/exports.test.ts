@@ -15,7 +15,7 @@ async function validate(place: Workplace, ...options: readonly string[]): Promis
   return ['dlbricks', 'validate', model, ...LAYER_CUT, ...QUICK, ...options];
 }
 
-/** A file as if it had been printed. */
+/** The content of a file, as if a command had printed it. */
 async function contentOf(path: string) {
   return { stdout: await readFile(path, 'utf8') };
 }
@@ -118,14 +118,14 @@ describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
     assert.equal(summary.ratios.as_run, wholes / (bricks + rest.bricks_again_seconds));
   });
 
-  it('to standard output leaves it to the document, and the table goes to standard error', async (t) => {
+  it('to standard output prints only the document there, and the table goes to standard error', async (t) => {
     const place = await workplaceHere(t);
     const ending = await place.run(await validate(place, '--export-json', '-'));
     assert.equal(reportIn(ending).models.length, 1);
     assert.match(ending.stderr, /│ four +│/);
   });
 
-  it('with --quiet is all there is', async (t) => {
+  it('with --quiet is the only output', async (t) => {
     const place = await workplaceHere(t);
     const ending = await place.run(await validate(place, '--export-json', '-', '--quiet'));
     assert.equal(reportIn(ending).models.length, 1);
@@ -134,7 +134,7 @@ describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
 });
 
 describe('exports', { ...deadline, concurrency: 2 }, () => {
-  it('go to files in folders that are made, beside the table', async (t) => {
+  it('go to files, whose folders are made, in addition to the table', async (t) => {
     const place = await workplaceHere(t);
     const files = [
       '--export-json',
@@ -204,7 +204,7 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
     assert.equal(planIn(await place.run(await validate(place))).toMeasure, 0);
   });
 
-  it('to a full disk do not keep the other ones from being written', { skip: needsFull }, async (t) => {
+  it('to a full disk do not keep other exports from being written', { skip: needsFull }, async (t) => {
     const place = await workplaceHere(t);
     await place.run(await validate(place, '--export-json', '/dev/full', '--export-csv', 'report.csv'));
     assert.equal(existsSync(place.path('report.csv')), true);
@@ -224,8 +224,8 @@ async function shell(place: Workplace, script: string, args: readonly string[]) 
   return { code, stderr };
 }
 
-describe('a reader of standard output who leaves', { ...deadline, concurrency: 2 }, () => {
-  it('ends the command without a word', async (t) => {
+describe('a reader that closes standard output', { ...deadline, concurrency: 2 }, () => {
+  it('ends the command without a message', async (t) => {
     const place = await workplaceHere(t);
     // The exit code of the command, not of head.
     const script = '{ mlmodelscope "$@" --quiet --export-json -; echo $? >code; } | head -n 1';

@@ -10,7 +10,7 @@ import { workplaceHere } from './support/workplace-here.js';
 
 const WITH_FOREIGN_OPERATOR = ['Relu', 'no.runtime:Mystery', 'Relu'] as const;
 
-/** A model that works beside one that does not. */
+/** A model that works, and one that does not. */
 async function models(place: Workplace, broken: Uint8Array): Promise<readonly string[]> {
   await place.write('good.onnx', chain(['Relu', 'Tanh']));
   await place.write('broken.onnx', broken);
@@ -116,7 +116,7 @@ describe('a model that cannot be used', { ...deadline, concurrency: 2 }, () => {
     );
   });
 
-  it('is an error where there is no other', async (t) => {
+  it('is an error where there is no other model', async (t) => {
     const place = await workplaceHere(t);
     await place.write('damaged.onnx', damaged);
     await place.write('refused.onnx', refused);

@@ -10,7 +10,7 @@ const MODEL = '    graph_path: tiny.onnx';
 
 const UNMET = /model Tiny-Net v1: expected onnxruntime 1\.7\.1, found onnxruntime \d+\.\d+\.\d+/;
 
-const REMEDY = /--allow-version takes other versions of a framework, and `framework: any` in a model's manifest/;
+const REMEDY = /--allow-version accepts other versions of a framework; `framework: any` in a model's manifest/;
 
 const EVALUATION = `dlspec: evaluation/v1
 name: exact
@@ -37,11 +37,11 @@ const COMMANDS: readonly (readonly [string, readonly string[], number])[] = [
 ];
 
 describe(
-  'a framework that a model’s manifest asks for, and that is not there,',
+  'a framework version that a model’s manifest asks for, and that is missing,',
   { ...deadline, concurrency: 2 },
   () => {
     for (const [name, args, code] of COMMANDS) {
-      it(`is an error of ${name} that --allow-version goes past`, async (t) => {
+      it(`is an error of ${name} that --allow-version turns off`, async (t) => {
         const place = await workplaceHere(t);
         await manifests(place);
         const refused = await place.run(args);
@@ -54,7 +54,7 @@ describe(
       });
     }
 
-    it('is never another framework in any version', async (t) => {
+    it('is never replaced by another framework', async (t) => {
       const place = await workplaceHere(t);
       await manifests(place);
       const args = ['latency', '--runs', '3', '--quiet', '--allow-version'];
@@ -64,7 +64,7 @@ describe(
       assert.equal((await place.run([...args, 'any.yml'])).code, 0);
     });
 
-    it('is an error of Open, of an agent that allows no other version', async (t) => {
+    it('is an error of Open at an agent that allows no other version', async (t) => {
       const place = await workplaceHere(t);
       await manifests(place);
       const opened = async (...flags: readonly string[]): Promise<string> => {

@@ -25,7 +25,7 @@ describe('a second framework', { ...deadline, concurrency: 2 }, () => {
     assert.deepEqual([ofWeb.settings.cut, model?.layers, model?.coverage], ['kernel', CONV_LAYERS, 1]);
     assert((model?.estimate_ms ?? 0) > 0 && (model?.end_to_end_ms ?? 0) > 0);
     assert.equal(planIn(native).known, 0, 'measurements of another framework were taken for its own');
-    assert.equal(planIn(again).toMeasure, 0, 'it did not know its own');
+    assert.equal(planIn(again).toMeasure, 0, 'it did not find its own measurements');
     assert.deepEqual(findingsIn(again), findingsIn(web));
   });
 
@@ -48,7 +48,7 @@ describe('--framework', { ...deadline, concurrency: 2 }, () => {
     assert.equal(ending.code, 2);
   });
 
-  it('names what there is where it is given something else', async (t) => {
+  it('lists the known frameworks where it is given an unknown one', async (t) => {
     const place = await workplaceHere(t);
     const ending = await place.run(['agent', '--framework', 'torch']);
     assert.match(ending.stderr, /onnxruntime, onnxruntime-web/);

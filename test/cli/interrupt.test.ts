@@ -15,10 +15,10 @@ import { untilSomethingIsStored } from './support/stored.js';
 import { chain, LAYER_CUT, MANY_OPERATORS } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
 
-/** As many bricks, and the whole model twice. */
+/** Number of measurements: one of each brick, and two of the whole model. */
 const ALL = MANY_OPERATORS.length + 2;
 
-/** So many bricks, and so many runs, that there is something to interrupt. */
+/** With enough bricks and runs that there is time for an interrupt. */
 const SLOW = [...LAYER_CUT, '--runs', '1000', '--warmup', '1'] as const;
 
 /** A command in the middle of measuring, and the process that does it. */
@@ -56,7 +56,7 @@ describe('a command that is stopped while it measures', { ...deadline, skip: nee
     ['by a request to terminate', 'SIGTERM', false],
   ];
   for (const [name, signal, ownGroup] of stops) {
-    it(`${name} shows what it has, keeps it, and says so`, async (t) => {
+    it(`${name} shows its results so far, keeps them, and says so`, async (t) => {
       const { place, command, measuring } = await midway(t, { ownGroup });
       process.kill(ownGroup ? -command.pid : command.pid, signal);
       const ending = await command.ended;
@@ -107,7 +107,7 @@ describe('a command that is stopped', deadline, () => {
     assert.deepEqual(await command.ended, { stdout: '', stderr: 'interrupted\n', code: 130 });
   });
 
-  it('while it builds a zoo model leaves nothing half done', async (t) => {
+  it('while it builds a zoo model leaves no incomplete file', async (t) => {
     const place = await workplaceHere(t);
     const folder = place.path('cache', 'zoo', 'v1');
     const command = place.start(['zoo', 'alexnet']);

@@ -43,7 +43,7 @@ describe('the kernel cut', { ...deadline, concurrency: 2 }, () => {
     );
   });
 
-  it('measures nothing the second time, and says the same', async (t) => {
+  it('measures nothing the second time, and reports the same', async (t) => {
     const place = await workplaceHere(t);
     const args = await validate(place, '--export-json', '-');
     const first = await place.run(args);
@@ -64,7 +64,7 @@ describe('the kernel cut', { ...deadline, concurrency: 2 }, () => {
     assert((summary.unique_fraction ?? 1) < 1, 'the convolutions are different bricks');
   });
 
-  it('leaves a model without an estimate that the runtime refuses, with the reason, and goes on', async (t) => {
+  it('gives a reason instead of an estimate for a model that the runtime refuses, and continues', async (t) => {
     const place = await workplaceHere(t);
     await place.write('mystery.onnx', chain(['Relu', 'no.runtime:Mystery']));
     const conv = await place.write('conv.onnx', convModel());
@@ -86,7 +86,7 @@ describe('the kernel cut', { ...deadline, concurrency: 2 }, () => {
     assert.notEqual(other.normalized_latency, null);
   });
 
-  it('says nothing of the method of the paper, which the layer cut says that it is', async (t) => {
+  it('does not mention the method of the paper, as the layer cut does', async (t) => {
     const place = await workplaceHere(t);
     const byKernels = await place.run(await validate(place));
     const byLayers = await place.run(await validate(place, ...LAYER_CUT));
@@ -98,7 +98,7 @@ describe('the kernel cut', { ...deadline, concurrency: 2 }, () => {
 });
 
 describe(
-  'a file of which the runtime makes other kernels than of made-up weights',
+  'a file whose own weights make the runtime choose other kernels than made-up weights',
   { ...deadline, concurrency: 2 },
   () => {
     it('is named in a warning, with the operators and their numbers', async (t) => {
@@ -110,7 +110,7 @@ describe(
       assert.deepEqual([conv?.of_file, conv?.made_up], [0, 1]);
       const warning = warnings.find(({ cause }) => cause === 'kernels');
       assert.match(warning?.message ?? '', /^other: .*QLinearConv 0, with made-up weights 1/);
-      assert.match(ending.stderr, /warning: other: the runtime makes other kernels/);
+      assert.match(ending.stderr, /warning: other: with the file's own weights, the runtime makes other kernels/);
     });
 
     it('has no such warning where the kernels are the same', async (t) => {
@@ -128,7 +128,7 @@ describe(
 describe('a suite of kernels', { ...deadline, concurrency: 2 }, () => {
   for (const options of [[], ['-G', '1']] as const) {
     const name = options.length === 0 ? 'by default' : options.join(' ');
-    it(`composes from its results to what composing from the store gives, ${name}`, async (t) => {
+    it(`composed from its results gives the same as composing from the store, ${name}`, async (t) => {
       const [owner, other] = [await workplaceHere(t), await workplaceHere(t)];
       assert.equal((await generate(owner, ...options)).code, 0);
       const results = owner.path('results.json');

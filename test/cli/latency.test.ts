@@ -43,7 +43,7 @@ describe('mlmodelscope latency MODEL...', { ...deadline, concurrency: 2 }, () =>
     assert.match(markdown.stdout, /^\| four \| 2 \| 1 \| 3 \|/m);
   });
 
-  it('goes on without a model that cannot be run, and says so', async (t) => {
+  it('continues without a model that cannot be run, and says so', async (t) => {
     const place = await workplaceHere(t);
     await place.write('four.onnx', chain(FOUR_LAYERS));
     await place.write('broken.onnx', chain(['Relu', 'no.runtime:Mystery']));

@@ -7,7 +7,7 @@ import { reportIn } from './support/report.js';
 import { QUICK } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
 
-/** Node i of the first ones goes left to a leaf, and right to the next one. */
+/** Number of inner nodes. Inner node i goes left to a leaf and right to the next inner node, the last one to a leaf. */
 const BRANCHES = 20;
 const NODES = 2 * BRANCHES + 1;
 const LEAVES = Array.from({ length: BRANCHES + 1 }, (_, index) => BRANCHES + index);
@@ -17,7 +17,7 @@ const floats = (name: string, list: readonly number[]) => attribute(name, { floa
 const isBranch = (index: number): boolean => index < BRANCHES;
 const modes = perNode((i) => Number(isBranch(i))).map((branch) => Buffer.from(branch === 1 ? 'BRANCH_LEQ' : 'LEAF'));
 
-/** A tree of 41 nodes, which it has in its attributes. */
+/** A tree of 41 nodes, which are in the attributes of the operator. */
 const TREE = model(
   {
     input: [value('x', ['batch', 4])],
@@ -77,7 +77,7 @@ const TREE = model(
   },
 );
 
-describe('a model that has what it learned in attributes', { ...deadline, concurrency: 2 }, () => {
+describe('a model that has learned values in attributes', { ...deadline, concurrency: 2 }, () => {
   for (const cut of ['kernel', 'layer']) {
     it(`is measured and estimated at the ${cut} cut`, async (t) => {
       const place = await workplaceHere(t);
@@ -88,7 +88,7 @@ describe('a model that has what it learned in attributes', { ...deadline, concur
     });
   }
 
-  it('is refused by generate, which would give it away', async (t) => {
+  it('is refused by generate, which would disclose these values', async (t) => {
     const place = await workplaceHere(t);
     await place.write('tree.onnx', TREE);
     const ending = await place.run(['dlbricks', 'generate', 'tree.onnx', '-o', 'out']);

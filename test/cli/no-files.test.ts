@@ -10,7 +10,7 @@ import { readNpy } from '../../src/onnx/values/npy-file.js';
 import { readManifestBytes } from '../../src/manifest/read-file.js';
 import { temporaryFolder } from '../store/temporary-folder.js';
 
-/** Readers of files from elsewhere that are named on a command line. test/onnx/read-model has that of models. */
+/** Readers of foreign files that a command line names. The reader of models is tested in test/onnx/read. */
 const READERS: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
   recipe: readRecipe,
   results: readResults,
@@ -29,8 +29,8 @@ async function pipeIn(t: TestContext): Promise<string> {
   return path;
 }
 
-// Of a device there is no end, and a pipe may never have a beginning.
-describe('what is no file is refused as', { timeout: 20_000, skip: process.platform === 'win32' }, () => {
+// A device may have no end, and a pipe may never have any content.
+describe('a device or a pipe is refused as', { timeout: 20_000, skip: process.platform === 'win32' }, () => {
   for (const [what, read] of Object.entries(READERS)) {
     test(`a ${what}`, async (t) => {
       for (const path of ['/dev/zero', await pipeIn(t)]) {

@@ -8,7 +8,7 @@ import { reportIn } from './support/report.js';
 import { MEASURED_ONCE, QUICK } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
 
-/** A lookup, to which a value of the same shape is added that is made of the shape. */
+/** A lookup, from which a value is subtracted that Expand makes with the shape of the lookup. */
 const LOOKUP = model({
   initializer: [floats('half', [0.5], [])],
   input: [value('table', [10, 4]), value('ids', ['rows', 3], 'int64')],
@@ -39,18 +39,18 @@ async function placeWith(t: Parameters<typeof workplaceHere>[0], settings: Reado
 
 const ASSUMED = /^note: lookup: the values of inputs are assumed: "ids" 0 to 9; give others with --input ids=VALUE/m;
 
-describe('what an evaluation chooses for the inputs of its models', { ...deadline, concurrency: 2 }, () => {
-  it('is printed and in the report', async (t) => {
+describe('the values that an evaluation assumes for the inputs of its models', { ...deadline, concurrency: 2 }, () => {
+  it('are printed and in the report', async (t) => {
     const { place, manifest } = await placeWith(t);
     const ending = await place.run(['dlbricks', 'run', manifest, '--export-json', '-']);
     assert.match(ending.stderr, ASSUMED);
     const [lookup] = reportIn(ending).models;
     assert.deepEqual(lookup?.assumed_inputs, [{ name: 'ids', values: '0 to 9' }]);
     assert.deepEqual(lookup.dimensions, [{ name: 'rows', size: 5 }]);
-    assert.match(ending.stderr, /open dimensions before the runtime optimized: lookup \(rows 5\); --keep-dynamic/);
+    assert.match(ending.stderr, /got sizes before the runtime optimized the graphs: lookup \(rows 5\); --keep-dynamic/);
   });
 
-  it('is not what options and manifests give', async (t) => {
+  it('are replaced by those that options and manifests give', async (t) => {
     const { place, manifest } = await placeWith(t);
     const byOption = await place.run(['dlbricks', 'run', manifest, '--input', 'ids=0..2', '--export-json', '-']);
     assert.doesNotMatch(byOption.stderr, /assumed/);
@@ -87,16 +87,16 @@ describe('--keep-dynamic', { ...deadline, concurrency: 2 }, () => {
     return lookup.kernels;
   };
 
-  it('estimates and measures the graph that the runtime makes of the file as it is', async (t) => {
+  it('estimates and measures the graph that the runtime makes of the unchanged file', async (t) => {
     const { place } = await placeWith(t);
     const validate = ['validate', 'lookup.onnx', '--dimension', 'rows=5', ...QUICK];
-    // With sizes, what is made of the shape is a constant.
+    // With known sizes, the value that Expand makes is a constant.
     assert.equal(await kernelsBy(place, ...validate), 3);
     const open = await kernelsBy(place, ...validate, '--keep-dynamic');
     assert.ok(open !== undefined && open !== null && open > 3, `${open} kernels`);
   });
 
-  it('does the same in an evaluation that travels to a server', async (t) => {
+  it('does the same in an evaluation that is sent to a server', async (t) => {
     const { place, manifest } = await placeWith(t, { keep_dynamic: true });
     const ending = await place.run(['evaluate', manifest, '--export-json', 'report.json']);
     assert.equal(ending.code, 0, ending.stderr);

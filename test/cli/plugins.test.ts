@@ -79,7 +79,7 @@ describe('a plugin', deadline, () => {
     ['is no JavaScript', 'this is no JavaScript', /Unexpected identifier/],
   ];
   for (const [what, source, cause] of failures) {
-    it(`that ${what} is a warning, and everything else works`, async (t) => {
+    it(`that ${what} gives a warning, and everything else works`, async (t) => {
       const place = await workplaceHere(t);
       const folder = await writePlugin(place, 'bad', source);
       const { stdout, stderr, code } = await place.run(['--plugin', folder, 'version']);
@@ -90,14 +90,14 @@ describe('a plugin', deadline, () => {
     });
   }
 
-  it('that is not there is a warning as well', async (t) => {
+  it('that is missing gives a warning as well', async (t) => {
     const { stderr, code } = await (await workplaceHere(t)).run(['--plugin', 'nowhere', 'version']);
     assert.equal(code, 0);
     assert.match(stderr, /^warning: the plugin at nowhere does not load: .* found no such file$/m);
   });
 
   it(
-    'that is no file, or a folder with none, is a warning at once',
+    'that is no file, or a folder without a file, gives a warning at once',
     { skip: process.platform === 'win32' },
     async (t) => {
       const place = await workplaceHere(t);

@@ -18,7 +18,7 @@ interface Line {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** The JSON lines on standard output; each is by the published schema. */
+/** The JSON lines on standard output; asserts that each matches the published schema. */
 function linesOf({ stdout, stderr }: Ending): readonly Line[] {
   assert.notEqual(stdout, '', stderr);
   return stdout
@@ -33,7 +33,7 @@ function linesOf({ stdout, stderr }: Ending): readonly Line[] {
 
 const JSON_LINES = ['--export-json', '-'] as const;
 
-/** Three pictures, two of them in a folder, and a file that is none. */
+/** Three pictures, two of them in a folder, and a file that is no picture. */
 async function withPictures(place: Workplace): Promise<void> {
   await mkdir(place.path('photos', 'more'), { recursive: true });
   const [red = Buffer.of(), green = Buffer.of(), blue = Buffer.of()] = await coloredPictures(3);
@@ -44,7 +44,7 @@ async function withPictures(place: Workplace): Promise<void> {
 }
 
 describe('predict images', { ...deadline, concurrency: 2 }, () => {
-  it('shows classes of files and folders, and the reason of each that has none', async (t) => {
+  it('shows classes of files and folders, and the reason of each file without classes', async (t) => {
     const place = await workplace(t);
     await withPictures(place);
     const model = await classifierManifest(place);
@@ -58,14 +58,14 @@ describe('predict images', { ...deadline, concurrency: 2 }, () => {
     assert.match(table, /│ text\.png +│ +│ error: input "text\.png": expected a JPEG, PNG, WebP or GIF/);
     assert.match(table, /│ gone\.png +│ +│ error: expected a picture, found no such file/);
     // The first batch has a file that is no picture, so that the model gets its two pictures one by one.
-    assert.match(table, /inputs: 5, without a prediction: 2\nbatches: 3, mean of each: \d/);
+    assert.match(table, /inputs: 5, without a prediction: 2\nbatches: 3, mean times: \d/);
     const csv = (await readFile(place.path('found.csv'), 'utf8')).split('\r\n');
     assert.equal(csv[0], 'input_id,rank,kind,index,label,score,xmin,xmax,ymin,ymax');
     assert.match(csv[1] ?? '', /^red\.png,1,classification,\d,\w+,0\.\d+,,,,$/);
     assert.match(csv[3] ?? '', /^text\.png,,error,,/);
   });
 
-  it('writes JSON lines by the published schema, as many features as are asked for', async (t) => {
+  it('writes JSON lines that match the published schema, with as many features as asked for', async (t) => {
     const place = await workplaceHere(t);
     await withPictures(place);
     const model = await classifierManifest(place);
@@ -89,7 +89,7 @@ describe('predict images', { ...deadline, concurrency: 2 }, () => {
     assert.match(ending.stderr, /│ red\.png/, 'the table');
   });
 
-  it('publishes what it found where that is asked for', async (t) => {
+  it('publishes its predictions where --publish asks for it', async (t) => {
     const place = await workplaceHere(t);
     await withPictures(place);
     const model = await classifierManifest(place);
@@ -103,7 +103,7 @@ describe('predict images', { ...deadline, concurrency: 2 }, () => {
     assert.deepEqual([counts['evaluation'], counts['performance'], counts['input_prediction']], [1, 1, 4]);
   });
 
-  it('keeps what is there when it is interrupted', async (t) => {
+  it('keeps the predictions so far when it is interrupted', async (t) => {
     const place = await workplace(t);
     await withPictures(place);
     const picture = await readFile(place.path('red.png'));
@@ -124,7 +124,7 @@ describe('predict images', { ...deadline, concurrency: 2 }, () => {
       linesOf(ending).map(({ input_id: id }) => id),
       urls.slice(0, 3),
     );
-    assert.match(ending.stderr, /^interrupted; 3 inputs are predicted for$/m);
+    assert.match(ending.stderr, /^interrupted; 3 inputs are done$/m);
   });
 });
 
@@ -237,7 +237,7 @@ describe('predict raw', { ...deadline, concurrency: 2 }, () => {
       { top_k: { k: 1 } },
     ]);
     const element = JSON.stringify({
-      // The second is covered by the first, which is surer: their overlap is 0.5 of the union.
+      // The first box covers the second and has a higher score: their overlap is 0.5 of the union.
       boxes_in: [
         [0, 0, 0.5, 0.5],
         [0, 0, 0.5, 0.25],
@@ -289,7 +289,7 @@ describe('predict raw', { ...deadline, concurrency: 2 }, () => {
   });
 });
 
-/** The address that a process says it listens at. */
+/** Starts a process, and returns the address on which it listens. */
 async function addressIn(t: TestContext, place: Workplace, args: readonly string[]): Promise<string> {
   const process = place.start([...args, '--listen', '127.0.0.1:0']);
   t.after(() => process.process.kill('SIGTERM'));
@@ -297,7 +297,7 @@ async function addressIn(t: TestContext, place: Workplace, args: readonly string
   return address;
 }
 
-describe('predict elsewhere', { ...deadline, concurrency: 2 }, () => {
+describe('predict on another agent', { ...deadline, concurrency: 2 }, () => {
   it('has an agent predict with a model of its own', async (t) => {
     const place = await workplaceHere(t);
     await withPictures(place);
@@ -343,7 +343,7 @@ describe('predict elsewhere', { ...deadline, concurrency: 2 }, () => {
   });
 });
 
-describe('predict without what it needs', { ...deadline, concurrency: 2 }, () => {
+describe('predict without something that it needs', { ...deadline, concurrency: 2 }, () => {
   const mistakes: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['a model', ['images', 'a.png'], /required option '--model <model>' not specified/],
     [

@@ -37,7 +37,7 @@ model:
   checksum: ${createHash('sha256').update(MODEL).digest('hex')}
 `;
 
-/** Folders that programs leave things in: a user's own, the cache, the configuration and the temporary one. */
+/** Folders in which programs leave files: a user's own, the cache, the configuration and the temporary one. */
 const PLACES = {
   HOME: 'home',
   XDG_CACHE_HOME: 'xdg-cache',
@@ -53,12 +53,12 @@ async function privatePlace(t: TestContext) {
   await place.write('models/tiny.onnx', MODEL);
   await place.write('models/tiny.yml', MANIFEST);
   const own = Object.entries(PLACES).map(([variable, folder]) => [variable, place.path(folder)] as const);
-  // Somebody who asks for telemetry gets none either: the runtime would tell it of other people's models.
+  // A user who asks for telemetry gets none either: the runtime would send facts about other people's models.
   const env = { ...place.env, ...Object.fromEntries(own), ORT_DISABLE_TELEMETRY: '0' };
   return { ...place, env };
 }
 
-/** Every file in the folders that programs leave things in. */
+/** Every file in the folders in which programs leave files. */
 function filesLeft(place: Workplace): readonly string[] {
   return Object.values(PLACES).flatMap((folder) => {
     const entries = readdirSync(place.path(folder), { recursive: true, withFileTypes: true });
@@ -66,7 +66,7 @@ function filesLeft(place: Workplace): readonly string[] {
   });
 }
 
-/** Has an agent measure a benchmark and predict with a model; looks around while its processes are there. */
+/** Has an agent measure a benchmark and predict with a model; calls `lookAround` while its processes run. */
 async function measureAndPredict(t: TestContext, address: string, lookAround: () => void): Promise<void> {
   const agent = connectAgent(address);
   t.after(() => agent.close());
@@ -85,7 +85,7 @@ const LISTENING = /^agent listening on (127\.0\.0\.1:\d+)\n/;
 
 const agentArgs = (place: Workplace) => ['agent', '--listen', '127.0.0.1:0', '--models', place.path('models')];
 
-describe('what a user did not ask for', { ...deadline, concurrency: 2 }, () => {
+describe('a file that a user did not ask for', { ...deadline, concurrency: 2 }, () => {
   it('is not left on the disk by measuring and predicting', async (t) => {
     const place = await privatePlace(t);
     const agent = place.start(agentArgs(place), { env: place.env });
@@ -98,7 +98,7 @@ describe('what a user did not ask for', { ...deadline, concurrency: 2 }, () => {
 
   const canTrace = spawnSync('strace', ['-f', 'true']).status === 0;
 
-  it('is not looked up or read', { skip: canTrace ? false : 'needs strace' }, async (t) => {
+  it('is not read, and nothing is sent to other machines', { skip: canTrace ? false : 'needs strace' }, async (t) => {
     const place = await privatePlace(t);
     const log = place.path('strace.log');
     const strace = ['-f', '-qq', '-o', log, '-e', 'trace=connect,sendto,sendmmsg,open,openat'];
@@ -108,12 +108,12 @@ describe('what a user did not ask for', { ...deadline, concurrency: 2 }, () => {
     });
     const [, address = ''] = await agent.said(LISTENING);
     await measureAndPredict(t, address, () => {});
-    // strace itself takes no notice of an interrupt, and ends with the agent.
+    // strace itself ignores an interrupt, and ends with the agent.
     process.kill(-agent.pid, 'SIGINT');
     await agent.ended;
     const calls = readFileSync(log, 'utf8').split('\n');
     const opened = calls.filter((call) => /open(at)?\(/.test(call));
-    // The runtime's own library, so that an empty list below means something.
+    // The log has the runtime's own library, so that an empty list below is a real result.
     assert.notDeepEqual(
       opened.filter((call) => call.includes('libonnxruntime')),
       [],

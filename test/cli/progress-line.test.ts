@@ -36,14 +36,14 @@ describe('a progress bar', () => {
     );
   });
 
-  it('leaves out details before it shortens what is worked on', () => {
+  it('leaves out details before it shortens the label', () => {
     assert.equal(
       progressLine({ ...STATE, label: 'squeezenet1.1: Conv+Relu+MaxPool' }, 80),
       'measuring  17 % [==----------]   7/39  5 s left  squeezenet1.1: Conv+Relu+MaxP…',
     );
   });
 
-  it('says nothing of the time left where that is not known', () => {
+  it('does not show the time left where it is unknown', () => {
     assert.doesNotMatch(progressLine({ ...STATE, secondsLeft: undefined }, 120), /left/);
   });
 

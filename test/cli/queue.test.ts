@@ -8,10 +8,10 @@ import { until } from '../support/until.js';
 import { workplace } from './support/command.js';
 import { chain, MANY_BRICKS, MANY_OPERATORS } from './support/tiny-models.js';
 
-/** Against hanging only. */
+/** Only ends a test that hangs. */
 const deadline = { timeout: 300_000 };
 
-/** The class of systems that the only system in a store is of. Its measurements came by the queue. */
+/** The class of the only system in a store, whose measurements came through the queue. */
 async function systemHere(folder: string): Promise<string> {
   const store = await openStore(folder, { access: 'read' });
   const [system] = await store.listSystems();
@@ -22,7 +22,7 @@ async function systemHere(folder: string): Promise<string> {
 }
 
 describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
-  it('has agents take the bricks of an evaluation from it, and shows what they do', async (t) => {
+  it('gives the bricks of an evaluation to agents, and shows their work', async (t) => {
     const place = await workplace(t);
     const { uri } = await startRabbitMq(t);
     const shared = ['--store', place.path('shared')];
@@ -44,7 +44,7 @@ describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
 
     const list = await place.run(['queue', 'list', ...shared], { env });
     assert.equal(list.code, 0, list.stderr);
-    // The last columns: agents, and what waits.
+    // The last columns: agents, and waiting work.
     assert.match(list.stdout, /│\s+2 │\s+0 │/);
 
     const client = new Connection(uri);
@@ -57,7 +57,7 @@ describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
     await until(async () => (await failed()).stdout.includes('odd-mess'));
     assert.match((await failed()).stdout, /no work of this version.*the message/);
     const retried = await place.run(['queue', 'retry', 'odd'], { env });
-    assert.match(retried.stdout, /gave 1 piece of work to agents again/);
+    assert.match(retried.stdout, /queued 1 piece of work again/);
     await until(async () => (await failed()).stdout.includes('odd-mess'));
     const unknown = await place.run(['queue', 'retry', 'nothing'], { env });
     assert.equal(unknown.code, 2);
@@ -66,7 +66,7 @@ describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
 });
 
 describe('a queue that cannot be used', deadline, () => {
-  it('is an error before anything starts, without its password', async (t) => {
+  it('is an error before anything starts, whose message does not have the password', async (t) => {
     const place = await workplace(t);
     const env = { MLMODELSCOPE_QUEUE: 'amqp://alice:correct-horse@127.0.0.1:1' };
     const commands = [
@@ -82,7 +82,7 @@ describe('a queue that cannot be used', deadline, () => {
     }
   });
 
-  it('is an error of use where its address is none, or an agent has no store for its work', async (t) => {
+  it('is a usage error where its address is invalid, or an agent has no store for its work', async (t) => {
     const place = await workplace(t);
     const none = await place.run(['queue', 'failed', '--queue', 'rabbit']);
     assert.deepEqual([none.code, /amqp:\/\/USER:PASSWORD@HOST/.test(none.stderr)], [2, true], none.stderr);

@@ -27,7 +27,7 @@ const READING: readonly (readonly string[])[] = [
 
 describe('a store that is not there', deadline, () => {
   for (const args of READING) {
-    it(`is an error for ${args.slice(0, 2).join(' ')}, and is not made`, async (t) => {
+    it(`is an error for ${args.slice(0, 2).join(' ')}, and is not created`, async (t) => {
       const place = await workplaceHere(t);
       await place.write('four.onnx', chain(FOUR_LAYERS));
       const ending = await place.run([...args, '--store', 'missing']);
@@ -48,7 +48,7 @@ describe('a store that is not there', deadline, () => {
   });
 });
 
-/** Nobody: a user without any rights. */
+/** The user `nobody`, which has no rights. */
 const NOBODY = 65_534;
 
 /** A store that the commands of `run` may read and not change. */
@@ -67,7 +67,7 @@ async function readOnlyStore(t: TestContext) {
   for (const name of await readdir(folder)) await chmod(join(folder, name), 0o444);
   await chmod(folder, 0o555);
   await chmod(place.folder, 0o755);
-  // Root may write anywhere, so that somebody else has to try.
+  // Root may write anywhere, so another user has to try.
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   const env = { TMPDIR: place.path('tmp'), MLMODELSCOPE_STORE: folder };
   const run = (args: readonly string[]) => place.start(args, { ...user, env }).ended;
@@ -75,7 +75,7 @@ async function readOnlyStore(t: TestContext) {
 }
 
 describe('a store that cannot be written to', { ...deadline, concurrency: 2 }, () => {
-  it('is read, by a copy that goes with the command', async (t) => {
+  it('is read through a copy that is removed after the command', async (t) => {
     const { place, run } = await readOnlyStore(t);
     const { stdout, stderr, code } = await run(['store', 'list']);
     assert.deepEqual([code, stderr], [0, '']);
@@ -90,7 +90,7 @@ describe('a store that cannot be written to', { ...deadline, concurrency: 2 }, (
     assert.match(stdout, /four/);
   });
 
-  it('is an error for what has to write', async (t) => {
+  it('is an error for commands that write', async (t) => {
     const { run } = await readOnlyStore(t);
     for (const args of [
       ['store', 'prune', '--system', '4d7170fa'],

@@ -34,7 +34,7 @@ describe('agent --server', { ...deadline, concurrency: 2 }, () => {
     assert.ok(listed.models.includes('resnet18'));
   });
 
-  it('is registered no more when it is stopped', async (t) => {
+  it('is no longer registered after it is stopped', async (t) => {
     const place = await workplaceHere(t);
     const { directory, address: server } = await registryServer(t);
     const agent = place.start(['agent', ...ANYWHERE, '--server', server]);
@@ -68,7 +68,7 @@ describe('agent --server', { ...deadline, concurrency: 2 }, () => {
     assert.equal(ending.code, 1);
   });
 
-  it('wants to know where a server elsewhere reaches it', async (t) => {
+  it('needs an address at which a server on another machine reaches it', async (t) => {
     const place = await workplaceHere(t);
     // TEST-NET-1 (RFC 5737): an address without a machine, to which nothing is sent.
     const ending = await place.run(['agent', ...ANYWHERE, '--server', '192.0.2.1:7080']);
@@ -155,7 +155,7 @@ describe('TLS and token options', { ...deadline, concurrency: 2 }, () => {
     );
   });
 
-  it('refuse a short token in the environment, and no empty one', async (t) => {
+  it('refuse a short token in the environment, and ignore an empty one', async (t) => {
     const place = await workplaceHere(t);
     const short = await place.run(['registry', 'models', '--json'], { env: { MLMODELSCOPE_TOKEN: 'secret' } });
     assert.equal(short.code, 2);

@@ -6,7 +6,7 @@ import { deadline } from './support/command.js';
 import { workplaceHere } from './support/workplace-here.js';
 
 describe('registry models', { ...deadline, concurrency: 2 }, () => {
-  it('lists every model of the zoo as people read it', async (t) => {
+  it('lists every model of the zoo in a table', async (t) => {
     const { stdout, stderr, code } = await (await workplaceHere(t)).run(['registry', 'models']);
     assert.deepEqual({ stderr, code }, { stderr: '', code: 0 });
     for (const { name, title } of ZOO) {
@@ -15,7 +15,7 @@ describe('registry models', { ...deadline, concurrency: 2 }, () => {
     }
   });
 
-  it('lists them as JSON, with what commands name them by', async (t) => {
+  it('lists them as JSON, with the references that commands take', async (t) => {
     const place = await workplaceHere(t);
     const { stdout } = await place.run(['registry', 'models', '--json']);
     const models = JSON.parse(stdout) as readonly { reference: string; manifest: string }[];
@@ -25,7 +25,7 @@ describe('registry models', { ...deadline, concurrency: 2 }, () => {
 });
 
 describe('registry agents', { ...deadline, concurrency: 2 }, () => {
-  it('describes this machine as people read it', async (t) => {
+  it('describes this machine in a table', async (t) => {
     const { stdout, stderr, code } = await (await workplaceHere(t)).run(['registry', 'agents']);
     assert.deepEqual({ stderr, code }, { stderr: '', code: 0 });
     assert.match(stdout, new RegExp(`│ \\(this machine\\) │ onnxruntime \\S+ │ ${process.arch} `));

@@ -48,17 +48,17 @@ const ALLOWED: Readonly<Record<Role, readonly string[]>> = {
   full: ALL,
 };
 
-/** What agents answer and servers do not; both predict. */
+/** Methods that agents answer and servers do not; both predict. */
 const isForAgents = (path: string): boolean => path.startsWith(BENCHMARKS) || path.startsWith(TRACES);
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
-/** Without fields; to attach, a renewal, which no plugin begins with. */
+/** A request without fields; for Attach, a renewal, with which no plugin begins. */
 function requestOf(path: string): Buffer {
   return path.endsWith('/Attach') ? Buffer.from([0x12, 0]) : Buffer.alloc(0);
 }
 
-/** The status of a call with a request without content. On the wire all kinds of calls are alike. */
+/** The status of a call with an empty request. On the wire, all kinds of calls are the same. */
 async function statusOf(address: string, path: string, token?: string): Promise<status> {
   const client = new Client(address, credentials.createInsecure());
   const metadata = new Metadata();
@@ -108,7 +108,7 @@ async function startTeam(place: Workplace): Promise<Team> {
   return { place, tokens, access, server, serverAddress, agentAddress, run };
 }
 
-/** A team for all tests of a suite; the returned function gives it inside of a test. */
+/** Starts one team for all tests of a suite. The returned function returns it inside a test. */
 function teamForSuite(): () => Team {
   const undone: (() => unknown)[] = [];
   let team: Team | undefined;
@@ -131,7 +131,7 @@ describe('a token with a role', deadline, () => {
   const team = teamForSuite();
 
   for (const role of ROLES) {
-    it(`${role}: allows exactly what it is for`, async () => {
+    it(`${role}: allows exactly the methods of this role`, async () => {
       const { serverAddress, agentAddress, tokens } = team();
       const allowed: string[] = [];
       for (const path of ALL) {
@@ -144,7 +144,7 @@ describe('a token with a role', deadline, () => {
     });
   }
 
-  it('is what every call needs but health checks, at agents as well', async () => {
+  it('is necessary for every call except health checks, also at agents', async () => {
     const { serverAddress, agentAddress } = team();
     for (const path of ALL) {
       const address = isForAgents(path) ? agentAddress : serverAddress;
@@ -165,7 +165,7 @@ describe('a token with a role', deadline, () => {
     assert.match(read.stdout, /"estimate_ms"/);
   });
 
-  it('without the role is an error that names it, and says whom to ask', async () => {
+  it('without the necessary role gives an error that names this role and says whom to ask', async () => {
     const { place, run } = team();
     const refused: readonly (readonly [Role, readonly string[], RegExp])[] = [
       ['read', ['evaluate', await evaluation(place)], /SubmitEvaluation needs a token with the role submit or full; "read" has the role read; ask the administrator/],
@@ -182,7 +182,7 @@ describe('a token with a role', deadline, () => {
 });
 
 describe('a server whose file of tokens changes', deadline, () => {
-  it('goes by the new one, and by the last one that was valid', async (t) => {
+  it('uses the new file, or the last valid one', async (t) => {
     const { place, tokens, server, serverAddress } = await startTeam(await workplace(t));
     const list = `${EVALUATIONS}/ListEvaluations`;
     const statusOfRead = (): Promise<status> => statusOf(serverAddress, list, tokens.read.token);

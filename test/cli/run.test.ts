@@ -13,7 +13,7 @@ import { workplaceHere } from './support/workplace-here.js';
 
 const PROTOCOL = { warmup_runs: 1, runs: 3, min_runs: 1, time_budget_ms: 1000 };
 
-/** Writes an evaluation of two models by layers, seven in all, five of them different. JSON is YAML. */
+/** Writes an evaluation of two models at the layer cut: seven layers in all, five of them different. JSON is YAML. */
 async function evaluation(place: Workplace, changes: Readonly<Record<string, unknown>> = {}): Promise<string> {
   await place.write('four.onnx', chain(FOUR_LAYERS));
   await place.write('three.onnx', chain(['Relu', 'Exp', 'Abs']));
@@ -44,11 +44,11 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
     assert.match(stdout, /│ four +│ +\d+\.\d+ ± /);
     assert.match(stdout, /│ three +│ +\d+\.\d+ ± /);
     assert.match(stdout, /7 layers in 2 models, 5 unique bricks/);
-    // A note more where the machine is busy.
+    // There are more notes where the machine is busy.
     assert.match(stderr, /^7 layers, 5 unique bricks for 7 sequences; 5 measurements to take, 0 known already$/m);
   });
 
-  it('measures nothing the second time, and says the same', async (t) => {
+  it('measures nothing the second time, and reports the same', async (t) => {
     const place = await workplaceHere(t);
     const args = ['dlbricks', 'run', await evaluation(place), '--export-json', '-'];
     const first = await place.run(args);
@@ -59,7 +59,7 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
     assert.equal(await contentOf(place.store), stored, 'the store has changed');
   });
 
-  it('takes again what the manifest says', async (t) => {
+  it('measures again as the manifest says', async (t) => {
     const place = await workplaceHere(t);
     const args = ['dlbricks', 'run', await evaluation(place, { settings: { cut: 'layer', remeasure: 'all' } })];
     await place.run(args);
@@ -67,14 +67,14 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
     assert.deepEqual(planIn(await place.run([...args, ...AS_STORED])), { toMeasure: 0, known: 5 });
   });
 
-  it('measures only what an earlier evaluation has not', async (t) => {
+  it('measures only bricks that no earlier evaluation has measured', async (t) => {
     const place = await workplaceHere(t);
     await place.run(['dlbricks', 'run', await evaluation(place, { models: ['three.onnx'] })]);
     const { toMeasure, known } = planIn(await place.run(['dlbricks', 'run', await evaluation(place)]));
     assert.deepEqual({ toMeasure, known }, { toMeasure: 2, known: 3 });
   });
 
-  it('lets the manifest decide', async (t) => {
+  it('uses the settings of the manifest', async (t) => {
     const place = await workplaceHere(t);
     const manifest = await evaluation(place, {
       batch_size: 2,
@@ -149,7 +149,7 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
     assert.match(stderr, /ask for fewer with --threads or `threads`$/m);
   });
 
-  it('lets two at the same time share a store', async (t) => {
+  it('can run twice at the same time with one store', async (t) => {
     const place = await workplace(t);
     const args = ['dlbricks', 'run', await evaluation(place)];
     const endings = await Promise.all([place.run(args), place.run(args)]);
@@ -162,7 +162,7 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
 });
 
 describe('an evaluation manifest', { ...deadline, concurrency: 2 }, () => {
-  it('with mistakes gets all of them in one go, each with its place', async (t) => {
+  it('with mistakes gives all of them at once, each with its place', async (t) => {
     const place = await workplaceHere(t);
     const manifest = await place.write(
       'wrong.yml',
@@ -189,7 +189,7 @@ describe('an evaluation manifest', { ...deadline, concurrency: 2 }, () => {
     );
   });
 
-  it('that asks for another machine gets the list of what is missing here, and nothing is measured', async (t) => {
+  it('that asks for another machine gives the list of unmet requirements, and nothing is measured', async (t) => {
     const place = await workplaceHere(t);
     const manifest = await evaluation(place, {
       hardware: { processor: 'Nonesuch', cores: { min: 99999 }, memory: { min_gib: 1e9 } },
@@ -253,7 +253,7 @@ describe('dlbricks run MODEL...', deadline, () => {
   it('takes evaluations and models together, with one plan, one table and one document', async (t) => {
     const place = await workplaceHere(t);
     const manifest = await evaluation(place, { batch_size: 2 });
-    // As much as the manifest asks for, so that both share what they measure.
+    // The same protocol as in the manifest, so that both share their measurements.
     const args = ['dlbricks', 'run', manifest, 'three.onnx', 'zoo:squeezenet1.1', ...LAYER_CUT, '--batch', '1'];
     const more = [...QUICK, ...AS_STORED, '--export-json', '-', '--export-csv', 'out.csv'];
     const ending = await place.run([...args, ...more]);
@@ -279,7 +279,7 @@ describe('dlbricks run MODEL...', deadline, () => {
     assert.equal(planIn(await place.run([...args, ...more])).toMeasure, 0);
   });
 
-  it('measures nothing where an evaluation among models has a mistake, and goes on without a broken model', async (t) => {
+  it('measures nothing where an evaluation among models has a mistake, and continues without a broken model', async (t) => {
     const place = await workplaceHere(t);
     const manifest = await evaluation(place);
     await place.write('broken.onnx', 'not a model');
@@ -295,17 +295,17 @@ describe('dlbricks run MODEL...', deadline, () => {
     assert.match(ending.stdout, /│ broken\.onnx +│ - /);
   });
 
-  it('runs once for each size of the batch and number of threads, with one plan, and measures nothing twice', async (t) => {
+  it('runs once for each batch size and number of threads, with one plan, and measures nothing twice', async (t) => {
     const place = await workplaceHere(t);
     await place.write('four.onnx', chain(FOUR_LAYERS));
     await place.write('fixed.onnx', chain(['Relu', 'Exp'], [1, 8]));
     const sweep = ['--batch', '1,2', '--threads', '1,2', ...LAYER_CUT, ...QUICK, ...AS_STORED];
     const args = ['dlbricks', 'run', 'four.onnx', 'fixed.onnx', ...sweep, '--export-csv', '-'];
     const ending = await place.run(args);
-    // A model whose batch is fixed has no row of another one.
+    // A model with a fixed batch cannot have another batch.
     assert.match(ending.stderr, /^warning: fixed\.onnx: .*batch is fixed at 1/m);
     assert.equal(ending.code, 3);
-    // Three bricks of one model, one more of the other; only that of batch 1; each with 1 and 2 threads.
+    // Batch 1: three bricks of one model, and one more of the other. Batch 2: three bricks. Each with 1 and 2 threads.
     assert.deepEqual(planIn(ending), { toMeasure: 2 * (4 + 3), known: 0 });
     const rows = ending.stdout
       .trim()

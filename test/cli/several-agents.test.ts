@@ -8,8 +8,8 @@ import { workplace, type Workplace } from './support/command.js';
 import { chain, MANY_BRICKS, MANY_OPERATORS } from './support/tiny-models.js';
 
 /**
- * The limit is against hanging only: a server, a plugin and two agents start. Each test has its own; the longest, which
- * waits for an agent that is suspended, runs beside the others.
+ * The limit only ends a test that hangs. Each test starts a server, a plugin and two agents of its own. The longest
+ * test, which waits for a suspended agent, runs beside the others.
  */
 const suite = { timeout: 300_000, concurrency: 2 };
 
@@ -43,7 +43,7 @@ describe('several agents in processes of their own', suite, () => {
     ['is suspended', 'SIGSTOP'],
     ['is killed', 'SIGKILL'],
   ] as const) {
-    it(`share an evaluation, and do the work of one that ${end} in the middle`, async (t) => {
+    it(`share an evaluation, and take over the work of one that ${end} in the middle`, async (t) => {
       const { place, client, agents, addresses, evaluate } = await atWork(t, ['onnxruntime', 'onnxruntime']);
       const command = place.start([...evaluate, '--agents', 'all', '--export-json', 'report.json']);
       await command.said(/2 agents with .*: /);
@@ -82,7 +82,7 @@ describe('several agents in processes of their own', suite, () => {
     assert.equal(rows.length, 3);
   });
 
-  it('leave the results of the others where one is killed, with exit code 3 and its reason', async (t) => {
+  it('keep the results of the others where one is killed, with exit code 3 and the reason of the failure', async (t) => {
     const { place, client, agents, evaluate } = await atWork(t, ['onnxruntime', 'onnxruntime-web']);
     const command = place.start([...evaluate, '--placement', 'each', '--export-json', 'systems.json']);
     await until(async () => {

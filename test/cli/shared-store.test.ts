@@ -9,7 +9,7 @@ import { deadline, type Ending, type Running, workplace, type Workplace } from '
 import { planIn, reportIn } from './support/report.js';
 import { AS_STORED, chain, LAYER_CUT, MANY_OPERATORS, QUICK } from './support/tiny-models.js';
 
-/** A command that measures twenty bricks, each in a process of its own, and what starts it. */
+/** A workplace, and a function that starts a command (a process of its own) that measures twenty bricks. */
 async function placeWithCommand(t: TestContext) {
   const place = await workplace(t);
   const model = await place.write('many.onnx', chain(MANY_OPERATORS));
@@ -17,7 +17,7 @@ async function placeWithCommand(t: TestContext) {
   return { place, start: () => place.start(args) };
 }
 
-/** Waits until a command has leases on what it measures. */
+/** Waits until a command has leases on its measurements. */
 async function untilLeased({ store }: Workplace): Promise<void> {
   const opened = await openEmbeddedStore(store, {});
   const isLeased = async (): Promise<boolean> => {
@@ -31,7 +31,7 @@ async function untilLeased({ store }: Workplace): Promise<void> {
   }
 }
 
-/** Stops a command, but not in the middle of a transaction: others would wait for its lock. */
+/** Suspends a command, but not in the middle of a transaction: others would wait for its lock. */
 async function suspend({ process }: Running, { store }: Workplace): Promise<void> {
   const opened = await openEmbeddedStore(store, {});
   try {
@@ -55,7 +55,7 @@ function assertComplete(ending: Ending): void {
   );
 }
 
-/** Every measured latency is in the estimate, and the whole model was measured twice. */
+/** The estimate, which depends on every measured latency of a brick, and both latencies of the whole model. */
 function latenciesIn(ending: Ending): readonly unknown[] {
   return reportIn(ending).models.map((model) => [model.estimate_ms, model.end_to_end_ms, model.end_to_end_repeat_ms]);
 }
@@ -67,7 +67,7 @@ describe('two commands with one store at the same time', deadline, () => {
     const { place, start } = await placeWithCommand(t);
     const first = start();
     await untilLeased(place);
-    // So that it still measures when the other one begins.
+    // The first command then still measures when the second one begins.
     await suspend(first, place);
     const second = start();
     const [, pid] = await second.said(WAITS);
@@ -81,7 +81,7 @@ describe('two commands with one store at the same time', deadline, () => {
     assert.deepEqual(latenciesIn(other), latenciesIn(one));
   });
 
-  it('go on at once where the one that measures is killed', async (t) => {
+  it('continue at once where the one that measures is killed', async (t) => {
     const { place, start } = await placeWithCommand(t);
     const first = start();
     await untilLeased(place);
@@ -92,7 +92,7 @@ describe('two commands with one store at the same time', deadline, () => {
     assertComplete(await second.ended);
   });
 
-  it('go on where the one that measures is suspended, and both end', async (t) => {
+  it('continue where the one that measures is suspended, and both end', async (t) => {
     const { place, start } = await placeWithCommand(t);
     const first = start();
     await untilLeased(place);

@@ -36,7 +36,7 @@ describe('the result of an evaluation', () => {
     assert.match(text, /^warning: wide intervals: vague \(± 80\.0 %\); /m);
   });
 
-  it('is the document where that is asked for', async () => {
+  it('is the JSON document where that is asked for', async () => {
     assert.deepEqual(JSON.parse(await shown(outcomeWith(JSON.stringify(report)), 'dlbricks', true)), report);
   });
 

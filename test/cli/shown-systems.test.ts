@@ -49,7 +49,7 @@ function text(width?: number): string {
 }
 
 describe('the result of an evaluation on several systems', () => {
-  it('is a table of models by systems for people, with the reason of a failure', () => {
+  it('is a table of models by systems, with the reason of a failure', () => {
     assert.match(text(), /│ model +│ +fast \(ms\) +│ slow \(ms\) +│/);
     assert.match(text(), /│ resnet18 │ +10\.00 ± 10\.0 % │ +- │/);
     assert.match(text(), /│ bert +│ +part: 25\.50 │ +- │/);
@@ -86,7 +86,7 @@ describe('the result of an evaluation on several systems', () => {
     assertOfSchema('systems', JSON.parse(TABLE_EXPORTERS.json(shown.result())));
   });
 
-  it('is nothing else: the document of a plugin is left to the plugin', () => {
+  it('is recognised: the document of a plugin is left to the plugin', () => {
     assert.equal(shownSystems({ models: [] }), undefined);
     assert.equal(shownSystems(undefined), undefined);
   });

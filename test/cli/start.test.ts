@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { deadline, workplace } from './support/command.js';
 
 describe('the start of a command', deadline, () => {
-  it('says which version it is of the package', async (t) => {
+  it('prints the version of the package', async (t) => {
     const place = await workplace(t);
     const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
       version: string;

@@ -18,10 +18,10 @@ const OTHER = sampleSystem({ framework: 'another' });
 
 const FAILURE = { kind: 'failure', reason: 'unsupported', message: 'no such kernel' } as const;
 
-/** Half of two cores in a second. */
+/** Other processes take half of the time of two cores in a second. */
 const BUSY = { wallMs: 1000, cores: 2, othersMs: 1000, stealMs: 0 };
 
-/** 0 to 3 are of one system: an ordinary one, a failure, a disturbed one, an old one; 4 is of another. */
+/** 0 to 3 are of one system: an ordinary measurement, a failure, a disturbed and an old one. 4 is of another system. */
 const MEASUREMENTS = [
   sampleMeasurement(0, { measuredAt: new Date().toISOString() }),
   sampleMeasurement(1, { measuredAt: new Date().toISOString(), outcome: FAILURE }),
@@ -38,7 +38,7 @@ async function filled(t: TestContext, kind: string) {
   await opened.collection(NOTES).put(note('a'));
   await opened.close();
   const store = (...args: readonly string[]) => place.run(['store', ...args, '--store', uri]);
-  /** Numbers of the measurements that are left, and how many notes. */
+  /** Indices of the remaining measurements, and the number of remaining notes. */
   const left = async () => {
     const again = await openStore(uri, { onWarning: () => undefined });
     const signatures: string[] = [];
@@ -53,7 +53,7 @@ async function filled(t: TestContext, kind: string) {
 
 for (const kind of Object.keys(KINDS)) {
   describe(`mlmodelscope store on a store of kind ${kind}`, { ...deadline, concurrency: 2 }, () => {
-    it('says how much there is of which systems', async (t) => {
+    it('counts the measurements of each system', async (t) => {
       const { store } = await filled(t, kind);
       const { stdout, code } = await store('info', '--json');
       assert.equal(code, 0);
@@ -83,7 +83,7 @@ for (const kind of Object.keys(KINDS)) {
       [['--failed', '--older-than', '4w'], []],
     ];
     for (const [options, meant] of selections) {
-      it(`lists and prunes what ${options.join(' ')} means`, async (t) => {
+      it(`lists and prunes the measurements of ${options.join(' ')}`, async (t) => {
         const { store, left } = await filled(t, kind);
         const listed = (await store('list', ...options, '--json')).stdout.split('\n').filter((line) => line !== '');
         assert.deepEqual(
@@ -99,7 +99,7 @@ for (const kind of Object.keys(KINDS)) {
       });
     }
 
-    it('deletes what is named, by its first digits', async (t) => {
+    it('deletes a measurement or a system that is named by its first digits', async (t) => {
       const { store, left } = await filled(t, kind);
       const ids = [signatureOf(0).slice(0, 10), OTHER.fingerprint.slice(0, 10)];
       assert.equal((await store('delete', ...ids, '--dry-run')).stdout, 'would delete 2 measurements\n');
@@ -153,7 +153,7 @@ describe('mlmodelscope store', { ...deadline, concurrency: 2 }, () => {
     },
   );
 
-  it('prunes and deletes nothing without being told what', async (t) => {
+  it('prunes and deletes nothing without a selection', async (t) => {
     const { store, left } = await filled(t, 'embedded');
     for (const args of [['prune'], ['delete'], ['delete', '--documents', 'notes', 'abcd'], ['delete', '12']]) {
       assert.equal((await store(...args)).code, 2, args.join(' '));

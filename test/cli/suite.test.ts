@@ -24,7 +24,7 @@ function bricksIn(place: Workplace): Promise<readonly string[]> {
 }
 
 describe('a suite', { ...deadline, concurrency: 2 }, () => {
-  it('that was measured composes with its recipe to what validating the model gives', async (t) => {
+  it('that was measured gives with its recipe the same estimate as validating the model', async (t) => {
     const place = await workplaceHere(t);
     await generate(place);
     const validated = await place.run([
@@ -47,7 +47,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
     const [expected, actual] = [reportIn(validated).models[0], reportIn(composed).models[0]];
     assert.deepEqual(actual, {
       ...expected,
-      // The recipe does not have them.
+      // The recipe does not have these values.
       dimensions: [],
       graph_signature: null,
       preparing_seconds: null,
@@ -69,7 +69,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
     assert.match(stderr, /--export-json FILE/);
   });
 
-  it('holds the bricks of decoys, of which the recipe says nothing', async (t) => {
+  it('holds the bricks of decoys, which the recipe does not mention', async (t) => {
     const place = await workplaceHere(t);
     await place.write('decoy.onnx', chain(['Exp', 'Abs']));
     await generate(place, '--decoy', 'decoy.onnx');
@@ -88,7 +88,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
     assert.deepEqual([granularity, batch, models[0]?.sequences.length], [2, 3, 2]);
   });
 
-  it('is never written over', async (t) => {
+  it('is never overwritten', async (t) => {
     const place = await workplaceHere(t);
     await generate(place);
     const before = await bricksIn(place);
@@ -108,7 +108,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
     assert.equal(ending.code, 1);
   });
 
-  it('that was changed on its way is not measured', async (t) => {
+  it('that was changed after its generation is not measured', async (t) => {
     const place = await workplaceHere(t);
     await generate(place);
     const [brick = ''] = await bricksIn(place);

@@ -82,7 +82,7 @@ describe('a sweep', { ...deadline, concurrency: 2 }, () => {
     assert.match(both.stderr, /one evaluation/);
   });
 
-  it('refuses what is no cut and no length before it loads anything', async (t) => {
+  it('refuses an unknown cut or length before it loads anything', async (t) => {
     const place = await workplaceHere(t);
     for (const [option, value, says] of [
       ['--cut', 'layer,graph', /list of kernel and layer|list of layer and kernel/],

@@ -9,10 +9,10 @@ import { chain, FOUR_LAYERS, LAYER_CUT, MANY_OPERATORS, QUICK } from './support/
 
 const ESCAPE = '\u001b';
 
-/** Enough runs that a bar is seen before it is gone. */
+/** Enough runs that a bar is visible before it is removed. */
 const VISIBLE = ['--runs', '400', '--warmup', '1'] as const;
 
-/** Of a chain of these layers, and of a model with a layer that no runtime has. */
+/** Arguments that validate a chain of these layers, and a model with a layer that no runtime has. */
 async function validate(
   place: Workplace,
   operators: readonly string[],
@@ -23,7 +23,7 @@ async function validate(
   return ['dlbricks', 'validate', 'chain.onnx', 'broken.onnx', ...LAYER_CUT, ...options];
 }
 
-test('texts of others neither control a terminal nor turn the direction of its lines', () => {
+test('foreign texts neither control a terminal nor change the direction of its lines', () => {
   const foreign = 'a\u001b[2Jb\u009b31mc\rd\u202ee\u2066f\u2028g\th\ni \u00e9\u{1f41f}';
   assert.equal(printable(foreign), 'a\ufffd[2Jb\ufffd31mc\ufffdd\ufffde\ufffdf\ufffdg\th\ni \u00e9\u{1f41f}');
 });
@@ -36,7 +36,7 @@ describe('output that goes to no terminal', { ...deadline, concurrency: 2 }, () 
     assert.doesNotMatch(stderr, /\r|\[=*-*\]/);
   });
 
-  it('has none where a build server’s variables make libraries colourful either', async (t) => {
+  it('has none either where a build server’s variables make libraries print colours', async (t) => {
     const place = await workplace(t);
     const env = { CI: 'true', FORCE_COLOR: '1' };
     const { stdout, stderr } = await place.run(await validate(place, FOUR_LAYERS, ...QUICK), { env });
@@ -46,7 +46,7 @@ describe('output that goes to no terminal', { ...deadline, concurrency: 2 }, () 
 
 describe('on a terminal', { ...deadline, skip: needsTerminal, concurrency: 2 }, () => {
   for (const columns of [80, 120]) {
-    it(`of ${columns} columns a bar shows how far it is, and is gone at the end`, async (t) => {
+    it(`of ${columns} columns a bar shows the progress, and is removed at the end`, async (t) => {
       const place = await workplace(t);
       const terminal = onTerminal(t, place, await validate(place, MANY_OPERATORS, ...VISIBLE), columns);
       await terminal.ended;
@@ -71,7 +71,7 @@ describe('on a terminal', { ...deadline, skip: needsTerminal, concurrency: 2 }, 
 
   for (const [what, env, bold, isBold] of [
     ['colours the table', {}, '[1mmodel', true],
-    ['does not where NO_COLOR is set', { NO_COLOR: '1' }, '[1m', false],
+    ['does not colour it where NO_COLOR is set', { NO_COLOR: '1' }, '[1m', false],
   ] as const) {
     it(what, async (t) => {
       const place = await workplace(t);
@@ -109,7 +109,7 @@ describe('on a terminal', { ...deadline, skip: needsTerminal, concurrency: 2 }, 
     });
   }
 
-  it('shows names from files without obeying them', async (t) => {
+  it('shows names from files without executing their control sequences', async (t) => {
     const place = await workplace(t);
     await place.write(`evil${ESCAPE}]0;title\u0007.onnx`, chain(['Relu']));
     const terminal = onTerminal(t, place, ['dlbricks', 'compose', `evil${ESCAPE}]0;title\u0007.onnx`], 120);

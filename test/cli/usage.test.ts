@@ -10,7 +10,7 @@ interface Mistake {
   readonly args: readonly string[];
   readonly says: RegExp;
   readonly code: number;
-  /** Makes what the arguments refer to. */
+  /** Makes the files that the arguments refer to. */
   readonly given?: (place: Workplace) => Promise<unknown>;
 }
 
@@ -79,13 +79,13 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 2,
     given: withSymbol,
   },
-  'a dimension whose size is not said': {
+  'a dimension without a known size': {
     args: validate(MODEL),
     says: /model\.onnx: .*is not known: "sequence".* --dimension sequence=SIZE/,
     code: 2,
     given: withSymbol,
   },
-  'several dimensions whose sizes are not said': {
+  'several dimensions without known sizes': {
     args: ['trace', 'model', MODEL],
     says: /sizes of dimensions are not known: "rows" .*, "columns" .*--dimension rows=SIZE --dimension columns=SIZE/,
     code: 2,
@@ -116,7 +116,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'a server where an agent was meant': {
     args: ['dlbricks', 'run', MODEL, '--server', '127.0.0.1:7070'],
-    says: /--server is the platform's, as of 'mlmodelscope evaluate'; name the agent by --agent/,
+    says: /--server names the platform's server, as in 'mlmodelscope evaluate'; name the agent with --agent/,
     code: 2,
   },
   'an evaluation with mistakes among models': {
@@ -143,12 +143,12 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 2,
     given: (place) => place.write('hardware.yml', 'dlspec: hardware/v1\n'),
   },
-  'what is taken again, of a command that a server runs': {
+  '--remeasure for a command that a server runs': {
     args: ['evaluate', 'evaluation.yml', '--remeasure', 'all'],
     says: /write settings: \{ remeasure: all \} into the manifest/,
     code: 2,
   },
-  'a percentile that there is not': {
+  'a percentile that does not exist': {
     args: ['latency', MODEL, '--percentiles', '50,100'],
     says: /numbers above 0 and below 100, as in 50,90,99\.9/,
     code: 2,
@@ -221,13 +221,13 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 2,
     given: withModel,
   },
-  'a system that the store has nothing of': {
+  'a system without measurements in the store': {
     args: ['dlbricks', 'compose', MODEL, '--system', 'abc', '--store', 'memory:'],
     says: /--system abc: the store has no measurements at all/,
     code: 2,
     given: withModel,
   },
-  'a granularity for what is cut already': {
+  'a granularity for bricks that are already cut': {
     args: ['dlbricks', 'run', '--suite', '.', '-G', '2'],
     says: /--granularity cannot be used with --suite/,
     code: 2,

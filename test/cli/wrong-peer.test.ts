@@ -8,7 +8,7 @@ import { workplaceHere } from './support/workplace-here.js';
 const NOBODY = '127.0.0.1:1';
 
 describe('an address', { ...deadline, concurrency: 2 }, () => {
-  it('of an agent where a server was meant is an error that says what to give', async (t) => {
+  it('of an agent where a server is meant is an error that names the right option', async (t) => {
     const place = await workplaceHere(t);
     const agent = place.start(['agent', '--listen', '127.0.0.1:0']);
     const [, address = ''] = await agent.said(/^agent listening on (127\.0\.0\.1:\d+)\n/);
@@ -20,13 +20,13 @@ describe('an address', { ...deadline, concurrency: 2 }, () => {
       const ending = await place.run([...args, '--server', address]);
       assert.match(
         ending.stderr,
-        new RegExp(`^what answers at ${address} is no server.*an agent takes .*dlbricks run --agent ${address}`),
+        new RegExp(`^the program at ${address} is no server.*an agent takes .*dlbricks run --agent ${address}`),
       );
       assert.equal(ending.code, 1);
     }
   });
 
-  it('of a server where an agent was meant is an error that says where agents are', async (t) => {
+  it('of a server where an agent is meant is an error that says where agents are', async (t) => {
     const place = await workplaceHere(t);
     const server = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins']);
     const [, address = ''] = await server.said(/^server listening on (127\.0\.0\.1:\d+)\n/);

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../store/temporary-folder.js';
 
 const OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'disabled' } as const;
 
-/** y = op(x), of so many elements: enough to have a producer. */
+/** y = op(x) on this number of elements; the default is enough to have a producer. */
 function unary(opType: string, elements = 4096): Benchmark {
   const dims = [elements / 64, 64];
   const tiny = benchmarkOf({
@@ -28,7 +28,7 @@ function unary(opType: string, elements = 4096): Benchmark {
   return { ...tiny, model: encodeModelToBytes({ ...parsed, graph: { ...parsed.graph, types } }) };
 }
 
-/** What the runtime executes in the second run of a composite, in its order. */
+/** The kernels that the runtime executes in the second run of a composite, in order. */
 async function executedOf({ benchmark }: Composite, folder: string): Promise<readonly ProfiledKernel[]> {
   const predictor = onnxRuntimePredictor();
   let profiled: ProfiledModel | undefined;
@@ -57,7 +57,7 @@ function nodeOf(composite: Composite, brick: number): string {
 }
 
 describe('a composite', { timeout: 60_000 }, () => {
-  test('is executed in the order of its bricks, each right after what writes its input', async (t) => {
+  test('is executed in the order of its bricks, each right after the node that writes its input', async (t) => {
     // Different shapes, so that none reads another one's output.
     const bricks = ['Relu', 'Tanh', 'Sigmoid', 'Exp'].map((opType, index) => unary(opType, 4096 * (index + 1)));
     const composite = compositeOf(bricks, 2 ** 20);
@@ -84,13 +84,13 @@ describe('a composite', { timeout: 60_000 }, () => {
     );
   });
 
-  test('hands over a few integers for outputs of any size', () => {
+  test('returns a few integers for outputs of any size', () => {
     const { graph: composed } = parseModel(compositeOf([unary('Relu', 2 ** 20)], 0).benchmark.model, 'composite');
     assert.deepEqual(composed.outputs, ['joined']);
     assert.equal(composed.types.get('joined')?.elementType, 'int64');
   });
 
-  test('lets a brick read what the one before it has written, where the shapes fit', () => {
+  test('lets a brick read the output of the brick before it, where the shapes fit', () => {
     const composite = compositeOf([unary('Relu'), unary('Tanh')], 0);
     const { graph: composed } = parseModel(composite.benchmark.model, 'composite');
     const [relu, tanh] = [0, 1].map((brick) => composed.nodes.find(({ name }) => name === nodeOf(composite, brick)));
@@ -104,7 +104,7 @@ describe('a composite', { timeout: 60_000 }, () => {
     );
   });
 
-  test('makes the values of which a brick computes an exponential function: those of another one may be too large', () => {
+  test('makes the input of an exponential function, since outputs of another brick may be too large', () => {
     const inputOf = (opType: string): string | undefined => {
       const { benchmark } = compositeOf([unary('Relu'), unary(opType)], 0);
       const { nodes } = parseModel(benchmark.model, 'composite').graph;
@@ -113,7 +113,7 @@ describe('a composite', { timeout: 60_000 }, () => {
     assert.deepEqual(['Tanh', 'Softmax', 'Exp', 'Sigmoid'].map(inputOf), ['b0_y', 'b1_x', 'b1_x', 'b1_x']);
   });
 
-  test('has idle nodes of two numbers of inputs, one right after another, and after another node with no work', () => {
+  test('has idle nodes with 1 and with 4 inputs, one right after another, after another node without work', () => {
     const composite = compositeOf([unary('Relu'), unary('Tanh')], 0);
     const { nodes } = parseModel(composite.benchmark.model, 'composite').graph;
     const names = [...composite.idleNodes.values()].flat();
@@ -127,7 +127,7 @@ describe('a composite', { timeout: 60_000 }, () => {
     assert.ok(idle.every(({ inputs }) => inputs.every((input) => input === 'shape0')));
   });
 
-  test('makes an index or a positive number for a brick that needs one, and takes no other value for it', () => {
+  test('makes an index or a positive number for a brick that needs one, and uses no output of another brick for it', () => {
     const gather = benchmarkOf({
       inputs: { table: { dims: [16, 64] }, ids: { dims: [64, 64], elementType: 'int64' } },
       nodes: [{ opType: 'Gather', inputs: ['table', 'ids'], outputs: ['y'] }],
@@ -139,7 +139,7 @@ describe('a composite', { timeout: 60_000 }, () => {
     assert.equal(composed.nodes.find(({ outputs }) => outputs.includes(ids ?? ''))?.opType, 'Cast');
   });
 
-  test('gives weights of the same shape values of their own, so that none is read for another', () => {
+  test('gives weights of the same shape different values, so that none is read instead of another', () => {
     const { inputs } = compositeOf([matMul, matMul], 0).benchmark;
     const seeds = inputs.filter(({ role }) => role === 'weight').map(({ fill }) => fill.seed);
     assert.equal(new Set(seeds).size, seeds.length);

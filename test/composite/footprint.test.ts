@@ -6,7 +6,7 @@ const MIB = 2 ** 20;
 const CACHE = 32 * MIB;
 
 describe('classes of footprints', () => {
-  test('are a factor of four apart, the nearest on a logarithmic scale counts', () => {
+  test('are a factor of four apart; the nearest class on a logarithmic scale counts', () => {
     for (const [bytes, expected] of [
       [0, 1],
       [1.9, 1],
@@ -18,19 +18,19 @@ describe('classes of footprints', () => {
     }
   });
 
-  test('end where no cache holds anything: all larger ones are one class', () => {
+  test('end where a cache holds nothing: all larger footprints are one class', () => {
     const cold = 48 * MIB;
     assert.deepEqual([isColdFootprint(cold - 1, CACHE), isColdFootprint(cold, CACHE)], [false, true]);
     for (const bytes of [cold, 100 * MIB, 1024 * MIB]) assert.equal(footprintClass(bytes, CACHE), cold);
   });
 
-  test('are all at least a factor of four below the last one', () => {
+  test('are all at least a factor of four below the last class', () => {
     // Between 4 and 48 MiB there is no 16.
     assert.equal(footprintClass(14.5 * MIB, CACHE), 48 * MIB);
     assert.equal(footprintClass(16 * MIB, 64 * MIB), 16 * MIB);
   });
 
-  test('are there where the size of the cache is not known', () => {
+  test('exist also where the size of the cache is unknown', () => {
     assert.ok(footprintClass(1024 * MIB, 0) > footprintClass(MIB, 0));
   });
 });

@@ -8,7 +8,7 @@ import { buildZooModel } from '../../src/zoo/zoo.js';
 import { graph, graphAttribute, model, node, value } from '../onnx/protos.js';
 
 describe('operators of a file', () => {
-  test('are those that the whole reader finds', () => {
+  test('are the same as those of the full reader', () => {
     const bytes = encodeModelToBytes(buildZooModel('squeezenet1.1'));
     const parsed = parseModel(bytes, 'squeezenet');
     const { nodes, standard, opsets } = operatorsOf(bytes);
@@ -17,7 +17,7 @@ describe('operators of a file', () => {
     assert.deepEqual(opsets, parsed.opsets);
   });
 
-  test('count those of branches, whose nodes are not nodes of the graph', () => {
+  test('include those of branches, whose nodes do not count as nodes of the graph', () => {
     const branch = graph({ node: [node('Tanh', ['x'], ['t'])], output: [value('t')] });
     const bytes = model({
       node: [node('If', ['c'], ['y'], [graphAttribute('then_branch', branch), graphAttribute('else_branch', branch)])],
@@ -29,7 +29,7 @@ describe('operators of a file', () => {
     assert.deepEqual(standard, new Set(['If', 'Tanh']));
   });
 
-  test('say of which values only a part is read: first inputs of lookups that no other node reads', () => {
+  test('name the values that are read only in part: first inputs of lookups that no other node reads', () => {
     const branch = graph({ node: [node('Tanh', ['tied'], ['t'])], output: [value('t')] });
     const bytes = model({
       node: [

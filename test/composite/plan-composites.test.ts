@@ -18,7 +18,7 @@ interface Wish {
   readonly opset?: number;
 }
 
-/** By default it is cold, being 1.5 times the cache. */
+/** A brick; by default cold, with a footprint of 1.5 times the cache. */
 function brick({ footprintMib = 48, modelBytes = 0, weightMib = 0, roughMs = 0, ...operator }: Wish): BrickInContext {
   const { opType = 'Mul', opset = 17 } = operator;
   const elements = Math.max(1, (weightMib * MIB) / 4);
@@ -36,7 +36,7 @@ function groupsOf(bricks: readonly BrickInContext[], limits: Partial<PlanLimits>
 }
 
 describe('bricks that go into one graph', () => {
-  test('are all of one footprint, in their order', () => {
+  test('have the same footprint, and keep their order', () => {
     const bricks = [48, 4, 48, 4, 48].map((footprintMib) => brick({ footprintMib }));
     assert.deepEqual(groupsOf(bricks), [
       [0, 2, 4],
@@ -44,7 +44,7 @@ describe('bricks that go into one graph', () => {
     ]);
   });
 
-  test('have as many weights as the memory limit lets them, filled and packed', () => {
+  test('have as many weights as the memory limit allows, filled and packed', () => {
     const bricks = Array.from({ length: 4 }, () => brick({ weightMib: 100 }));
     assert.deepEqual(groupsOf(bricks), [[0, 1, 2, 3]]);
     // 256 MiB for the runtime, and twice 200 MiB.
@@ -54,7 +54,7 @@ describe('bricks that go into one graph', () => {
     ]);
   });
 
-  test('may be alone where even one is over the limit: that is for the measuring process to refuse', () => {
+  test('may be a single brick above the limit: the measuring process refuses it', () => {
     assert.deepEqual(groupsOf([brick({ weightMib: 200 })], { memoryLimitBytes: 300 * MIB }), [[0]]);
   });
 
@@ -66,7 +66,7 @@ describe('bricks that go into one graph', () => {
     );
   });
 
-  test('are of one model where a cache may still hold what it reads, and of any where all is cold', () => {
+  test('are of one model where a cache may still hold its data, and of any models where all are cold', () => {
     const ofModels = (footprintMib: number): readonly BrickInContext[] => {
       return [7, 9, 7].map((modelBytes) => brick({ footprintMib, modelBytes }));
     };
@@ -74,14 +74,14 @@ describe('bricks that go into one graph', () => {
     assert.deepEqual(groupsOf(ofModels(48)), [[0, 1, 2]]);
   });
 
-  test('take about a second together, so that no weight is idle for as long as memory is taken away', () => {
+  test('take about a second together, so that no weight is idle long enough to be taken out of memory', () => {
     const bricks = [600, 300, 300, 5000, 100].map((roughMs) => brick({ roughMs }));
     assert.deepEqual(groupsOf(bricks), [[0, 1], [2, 4], [3]]);
   });
 
   test('have no more events than a profile keeps', () => {
     const bricks = Array.from({ length: 10 }, () => brick({}));
-    // 500,000 events for 4 a node.
+    // At most 500,000 events, 4 for each node in each run.
     assert.deepEqual(
       groupsOf(bricks, { runs: 31_250 }).map((group) => group.length),
       [4, 4, 2],
@@ -96,13 +96,13 @@ describe('bricks that go into one graph', () => {
     assert.deepEqual(groupsOf([brick({ opset: 17 }), brick({ opType: 'Softmax', opset: 12 })]), [[0], [1]]);
   });
 
-  test('read as much besides as their footprint needs', () => {
+  test('read as much padding as their footprint needs', () => {
     const padding = (wish: Wish): number => (planComposites([brick(wish)], LIMITS)[0]?.paddingBytes ?? 0) / MIB;
     assert.equal(Math.round(padding({ footprintMib: 48, weightMib: 10 })), 38);
     assert.equal(padding({ footprintMib: 48, weightMib: 100 }), 0);
   });
 
-  test('count of a table the rows that are looked up, since no more of it passes through the caches', () => {
+  test('count only the rows of a table that are looked up, since only these pass through the caches', () => {
     const rows = (4 * MIB) / 4;
     const lookup = (index: number): BrickInContext => {
       const benchmark = benchmarkOf({
@@ -115,11 +115,11 @@ describe('bricks that go into one graph', () => {
     const [plan, ...others] = planComposites([0, 1, 2].map(lookup), LIMITS);
     assert.deepEqual([plan?.bricks, others], [[0, 1, 2], []]);
     assert.equal(Math.round((plan?.paddingBytes ?? 0) / MIB), 4);
-    // In memory, tables count whole: one fits beside the 256 MiB of the runtime.
+    // In memory, a whole table counts: one fits beside the 256 MiB of the runtime.
     assert.deepEqual(groupsOf([0, 1].map(lookup), { memoryLimitBytes: 270 * MIB }), [[0], [1]]);
   });
 
-  test('are found in a time that grows with their number, not with its square', () => {
+  test('are found in a time that grows linearly with their number, not with its square', () => {
     const bricks = Array.from({ length: 20_000 }, (_, index) => brick({ footprintMib: index % 2 === 0 ? 48 : 16 }));
     assert.equal(groupsOf(bricks.slice(0, 2)).length, 2);
     const timeOf = (count: number): number => {

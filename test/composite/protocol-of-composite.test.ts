@@ -4,16 +4,16 @@ import { protocolOfComposite } from '../../src/composite/protocol-of-composite.j
 import { PROTOCOL } from '../store/sample-measurement.js';
 
 describe('the protocol of a composite', () => {
-  test('is a quarter of the runs, since a model is a sum of many bricks', () => {
+  test('has a quarter of the runs, since a model is a sum of many bricks', () => {
     assert.equal(protocolOfComposite({ ...PROTOCOL, runs: 50 }).runs, 13);
   });
 
-  test('is three runs at least, as far as so many are asked for', () => {
+  test('has at least three runs, unless fewer are asked for', () => {
     assert.equal(protocolOfComposite({ ...PROTOCOL, runs: 8, minRuns: 8 }).runs, 3);
     assert.equal(protocolOfComposite({ ...PROTOCOL, runs: 2, minRuns: 2 }).runs, 2);
   });
 
-  test('never has more runs at least than at most, nor more than one warm-up', () => {
+  test('never has a minimum of runs above the number of runs, nor more than one warm-up run', () => {
     const { runs, minRuns, warmupRuns } = protocolOfComposite({ ...PROTOCOL, runs: 50, minRuns: 50, warmupRuns: 9 });
     assert.ok(minRuns <= runs);
     assert.equal(minRuns, 3);

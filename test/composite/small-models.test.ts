@@ -37,7 +37,8 @@ function weightBytes({ inputs }: Benchmark): number {
   return weights.reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
 }
 
-// Copies with weights of their own made 100 MB of a model of 2 MB, which stays in the caches, and its estimate twice too high.
+// With weights of its own in each copy, a model of 2 MB, which stays in the caches, takes 100 MB, and its estimate is
+// twice too high.
 describe('a small model whose bricks are measured together', () => {
   for (const [operator, bytes] of Object.entries(SMALL)) {
     test(`has its weights once: ${operator}`, () => {

@@ -27,7 +27,7 @@ export interface ComposeFile {
   readonly volumes: Readonly<Record<string, unknown>>;
 }
 
-/** `${NAME:-default}` and `${NAME:?what to do}`, as Compose fills them in. */
+/** Replaces `${NAME:-default}` and `${NAME:?advice}` as Compose does. */
 function interpolated(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, operator?: string, rest?: string) => {
     const value = new Map(Object.entries(variables)).get(name);
@@ -41,6 +41,6 @@ function interpolated(text: string, variables: Readonly<Record<string, string>>)
 export function readComposeFile(variables: Readonly<Record<string, string>>): ComposeFile {
   const text = readFileSync(inRepository('docker-compose.yml'), 'utf8');
   const withoutComments = text.replace(/^\s*#.*$/gm, '');
-  // Its merge keys are of YAML 1.1.
+  // The file has merge keys of YAML 1.1.
   return load(interpolated(withoutComments, variables), { schema: YAML11_SCHEMA }) as ComposeFile;
 }

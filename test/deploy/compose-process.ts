@@ -11,7 +11,7 @@ import { type Receiver, startReceiver } from '../tracing/support/receiver.js';
 import { startRabbitMq } from '../work/amqp/rabbitmq-process.js';
 import { type ComposeFile, inRepository, readComposeFile } from './compose-file.js';
 
-/** The services that are this project's image. */
+/** The services that run this project's image. */
 export type NodeName = 'server' | 'agent-1' | 'agent-2';
 
 export interface Composed {
@@ -23,11 +23,11 @@ export interface Composed {
   readonly server: string;
   /** Starts a service with its command line and environment. */
   start(name: NodeName): Running;
-  /** Starts all, each when those before it are there. */
+  /** Starts all services, each when the services before it are ready. */
   startAll(): Promise<Readonly<Record<NodeName, Running>>>;
   /** As `docker compose run command ARGS`. */
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ending>;
-  /** Starts the same. */
+  /** Starts the same command, and does not wait for its end. */
   follow(args: readonly string[]): Running;
   /** How many measurements are stored. */
   measurements(): Promise<number>;
@@ -71,7 +71,7 @@ export async function compose(t: TestContext): Promise<Composed> {
   execFileSync('sh', [inRepository('docker/secrets.sh'), secrets], { stdio: 'pipe' });
   const ports = { server: await freePort(), 'agent-1': await freePort(), 'agent-2': await freePort() };
 
-  /** A text of the compose file as it is for a service on this machine. */
+  /** A text of the compose file, with paths and addresses of a service on this machine. */
   const here = (text: string, folder: string, port: number | undefined): string =>
     text
       .replace('/secrets', place.path('secrets', folder))
@@ -90,7 +90,7 @@ export async function compose(t: TestContext): Promise<Composed> {
     const port = name === 'command' ? undefined : ports[name];
     const translate = (text: string): string => here(text, folder, port);
     const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, translate(value)]));
-    // The store and the caches of a container are its own.
+    // Each container has a cache and a configuration of its own.
     return {
       translate,
       env: { ...env, MLMODELSCOPE_CACHE: place.path('cache', name), MLMODELSCOPE_CONFIG: undefined },

@@ -9,7 +9,7 @@ import { needsRabbitMq } from '../work/amqp/rabbitmq-process.js';
 import { inRepository, readComposeFile } from './compose-file.js';
 import { compose, type Composed, type NodeName } from './compose-process.js';
 
-/** Against hanging only. */
+/** Only ends a test that hangs. */
 const deadline = { timeout: 600_000 };
 
 const needsEverything = {
@@ -29,7 +29,7 @@ async function evaluation({ place }: Composed, models: readonly Uint8Array[]): P
   return place.write('evaluation.yml', JSON.stringify({ ...TINY_EVALUATION, models: names }));
 }
 
-/** Of the evaluation that is measured while processes are replaced. */
+/** Widths of the models that are measured while processes are replaced. */
 const WIDTHS = [8, 16, 24, 32] as const;
 const ALL_MEASUREMENTS = WIDTHS.length * MANY_OPERATORS.length;
 
@@ -38,12 +38,12 @@ interface Report {
 }
 
 describe('docker-compose.yml', () => {
-  it('asks for passwords instead of having them', () => {
+  it('asks for passwords instead of containing them', () => {
     assert.throws(() => readComposeFile({}), /MONGO_PASSWORD: set it in \.env/);
     assert.throws(() => readComposeFile({ MONGO_PASSWORD: 'm' }), /RABBITMQ_PASSWORD: set it in \.env/);
   });
 
-  it('has images of one version each, limits of memory, and a restart of all that stays', () => {
+  it('has images of fixed versions, memory limits, and a restart of each service that keeps running', () => {
     for (const [name, service] of Object.entries(file.services)) {
       if (service.build === undefined) assert.match(service.image, /:\d+\.\d+\.\d+/, name);
       if (name === 'secrets' || name === 'command') continue;
@@ -52,7 +52,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('refers only to services, volumes and files that there are', () => {
+  it('refers only to services, volumes and files that exist', () => {
     for (const [name, { depends_on: needed = [], volumes = [] }] of Object.entries(file.services)) {
       const others = Array.isArray(needed) ? needed.map(String) : Object.keys(needed);
       for (const other of others) assert.ok(Object.hasOwn(file.services, other), `${name} needs ${other}`);
@@ -73,7 +73,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives each service the secrets of its own only, and the key of the authority to none that listens', () => {
+  it('gives each service only its own secrets, and the key of the authority to none that listens', () => {
     const mounted = (name: string): readonly string[] => {
       return (file.services[name]?.volumes ?? []).map((volume) => volume.split(':')[0] ?? '');
     };
@@ -92,7 +92,7 @@ describe('docker-compose.yml', () => {
 describe('the image', () => {
   const text = readFileSync(inRepository('Dockerfile'), 'utf8');
 
-  it('is made of what is in the repository', () => {
+  it('copies only files that the repository has', () => {
     const copied = [...text.matchAll(/^COPY --from=build \/app\/(\S+) /gm)].map(([, path = '']) => path);
     assert.ok(copied.includes('docker/healthy.js'));
     for (const path of copied.filter((one) => !/^(dist|node_modules)/.test(one))) {
@@ -125,7 +125,7 @@ describe('the platform of the compose file, as processes', { ...deadline, ...nee
     assert.equal(models[0]?.coverage, 1);
 
     const queues = await at.run(['queue', 'list']);
-    // The last columns: agents, and what waits.
+    // The last columns: agents, and waiting work.
     assert.match(queues.stdout, /│\s+2 │\s+0 │/);
     const stored = await at.run(['store', 'info']);
     assert.match(stored.stdout, /^measurements: [1-9]/m);
@@ -159,7 +159,7 @@ describe('the platform of the compose file, as processes', { ...deadline, ...nee
     for (const name of ['agent-2', 'server', 'agent-1'] as const) {
       const before = await at.measurements();
       await until(async () => (await at.measurements()) > before);
-      assert.ok((await at.measurements()) < ALL_MEASUREMENTS, `it was done before ${name} could be replaced`);
+      assert.ok((await at.measurements()) < ALL_MEASUREMENTS, `all was measured before ${name} was replaced`);
       running[name].process.kill('SIGTERM');
       const { code, stderr } = await running[name].ended;
       assert.equal(code, 0, `${name}: ${stderr}`);

@@ -15,7 +15,7 @@ import { needsRabbitMq, startRabbitMq } from '../work/amqp/rabbitmq-process.js';
 import { inRepository } from './compose-file.js';
 import { readUnit } from './unit-file.js';
 
-/** Against hanging only. */
+/** Only ends a test that hangs. */
 const deadline = { timeout: 300_000 };
 
 const guide = readFileSync(inRepository('docs/deploy.md'), 'utf8');
@@ -29,7 +29,7 @@ function blockOf(heading: string): string {
   return lines.slice(first, last).map((line) => line.slice(4)).join('\n'); // prettier-ignore
 }
 
-/** TLS in front of a server that has none. @returns host:port */
+/** Starts a TLS proxy in front of a server without TLS. @returns host:port */
 async function tlsBefore(t: TestContext, address: string, folder: string, name: string): Promise<string> {
   const read = (file: string): Buffer => readFileSync(join(folder, file));
   const proxy = createServer({ cert: read(`${name}.pem`), key: read(`${name}-key.pem`) }, (socket) => {
@@ -103,7 +103,7 @@ describe('docs/deploy.md', { ...deadline, skip: needsFerretDb.skip || needsRabbi
     }
   });
 
-  it('moves everything of a store into another one', async (t) => {
+  it('moves the whole content of a store into another store', async (t) => {
     const place = await workplace(t);
     const model = await place.write('net.onnx', chain(FOUR_LAYERS));
     const measured = await place.run(['dlbricks', 'run', model, '--cut', 'layer', '--runs', '3', '--warmup', '1']);
@@ -127,7 +127,7 @@ describe('docs/deploy.md', { ...deadline, skip: needsFerretDb.skip || needsRabbi
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 describe('the units', { skip: !hasSystemd && 'needs systemd-analyze' }, () => {
-  it('are what systemd accepts', async (t) => {
+  it('are accepted by systemd', async (t) => {
     const folder = await temporaryFolder(t);
     const units = readdirSync(inRepository('deploy/systemd')).map((name) => {
       const text = readFileSync(inRepository(`deploy/systemd/${name}`), 'utf8');

@@ -3,21 +3,21 @@ import { inRepository } from './compose-file.js';
 
 /** The command of a systemd unit, and its environment. */
 export interface Unit {
-  /** The command line behind the program, as systemd would fill it in. */
+  /** The arguments of the program, with the values that systemd fills in. */
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface UnitOptions {
-  /** Stands for /etc/mlmodelscope. */
+  /** Takes the place of /etc/mlmodelscope. */
   readonly folder: string;
   /** Instance of a template. */
   readonly instance?: string;
-  /** The content of its file of variables. */
+  /** The content of its environment file. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Reads a unit of deploy/systemd as systemd does, as far as these units go. */
+/** Reads a unit of deploy/systemd as systemd does, as far as these units need it. */
 export function readUnit(name: string, { folder, instance = '', variables }: UnitOptions): Unit {
   const text = readFileSync(inRepository(`deploy/systemd/${name}`), 'utf8').replace(/\\\n\s*/g, '');
   const settings = [...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => ({ key, value }));

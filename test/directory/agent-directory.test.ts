@@ -15,7 +15,7 @@ function directoryWithClock() {
 const addresses = (directory: ReturnType<typeof createDirectory>) => directory.list().map(({ address }) => address);
 
 describe('a lease', () => {
-  test('is over when it is not renewed in time', () => {
+  test('expires when it is not renewed in time', () => {
     const { directory, pass } = directoryWithClock();
     directory.register(offer({ address: '10.0.0.1:7070' }));
     pass(999);
@@ -24,7 +24,7 @@ describe('a lease', () => {
     assert.deepEqual(addresses(directory), []);
   });
 
-  test('goes on as long as it is renewed', () => {
+  test('lasts as long as it is renewed', () => {
     const { directory, pass } = directoryWithClock();
     const { id } = directory.register(offer());
     for (let i = 0; i < 10; i++) {
@@ -34,14 +34,14 @@ describe('a lease', () => {
     assert.equal(directory.list().length, 1);
   });
 
-  test('that is over cannot be renewed', () => {
+  test('that has expired cannot be renewed', () => {
     const { directory, pass } = directoryWithClock();
     const { id } = directory.register(offer());
     pass(1000);
     assert.throws(() => directory.renew(id), refusal('not_found', /register again/));
   });
 
-  test('ends at once when the agent says so', () => {
+  test('ends at once when the agent unregisters', () => {
     const { directory } = directoryWithClock();
     const { id } = directory.register(offer());
     directory.unregister(id);
@@ -49,7 +49,7 @@ describe('a lease', () => {
     assert.deepEqual(directory.list(), []);
   });
 
-  test('of an address replaces the one before', () => {
+  test('of an address replaces an earlier lease of this address', () => {
     const { directory } = directoryWithClock();
     const before = directory.register(offer({ frameworkVersion: '1.20.0' }));
     directory.register(offer({ frameworkVersion: '1.30.0' }));
@@ -60,7 +60,7 @@ describe('a lease', () => {
     assert.throws(() => directory.renew(before.id), refusal('not_found'));
   });
 
-  test('is not given without end', () => {
+  test('is given to a limited number of agents', () => {
     const { directory } = directoryWithClock();
     for (let i = 0; i < 1000; i++) directory.register(offer({ address: `10.0.0.1:${i + 1}` }));
     assert.throws(() => directory.register(offer({ address: '10.0.0.2:1' })), refusal('exhausted'));
@@ -84,7 +84,7 @@ describe('a choice', () => {
     assert.deepEqual(chosen, ['10.0.0.1:1', '10.0.0.2:1', '10.0.0.3:1', '10.0.0.1:1']);
   });
 
-  test('of all has every agent that fits, and puts those first whose turn it is', () => {
+  test('of all has every agent that fits, and begins with those whose turn it is', () => {
     const { directory } = directoryWithClock();
     const hosts = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
     for (const [index, host] of hosts.entries()) directory.register(offer({ address: `${host}:1`, cores: index + 1 }));
@@ -98,12 +98,12 @@ describe('a choice', () => {
     assert.throws(() => all(() => ['wrong'], 1), refusal('unsupported', /no agent meets/));
   });
 
-  test('among none says how to start one', () => {
+  test('without any agent says how to start one', () => {
     const { directory } = directoryWithClock();
     assert.throws(() => directory.choose(ANY), refusal('unavailable', /no agent is registered.*mlmodelscope agent/));
   });
 
-  test('that no agent fits lists each with every constraint that it fails', () => {
+  test('that no agent fits lists each agent with every constraint that it does not meet', () => {
     const { directory } = directoryWithClock();
     directory.register(offer({ address: '10.0.0.1:1', cores: 2, architecture: 'arm64' }));
     directory.register(offer({ address: '10.0.0.2:1', cores: 8, architecture: 'arm64' }));

@@ -40,7 +40,7 @@ async function largestModels(count: number): Promise<ModelManifest[]> {
 }
 
 describe('the registration of agents', { timeout: 60_000 }, () => {
-  test('keeps everything that an agent says', async (t) => {
+  test('keeps everything that an agent offers', async (t) => {
     const { client, directory } = await registryServer(t);
     const models = await platformModels();
     const said = offer({ models });
@@ -53,7 +53,7 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
     );
   });
 
-  test('lists agents without the names of their leases', async (t) => {
+  test('lists agents without the ids of their leases', async (t) => {
     const { client, directory } = await registryServer(t);
     const { id } = directory.register(offer());
     const { agents } = await client.unary(listAgents, { pageSize: 0, pageToken: '' }, { deadlineMs });
@@ -82,14 +82,14 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
     ['no address', { address: '' }, /agent\.address/],
     ['an address without a port', { address: '10.0.0.1' }, /agent\.address/],
     ['port 0', { address: '10.0.0.1:0' }, /agent\.address/],
-    ['an address of every machine', { address: '0.0.0.0:7070' }, /agent\.address/],
+    ['an address of all interfaces', { address: '0.0.0.0:7070' }, /agent\.address/],
     ['a URL', { address: 'http://10.0.0.1:7070' }, /agent\.address/],
     ['an invalid framework', { framework: '../x' }, /agent\.framework/],
     ['an invalid version', { frameworkVersion: 'latest' }, /agent\.frameworkVersion/],
     ['no cores', { cores: 0 }, /agent\.cores/],
     ['no memory', { memoryBytes: 0n }, /agent\.memoryBytes/],
-    ['a processor that writes to terminals', { processor: 'fast\u001b[2J' }, /agent\.processor/],
-    ['a name without end', { hostname: 'h'.repeat(1000) }, /agent\.hostname/],
+    ['a processor name that controls terminals', { processor: 'fast\u001b[2J' }, /agent\.processor/],
+    ['a name that is too long', { hostname: 'h'.repeat(1000) }, /agent\.hostname/],
     ['the time of its registration', { registeredAt: new Date() }, /registered_at/],
   ];
   for (const [name, changes, message] of wrong) {
@@ -113,7 +113,7 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
     [{ model: { ...MODEL_FILE, graphChecksum: 'x'.repeat(301) } }, /model\.graphChecksum/],
     [{ attributes: { task: 'x'.repeat(4001) } }, /models\.0\.attributes/],
   ];
-  test('refuses models whose fields are too long, or write to terminals', async (t) => {
+  test('refuses models whose fields are too long or control terminals', async (t) => {
     const { client, directory } = await registryServer(t);
     for (const [changes, message] of wrongModels) {
       const agent = toWireAgent(offer({ models: [{ ...(await someModel()), ...changes }] }));
@@ -172,7 +172,7 @@ describe('the list of agents', { timeout: 60_000 }, () => {
     assert.deepEqual(whole[99]?.models.length, 40);
   });
 
-  test('has as many on a page as are asked for, and skips who left', async (t) => {
+  test('has as many agents on a page as asked for, and skips agents that have left', async (t) => {
     const { client, directory } = await registryServer(t);
     const ids = [1, 2, 3, 4].map((port) => directory.register(offer({ address: `10.0.0.1:${port}` })).id);
     const first = await client.unary(listAgents, { pageSize: 2, pageToken: '' }, { deadlineMs });
@@ -188,7 +188,7 @@ describe('the list of agents', { timeout: 60_000 }, () => {
     await assert.rejects(strange, refusal('usage', /page_token/));
   });
 
-  test('is still there when as many agents as there may be have offered as much as they may', async (t) => {
+  test('still works when agents have offered as much as the directory takes', async (t) => {
     const { client, directory, address } = await registryServer(t);
     const models = await largestModels(40);
     let registered = 0;
@@ -201,7 +201,7 @@ describe('the list of agents', { timeout: 60_000 }, () => {
     };
     await assert.rejects(fill(), refusal('exhausted', /would take more than 48 MiB/));
     assert.equal((await listAll(address)).length, registered);
-    // Who is registered already may register again.
+    // An agent that is already registered may register again.
     directory.register(offer({ address: '10.0.0.1:1', models }));
     const { manifests } = await client.unary(modelManifests, ANY_MODEL, { deadlineMs });
     assert.equal(manifests.length, 40);

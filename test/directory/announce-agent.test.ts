@@ -32,7 +32,7 @@ describe('an agent that announces itself', { timeout: 30_000 }, () => {
     assert.deepEqual([directory.list().length, registered], [1, 1]);
   });
 
-  test('is registered no more when it stops', async (t) => {
+  test('is no longer registered after it stops', async (t) => {
     const { directory, address } = await registryServer(t);
     const { stop } = announce(t, address);
     await until(() => directory.list().length === 1);
@@ -40,7 +40,7 @@ describe('an agent that announces itself', { timeout: 30_000 }, () => {
     assert.equal(directory.list().length, 0);
   });
 
-  test('registers again with a server that was restarted, and says once that it was away', async (t) => {
+  test('registers again with a restarted server, and reports once that the server was away', async (t) => {
     const before = await registryServer(t, { leaseMs: 300 });
     const problems: string[] = [];
     let registered = 0;
@@ -67,13 +67,13 @@ describe('an agent that announces itself', { timeout: 30_000 }, () => {
     await until(() => directory.list().length === 1);
   });
 
-  test('shows its token', async (t) => {
+  test('sends its token', async (t) => {
     const { directory, address } = await registryServer(t, { security: { token: TOKEN } });
     announce(t, address, { client: { security: { token: TOKEN } } });
     await until(() => directory.list().length === 1);
   });
 
-  test('does not go on with a token that is refused', async (t) => {
+  test('ends when its token is refused', async (t) => {
     const { address } = await registryServer(t, { security: { token: TOKEN } });
     await assert.rejects(announce(t, address).ended, refusal('unauthenticated', /MLMODELSCOPE_TOKEN/));
   });

@@ -7,7 +7,7 @@ import { orThrow, resolveEvaluation, unmetRequirements } from '../../src/manifes
 import { createDirectory, type LeasedDirectory, type Unmet } from '../../src/directory/agent-directory.js';
 import { offer } from './support/offer.js';
 
-/** What an evaluation manifest with these lines requires of an agent. */
+/** The requirements that an agent does not meet, of an evaluation manifest with these lines. */
 async function requirementsOf(t: TestContext, ...lines: readonly string[]): Promise<Unmet> {
   const folder = await mkdtemp(join(tmpdir(), 'constraints-test-'));
   t.after(() => rm(folder, { recursive: true }));
@@ -38,7 +38,7 @@ describe('an evaluation’s constraints', () => {
     });
   }
 
-  test('that no agent meets are listed for each', async (t) => {
+  test('that no agent meets are listed for each agent', async (t) => {
     const unmet = await requirementsOf(
       t,
       'hardware: { architecture: arm64, cores: { min: 4 } }',

@@ -6,14 +6,14 @@ import { platformModels } from './support/models.js';
 import { offer } from './support/offer.js';
 import { registryServer } from './support/registry-server.js';
 
-/** So many that their manifests take 4 MiB together. */
+/** The manifests of this many agents take 4 MiB together. */
 const AGENTS = 20;
 const MODELS_EACH = 50;
 const DESCRIPTION = 'd'.repeat(4000);
 
 const ANY = { frameworkName: '', frameworkVersion: '', modelName: '', modelVersion: '' };
 
-/** A client that takes 4 MiB, as gRPC's clients do by default. */
+/** Reads a page with a client that takes 4 MiB, the default of gRPC's clients. */
 async function page(t: TestContext, address: string, token: string) {
   const client = new Client(address, credentials.createInsecure());
   t.after(() => client.close());
@@ -40,7 +40,7 @@ it('the published registry gives more models than fit into a message page by pag
     const models = Array.from({ length: MODELS_EACH }, (_, i) => {
       return { ...some, name: nameOf(i * AGENTS + agent), description: DESCRIPTION };
     });
-    // The next one has the same models.
+    // A second agent has the same models.
     for (const port of [7000 + agent, 8000 + agent]) directory.register(offer({ address: `10.0.0.1:${port}`, models }));
   }
   const pages: (readonly string[])[] = [];

@@ -14,7 +14,7 @@ const deadlineMs = 5000;
 
 const ANY: ModelRequest = { frameworkName: '', frameworkVersion: '', modelName: '', modelVersion: '' };
 
-/** Three agents: two of one framework in different versions, of which one has no models, and one of another. */
+/** Three agents: two of one framework in different versions, one of another framework. Only the first has models. */
 async function threeAgents(t: TestContext) {
   const { directory, client } = await registryServer(t);
   const models = await platformModels();
@@ -51,7 +51,7 @@ describe('the platform’s registry', { timeout: 30_000 }, () => {
     });
   }
 
-  test('gives agents as the contract has them', async (t) => {
+  test('gives agents in the form of the contract', async (t) => {
     const { agents } = await (await threeAgents(t)).agents({ frameworkVersion: '1.30.0' });
     assert.deepEqual(
       agents.map(({ host, port }) => [host, port]),
@@ -109,7 +109,7 @@ describe('the platform’s registry', { timeout: 30_000 }, () => {
     await assert.rejects(models({ modelVersion: 'x'.repeat(10_000) }), refusal('usage', /model_version/));
   });
 
-  test('lists agents with any name of their processor', async (t) => {
+  test('lists agents with any name of their architecture', async (t) => {
     const { directory, client } = await registryServer(t);
     for (const [i, architecture] of INHERITED_NAMES.entries()) {
       directory.register(offer({ address: `10.0.0.${i + 1}:7070`, architecture }));

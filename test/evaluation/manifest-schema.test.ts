@@ -9,7 +9,7 @@ interface Schema {
 }
 
 describe("the schema of a plugin's manifests", () => {
-  it('is that of all evaluations, with the plugin and its settings', () => {
+  it('is the schema of all evaluations, with the plugin and its settings', () => {
     const settings = z.strictObject({ depth: z.int() });
     const { required, properties } = manifestJsonSchema({ name: 'deep', settings }) as Schema;
     assert.deepEqual(properties['plugin'], { const: 'deep' });

@@ -51,7 +51,7 @@ async function submitted(t: TestContext): Promise<{ readonly path: string; reado
 }
 
 describe('a submission', { timeout: 60_000 }, () => {
-  it('says which agents measure it, instead of its manifest', async (t) => {
+  it('can override the choice of agents in its manifest', async (t) => {
     const { submission } = await submitted(t);
     const sent = (changes: Partial<Submission>) => fromWireSubmission(toWireSubmission({ ...submission, ...changes }));
     const agentsOf = async (of: Submission) => (await loadSubmission(of)).loaded.requirements.agents;
@@ -61,7 +61,7 @@ describe('a submission', { timeout: 60_000 }, () => {
       { most: 3, placement: 'spread' },
     ] as const) {
       assert.deepEqual(await agentsOf(sent({ agents })), agents);
-      // As a server stores it.
+      // The submission that a server stores.
       const { submission: stored } = await loadSubmission(sent({ agents }));
       assert.deepEqual(stored.agents, agents);
     }
@@ -72,7 +72,7 @@ describe('a submission', { timeout: 60_000 }, () => {
     assert.throws(() => fromWireSubmission(wrong), refusal('usage', /agents\.placement/));
   });
 
-  it('becomes the evaluation that it was made of', async (t) => {
+  it('gives the evaluation that it was made from', async (t) => {
     const { path, submission } = await submitted(t);
     const there = (await loadSubmission(submission)).loaded;
     const here = await loadEvaluation(path);
@@ -87,7 +87,7 @@ describe('a submission', { timeout: 60_000 }, () => {
     assert.equal(there.unmet(candidate).length, 1);
   });
 
-  it('has manifests and graphs, and no file of a model', async (t) => {
+  it('has manifests and graphs, and no model files', async (t) => {
     const { submission } = await submitted(t);
     const withContent = [...submission.files].filter(([, bytes]) => bytes !== undefined).map(([path]) => path);
     assert.deepEqual(
@@ -97,7 +97,7 @@ describe('a submission', { timeout: 60_000 }, () => {
     assert.deepEqual([...submission.graphs.keys()], ['net', 'squeezenet1.1', 'other']);
   });
 
-  it('of whole files is the same evaluation', async (t) => {
+  it('with whole files gives the same evaluation', async (t) => {
     const { path } = await submitted(t);
     const files = new Map(Object.entries(FILES).map(([name, content]) => [name, Buffer.from(content)]));
     const { loaded } = await loadSubmission({ manifestPath: 'evaluations/e.yml', files, graphs: new Map() });
@@ -106,7 +106,7 @@ describe('a submission', { timeout: 60_000 }, () => {
     assert.deepEqual(signatures(loaded.models), signatures((await loadEvaluation(path)).models));
   });
 
-  it('of a file that is not the one of its manifest goes on with the others', async () => {
+  it('with a file that does not match its manifest continues with the other models', async () => {
     const files = { ...FILES, 'graphs/net.onnx': chain(['Relu', 'Exp']) };
     const content = new Map(Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes)]));
     const { loaded } = await loadSubmission({ manifestPath: 'evaluations/e.yml', files: content, graphs: new Map() });
@@ -118,7 +118,7 @@ describe('a submission', { timeout: 60_000 }, () => {
     assert.match(loaded.unusable[0].reason, /graphs\/net\.onnx is not the file of its manifest: expected sha256/);
   });
 
-  it('has the reason of a model that cannot be read where it was made, and none of its bytes', async (t) => {
+  it('has the reason why its client could not read a model, and no bytes of this model', async (t) => {
     const folder = await folderWith(t, { ...FILES, 'graphs/other.onnx': 'no model' });
     process.env['MLMODELSCOPE_CACHE'] = join(folder, 'cache');
     const made = await submissionOf(join(folder, 'evaluations/e.yml'));
@@ -127,7 +127,7 @@ describe('a submission', { timeout: 60_000 }, () => {
     const { loaded, submission } = await loadSubmission(travelled);
     assert.deepEqual(loaded.unusable, made.loaded.unusable);
     assert.match(loaded.unusable[0]?.reason ?? '', /other\.onnx/);
-    // As it is given to a plugin.
+    // The submission that a plugin gets.
     assert.deepEqual((await loadSubmission(submission)).loaded.unusable, loaded.unusable);
     assert.deepEqual(
       loaded.models.map(({ name }) => name),
@@ -135,7 +135,7 @@ describe('a submission', { timeout: 60_000 }, () => {
     );
   });
 
-  it('of no model that can be read is refused with every reason', async () => {
+  it('without a readable model is refused with every reason', async () => {
     const manifest = EVALUATION.replace(/models: .*/, 'models: [a.onnx, b.onnx]').replace(/hardware: .*\n/, '');
     const files = new Map([
       ['e.yml', Buffer.from(manifest)],
@@ -154,7 +154,7 @@ describe('a submission', { timeout: 60_000 }, () => {
     assert.throws(() => fromWireSubmission(longer), refusal('usage', /reason has more than/));
   });
 
-  it('without a graph that it speaks of is refused', async (t) => {
+  it('without a graph that it needs is refused', async (t) => {
     const { submission } = await submitted(t);
     await assert.rejects(
       loadSubmission({ ...submission, graphs: new Map() }),

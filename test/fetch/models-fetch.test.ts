@@ -17,7 +17,7 @@ const LABELS = 'ant\nbee\n';
 interface Scene {
   readonly place: Workplace;
   readonly server: FileServer;
-  /** Runs \`models fetch\` with trust in the server. */
+  /** Runs `models fetch`, which trusts the certificate of the server. */
   readonly fetch: (...args: readonly string[]) => Promise<Ending>;
 }
 
@@ -37,7 +37,7 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
     return { place, server, fetch };
   }
 
-  it('is what a command asks for that needs a missing file, and gives it that file', async (t) => {
+  it('is suggested by a command that needs a missing file, and fetches this file', async (t) => {
     const { place, server, fetch } = await scene(t);
     await place.write(
       'tiny net.yml',
@@ -66,7 +66,7 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
     assert.equal(server.requests.length, length, 'nothing is fetched again');
   });
 
-  it('keeps nothing that has another checksum than the manifest says', async (t) => {
+  it('keeps no file whose checksum differs from that of the manifest', async (t) => {
     const { place, server, fetch } = await scene(t);
     const model = `    base_url: ${server.origin}/models\n    graph_path: tiny.onnx\n    graph_checksum: ${md5('x')}`;
     await place.write('m.yml', manifestOf(model));
@@ -77,7 +77,7 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
     assert.deepEqual(await readdir(place.path('fetched', server.place, 'models')), []);
   });
 
-  it('pins what has no checksum, and refuses another file later', async (t) => {
+  it('pins a file without a checksum, and refuses another file later', async (t) => {
     const { place, server, fetch } = await scene(t);
     await place.write('m.yml', manifestOf(`    graph_path: ${server.origin}/models/tiny.onnx`));
     assert.equal((await fetch('m.yml')).code, 0);
@@ -116,14 +116,14 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
     const asked = server.requests
       .filter(({ path }) => path === '/models/weights.bin')
       .map(({ headers }) => headers.range);
-    // The end of what was sent may be lost with the connection.
+    // The last bytes that the server has sent may be lost with the connection.
     const [first, from = ''] = [asked[0], /^bytes=(\d+)-$/.exec(asked[1] ?? '')?.[1]];
     assert.deepEqual([first, asked.length], [undefined, 2]);
     assert.ok(Number(from) > 0 && Number(from) <= 120_000, asked[1]);
     assert.ok((await readFile(place.path('fetched', server.place, 'models/weights.bin'))).equals(weights));
   });
 
-  it('begins anew where the file has changed since', async (t) => {
+  it('starts again where the file has changed', async (t) => {
     const { place, server, fetch } = await scene(t);
     server.files.set('/models/tiny.onnx', Buffer.alloc(100_000, 'old'));
     server.breaks.set('/models/tiny.onnx', 50_000);
@@ -154,7 +154,7 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
     assert.deepEqual([used.stderr, used.code], ['', 0]);
   });
 
-  it('takes from a mirror what is there, without any connection', async (t) => {
+  it('takes files from a mirror, without any connection', async (t) => {
     const { place, server, fetch } = await scene(t);
     const model = (url: string): string => `    graph_path: ${url}\n    graph_checksum: ${md5(GRAPH)}`;
     await place.write('a.yml', manifestOf(model('https://store.invalid/x/y/tiny.onnx')));
@@ -169,7 +169,7 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
     assert.equal(server.requests.length, 0);
   });
 
-  it('says what is wrong with each manifest of a folder in a line of its own, and fetches for the others', async (t) => {
+  it('reports the problem of each manifest of a folder in a line of its own, and fetches files for the others', async (t) => {
     const { place, server, fetch } = await scene(t);
     await mkdir(place.path('models'));
     const url = `${server.origin}/models/tiny.onnx`;
@@ -202,10 +202,10 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
           await place.write('m.yml', manifestOf('    graph_path: http://store.invalid/tiny.onnx'));
           return place.run(['models', 'fetch', 'm.yml']);
         },
-        /"http:\/\/store\.invalid\/tiny\.onnx" is not https:\/\/; --allow-http takes/,
+        /"http:\/\/store\.invalid\/tiny\.onnx" is not https:\/\/; --allow-http accepts/,
       ],
       [
-        'with addresses inside of the network',
+        'with addresses inside the network',
         async ({ place, server }) => {
           await place.write('m.yml', manifestOf(`    graph_path: ${server.origin}/models/tiny.onnx`));
           return place.run(['models', 'fetch', 'm.yml']);
@@ -221,7 +221,7 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
         /nothing can be fetched from .*: unable to/,
       ],
       [
-        'with a lock file that is none',
+        'with an invalid lock file',
         async ({ place, server }) => {
           await place.write('m.yml', manifestOf(`    graph_path: ${server.origin}/models/tiny.onnx`));
           await place.write('models-lock.json', '{}');

@@ -23,7 +23,7 @@ async function unpacking(t: TestContext, archive: Buffer, limits: Partial<Unpack
   return { folder, unpacked };
 }
 
-/** That an archive is refused with this reason and leaves nothing behind. */
+/** Asserts that an archive is refused with this reason and leaves no files behind. */
 async function assertRefused(t: TestContext, archive: Buffer, reason: RegExp, limits?: Partial<UnpackLimits>) {
   const { folder, unpacked } = await unpacking(t, archive, limits);
   await assert.rejects(unpacked, (error) => {
@@ -57,7 +57,7 @@ for (const [format, pack] of PACKED) {
       ],
       ['a link', [{ name: 'net.onnx', linkTo: '/etc/passwd' }], /"net\.onnx" in it is a link or device/],
       [
-        'a link with something behind it',
+        'a link with a file below it',
         [
           { name: 'a', linkTo: '..' },
           { name: 'a/out', content: 'x' },
@@ -90,7 +90,7 @@ test('an archive that unpacks to hundreds of times its size is refused', async (
   await assertRefused(t, archive, /unpacks to more than 16777216 bytes|ratio/);
 });
 
-test('something else is no archive', async (t) => {
+test('a file that is no archive is refused', async (t) => {
   await assertRefused(t, Buffer.from('<html>not found</html>'.repeat(100)), /cannot be read as tar, tar\.gz or zip/);
   const whole = gzipSync(tarOf([{ name: 'a', content: Buffer.alloc(5000, 'abcdefg') }]));
   await assertRefused(t, whole.subarray(0, whole.length - 30), /cannot be read as tar/);

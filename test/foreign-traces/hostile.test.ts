@@ -56,7 +56,7 @@ describe('a trace that cannot be true is refused with its place', () => {
     });
   }
 
-  test('a missing file', async () => {
+  test('an empty file', async () => {
     await assert.rejects(readText('', { format: 'jaeger' }), /the file is empty/);
   });
 
@@ -92,7 +92,7 @@ describe('a trace that cannot be true is refused with its place', () => {
     );
   });
 
-  test('of very many executions an evenly spread part is kept, and all are counted', async () => {
+  test('an evenly spread part of very many executions is kept, and all are counted', async () => {
     const events = Array.from(
       { length: 10_000 },
       (_, run) =>

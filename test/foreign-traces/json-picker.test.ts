@@ -23,13 +23,13 @@ function pick(text: string, paths: readonly JsonPath[], chunkBytes = 7, mayBeCut
 const valuesOf = (picked: readonly Picked[]): unknown[] => picked.map(({ value }) => value);
 
 describe('picking values out of a JSON text', () => {
-  test('what no path leads to is passed over', () => {
+  test('values without a path to them are skipped', () => {
     const text =
       '{"a": [1, {"b": "}]"}], "data": [{"x": {"spans": [9]}, "spans": [{"n": 1}, {"n": "\\"]"}]}], "z": null}';
     assert.deepEqual(valuesOf(pick(text, [['data', ELEMENTS, 'spans', ELEMENTS]])), [{ n: 1 }, { n: '"]' }]);
   });
 
-  test('any values come out as they are, however the text is cut into pieces', () => {
+  test('all values come out unchanged, for any size of the pieces of the text', () => {
     fc.assert(
       fc.property(
         fc.array(fc.jsonValue()),
@@ -57,7 +57,7 @@ describe('picking values out of a JSON text', () => {
   });
 });
 
-describe('what is no JSON text', () => {
+describe('a text that is not JSON', () => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ['an end in the middle of a value', '[{"a": 1}, {"a"', /f\.json: byte 15: the file ends in the middle/],
     ['an end in the middle of a string', '["abc', /the file ends in the middle/],
@@ -69,7 +69,7 @@ describe('what is no JSON text', () => {
     ['a key without a value', '{"wanted":}', /not JSON/],
     ['words', '[NaN]', /byte 1: not JSON/],
     ['a million brackets', '['.repeat(1_000_000), /nested deeper than 64 levels/],
-    ['a million brackets in what is passed over', `{"x": ${'['.repeat(1_000_000)}`, /nested deeper than 64 levels/],
+    ['a million brackets in a skipped value', `{"x": ${'['.repeat(1_000_000)}`, /nested deeper than 64 levels/],
     ['a huge string', `["${'x'.repeat(17 * 2 ** 20)}"]`, /byte 1: a single value of more than 16777216 bytes/],
   ];
   for (const [what, text, message] of cases) {

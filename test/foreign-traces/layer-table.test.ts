@@ -15,7 +15,7 @@ const LINES = `{"model":"net","index":0,"op":"Conv","attributes":{"strides":[2,2
 `;
 
 describe('a layer table', () => {
-  test('says the same as CSV and as JSON lines', async () => {
+  test('gives the same layers from CSV and from JSON lines', async () => {
     const [csv] = await readText(CSV);
     const [lines] = await readText(LINES);
     assert.equal(csv?.layers.length, 2);
@@ -41,7 +41,7 @@ describe('a layer table', () => {
     assert.equal(model.layers[0]?.name, 'two\nlines');
   });
 
-  test('a repeated row of a layer is another run of it', async () => {
+  test('a repeated row of a layer is another run of the layer', async () => {
     const row = '{"model":"net","index":0,"op":"Relu","duration_us":';
     const [model] = await readText(`${row}10}\n${row}12}\n`);
     assert.deepEqual(model?.layers[0]?.samplesMs, [0.01, 0.012]);

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { readTrace } from '../../src/foreign-traces/read-trace.js';
 import { readText } from './trace-text.js';
 
-/** Each made by the program that its README names. */
+/** Traces; README.md in this folder names the program that made each. */
 const FIXTURES = join(import.meta.dirname, '../../../test/foreign-traces/fixtures');
 
 const operatorsOf = (layers: readonly { readonly operator: string }[]): string[] =>
@@ -67,7 +67,7 @@ describe('traces of real producers', () => {
     assert.deepEqual([model.wholeMs, model.traceIds.length], [[], 1]);
   });
 
-  test('a trace of PyTorch: the operators that the model called, and not those that they called', async () => {
+  test('a trace of PyTorch: the operators that the model called, and not those that operators called', async () => {
     const [model] = await readTrace(join(FIXTURES, 'pytorch.json'), { model: 'tiny' });
     assert(model !== undefined);
     assert.equal(model.tracedWholeMs.length, 3);
@@ -95,7 +95,7 @@ describe("layers of the platform's agents", () => {
     return model?.layers[0];
   }
 
-  test('without op_name have the operator of their name, less scopes and numbers', async () => {
+  test('without op_name take the operator from their name, without scopes and numbers', async () => {
     const operators = { conv2d: 'conv2d', conv2d_12: 'conv2d', 'resnet/block_3/conv2d_12': 'conv2d', _12: '_12' };
     for (const [name, operator] of Object.entries(operators)) {
       assert.equal((await layerOf(name, { shape: '[1,8]' }))?.operator, operator);
@@ -103,7 +103,7 @@ describe("layers of the platform's agents", () => {
     assert.equal((await layerOf('conv2d_12', { op_name: 'Convolution' }))?.operator, 'Convolution');
   });
 
-  test('of measured bricks are no runs of a model', async () => {
+  test('of measured bricks do not count as runs of a model', async () => {
     const tags = [{ key: 'evaluation_trace_level', type: 'string', value: 'MODEL_TRACE' }];
     const run = { traceID: 'a', operationName: 'c_predict', startTime: 1, processID: 'p' };
     const spans = [
@@ -115,7 +115,7 @@ describe("layers of the platform's agents", () => {
     assert.deepEqual(model?.wholeMs, [0.005]);
   });
 
-  test("have shapes as PyTorch's texts", async () => {
+  test("have shapes in PyTorch's notation", async () => {
     const shapes = { input_shape: 'torch.Size([1, 3, 224, 224])', output_shape: 'torch.Size([])' };
     const layer = await layerOf('0-1__conv1__Conv2d', shapes);
     assert.deepEqual(

@@ -10,7 +10,7 @@ import { TARGETS } from './planted-targets.js';
 
 const MIB = 2 ** 20;
 
-/** A reader that does not end takes all of this, twice. One that takes all memory needs time for it. */
+/** Time limit. A reader that does not end takes it twice. A reader that takes all memory needs more time. */
 function hangMsOf(only: string): number {
   return only === 'swallows' ? 12_000 : 3000;
 }
@@ -28,7 +28,7 @@ async function optionsFor(t: TestContext, only: string): Promise<FuzzOptions & {
   };
 }
 
-/** Inputs of each reader until which its bug has to be found. */
+/** Most inputs that it takes to find the bug of a reader. */
 const MOST_ROUNDS = 5000;
 
 const EXPECTED: Readonly<Record<string, RegExp>> = {

@@ -6,7 +6,7 @@ import { readOrRefused, type Target } from '../../fuzz/targets/target.js';
 import { ModelProto } from '../../src/generated/onnx/onnx.js';
 import { graph, graphAttribute, model, node } from '../onnx/protos.js';
 
-// Readers with one planted bug each, of kinds that were found in real ones.
+// Readers with one planted bug each, of kinds that were found in real readers.
 
 const DOCUMENT = JSON.stringify({ items: [{ name: 'Relu', count: 2, inner: { deep: [1] } }], last: 3 });
 
@@ -17,7 +17,7 @@ interface Document {
 
 const OPERATORS: Readonly<Record<string, readonly string[]>> = { Relu: ['x'], Add: ['x', 'y'] };
 
-/** @param read throws what is no JSON away */
+/** A target that refuses each text that is no JSON. @param read reads a document, with its bug */
 function jsonReader(name: string, read: (document: Document, text: string) => void): Target {
   return {
     name,
@@ -50,19 +50,19 @@ function itemsOf({ items }: Document): Document['items'] {
   });
 }
 
-/** Looks a name from outside up in an ordinary object. */
+/** Bug: looks up a name from a file in an ordinary object. */
 const inherits = jsonReader('inherits', (document) => {
   for (const { name } of itemsOf(document ?? {})) {
     if (OPERATORS[name]?.includes('x') === undefined) refuse('file: unknown');
   }
 });
 
-/** Refuses without a place. */
+/** Bug: refuses without naming the file. */
 const blames = jsonReader('blames', (document) => {
   if (typeof document?.last !== 'number') refuse('something is wrong');
 });
 
-/** Makes as much as a number says. */
+/** Bug: allocates as much as a number in the file says. */
 const swallows = jsonReader('swallows', (document) => {
   const last = Number(document?.last);
   if (!(last < 2 ** 32)) refuse('file: last');
@@ -70,7 +70,7 @@ const swallows = jsonReader('swallows', (document) => {
   for (let i = 0; i < last; i++) made.push(new Array<number>(1000).fill(i));
 });
 
-/** Looks at all items from each item, often from lists of a few hundred: several times the limit, or nothing near it. */
+/** Bug: takes quadratic time from 500 items on, several times the limit; with fewer items it is far below the limit. */
 const crawls = jsonReader('crawls', (document) => {
   const items = itemsOf(document ?? {});
   const looks = items.length * (items.length < 500 ? 1 : 20_000);
@@ -79,7 +79,7 @@ const crawls = jsonReader('crawls', (document) => {
   if (steps < 0) refuse('file: steps');
 });
 
-/** Doubles its work with each subgraph around a node. */
+/** Bug: doubles its work with each level of subgraphs. */
 function visit(
   nodes: readonly { readonly attribute: readonly { readonly g?: { readonly node: typeof nodes } | undefined }[] }[],
 ): void {
@@ -112,7 +112,7 @@ const hangs: Target = {
   },
 };
 
-/** The one that the module's address asks for, or all. */
+/** Name of the only target that the module's address asks for; null for all. */
 const only = new URL(import.meta.url).searchParams.get('only');
 
 export const TARGETS: readonly Target[] = [inherits, blames, swallows, crawls, hangs].filter(({ name }) => {

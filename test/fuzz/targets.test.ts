@@ -15,7 +15,7 @@ describe('a target of the fuzzer', () => {
       for (const seed of await target.seeds()) assert.equal(await target.check(seed, folder), 'read');
     });
 
-    test(`${target.name}: makes the same input of the same number, inputs that are read, and such that are not`, async (t) => {
+    test(`${target.name}: makes the same input from the same seed, inputs that are read, and inputs that are refused`, async (t) => {
       const folder = await mkdtemp(join(tmpdir(), 'targets-'));
       t.after(() => rm(folder, { recursive: true }));
       const verdicts = new Set<Verdict>();

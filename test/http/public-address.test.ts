@@ -26,13 +26,13 @@ const INSIDE: readonly (readonly [string, string])[] = [
   ['a private network', '192.168.1.1'],
   ['a private network', 'fd00::1'],
   ['a carrier’s network', '100.64.0.1'],
-  ['a cloud’s metadata', '169.254.169.254'],
-  ['a cloud’s metadata', 'fd00:ec2::254'],
-  ['a link', 'fe80::1'],
-  ['a link, with its name', 'fe80::1%eth0'],
-  ['a group', '224.0.0.1'],
-  ['a group', 'ff02::1'],
-  ['everybody', '255.255.255.255'],
+  ['a cloud’s metadata service', '169.254.169.254'],
+  ['a cloud’s metadata service', 'fd00:ec2::254'],
+  ['link-local', 'fe80::1'],
+  ['link-local, with a zone', 'fe80::1%eth0'],
+  ['multicast', '224.0.0.1'],
+  ['multicast', 'ff02::1'],
+  ['broadcast', '255.255.255.255'],
   ['documentation', '203.0.113.5'],
   ['documentation', '2001:db8::1'],
   ['IPv4 as IPv6', '::ffff:127.0.0.1'],
@@ -41,20 +41,20 @@ const INSIDE: readonly (readonly [string, string])[] = [
   ['translated IPv4', '64:ff9b::7f00:1'],
   ['tunnelled IPv4', '2002:7f00:1::'],
   ['tunnelled IPv4', '2001:0:7f00:1::'],
-  ['a former site', 'fec0::1'],
+  ['site-local', 'fec0::1'],
   ['no address', 'localhost'],
   ['no address', ''],
 ];
 
 for (const address of PUBLIC) {
-  test(`${address} is on the internet`, () => assert.equal(isPublicAddress(address), true));
+  test(`${address} is public`, () => assert.equal(isPublicAddress(address), true));
 }
 
 for (const [what, address] of INSIDE) {
-  test(`${address || '(nothing)'} is not: ${what}`, () => assert.equal(isPublicAddress(address), false));
+  test(`${address || '(nothing)'} is not public: ${what}`, () => assert.equal(isPublicAddress(address), false));
 }
 
-test('no address of this machine is', () => {
+test('no address of this machine is public', () => {
   for (const { address } of Object.values(networkInterfaces()).flatMap((own) => own ?? [])) {
     assert.equal(isPublicAddress(address), false, address);
   }

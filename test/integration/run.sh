@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The platform as its users have it: a server, a plugin, agents of two frameworks and a tracing receiver, each a process of
-# its own. A Python client predicts and evaluates; then the same evaluation by `mlmodelscope evaluate`, and by
-# `mlmodelscope dlbricks run` without a server, has to come to the same plan and the same estimate.
+# Tests the platform as its users run it: a server, a plugin, agents of two frameworks and a tracing receiver, each a
+# process of its own. A Python client predicts and evaluates. The same evaluation by `mlmodelscope evaluate`, and by
+# `mlmodelscope dlbricks run` without a server, has to give the same plan and the same estimate.
 #
-# DIST names the build; OTEL_COLLECTOR a collector, which is built otherwise.
+# DIST is the folder of the build. OTEL_COLLECTOR is the path of a collector; without it, a collector is built.
 set -euo pipefail
 folder="$(cd "$(dirname "$0")" && pwd)"
 dist="$(cd "${DIST:-$folder/../../dist}" && pwd)"
@@ -29,7 +29,8 @@ fail() {
 
 mlmodelscope=(node "$dist/src/cli/main.js")
 
-# start NAME PATTERN CMD...: starts a process, and waits until it says what the pattern has; prints what follows it
+# start NAME PATTERN CMD...: starts a process, and waits until its output matches the pattern; sets `answer` to the text
+# that follows the match
 start() {
   local name="$1" pattern="$2" said
   shift 2
@@ -41,11 +42,11 @@ start() {
     kill -0 "${pids[-1]}" 2> /dev/null || fail "$name ended"
     sleep 0.1
   done
-  [ -n "$said" ] || fail "$name says nothing of '$pattern'"
+  [ -n "$said" ] || fail "$name does not print '$pattern'"
   answer="$said"
 }
 
-# stop_all: ends the processes, the newest first, so that each has sent its spans
+# stop_all: ends the processes, the newest first, and waits for each, so that it sends its spans
 stop_all() {
   for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
     kill "${pids[i]}"
@@ -95,7 +96,8 @@ evaluation onnxruntime-web > "$work/web.yml"
 PYTHONPATH="$work/stubs" "$python" "$folder/../python/client.py" --agent "$agent" --server "$server" \
   --result "$work/python.json" "$work/web.yml" "$work/native.yml"
 
-# Each is compared with a run right after it, which measures nothing: an evaluation may measure again what others disturbed.
+# Each report is compared with a run right after it, which measures nothing. An evaluation may repeat measurements that
+# other processes disturbed.
 run() {
   "${mlmodelscope[@]}" dlbricks run "$work/native.yml" --remeasure none --export-json "$1" 2> "$work/run.err"
 }
@@ -108,7 +110,7 @@ plan() { grep -o '[0-9]* layers, .*' "$1" || fail "no plan in $1: $(cat "$1")"; 
 import json, sys
 def findings(path):
     report = json.load(open(path))
-    # How long this very command took.
+    # The time that the command itself took.
     for key in "costs", "ratios":
         del report["summary"][key]
     for model in report["models"]:

@@ -25,13 +25,13 @@ const HOUSES = configuration.flatMap(({ plugins = {}, rules = {} }) => {
   });
 });
 
-/** A file in a room. The room `.` is the files of the house itself. */
+/** A file in a room. The room `.` stands for the files of the house itself. */
 function fileIn({ folder }: House, room: string): string {
   if (room === '.') return `${folder}/some-file.ts`;
   return room.endsWith('.ts') ? `${folder}/${room}` : `${folder}/${room}/some-file.ts`;
 }
 
-/** Whether the rule lets a file of one room import one of another. */
+/** Whether the rule lets a file of one room import a file of another room. */
 function isAllowed({ house, plugins, rules }: (typeof HOUSES)[number], from: string, to: string): boolean {
   const up = house.folder
     .split('/')
@@ -61,7 +61,7 @@ describe('the levels of folders', () => {
       });
     });
 
-    test(`of ${folder}: each folder in it has one`, () => {
+    test(`of ${folder}: each folder in it has a level`, () => {
       const folders = readdirSync(join(ROOT, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory());
       const unlisted = folders.map(({ name }) => name).filter((name) => !levels.flat().includes(name));
       assert.deepEqual(
@@ -71,7 +71,7 @@ describe('the levels of folders', () => {
     });
   }
 
-  test('are those of eight houses', () => {
+  test('exist for eight folders', () => {
     assert.deepEqual(
       HOUSES.map(({ house }) => house.folder),
       ['src', 'src/onnx', 'src/agent', 'src/work', 'src/evaluation', 'fuzz', 'torture', 'plugins/dlbricks'],

@@ -11,7 +11,7 @@ const { tables } = (await import(join(import.meta.dirname, '../../../lint/tables
   readonly tables: Rule.RuleModule;
 };
 
-/** How often the rule finds something in code that has a `table`, a text `name`, and a number `index`. */
+/** Number of findings of the rule in code that has a `table`, a text `name`, and a number `index`. */
 async function findsIn(t: TestContext, code: string): Promise<number> {
   const path = join(await temporaryFolder(t), 'code.ts');
   const declared = 'declare const table: any; declare const name: string; declare const index: number;';
@@ -53,6 +53,6 @@ describe('the rule against tables with inherited names', { timeout: 60_000 }, ()
     "'known' in table",
     'new Map([[name, 1]]).get(name)',
   ]) {
-    test(`lets ${code} be`, async (t) => assert.equal(await findsIn(t, code), 0));
+    test(`accepts ${code}`, async (t) => assert.equal(await findsIn(t, code), 0));
   }
 });

@@ -7,17 +7,17 @@ import { PROTOCOL, sampleMeasurement, SYSTEM } from '../store/sample-measurement
 
 const { fingerprint: FINGERPRINT, ...FACTS } = SYSTEM;
 
-// Stores find measurements by these keys. Where a key changes, a store looks empty; where it says too little, measurements
-// of different things are taken for the same.
+// Stores find measurements by these keys. If a key changes, a store looks empty. If a key says too little, measurements
+// of different things look the same.
 
 describe("a setup's key", () => {
   const setup: MeasurementSetup = { protocol: PROTOCOL, occasion: 1 };
 
-  test('is the one that stores have', () => {
+  test('is the same as in existing stores', () => {
     assert.equal(setupKey(setup), 'warmup=3,runs=50,min=5,budget=2000ms,occasion=1');
   });
 
-  test('names what surrounds a benchmark, where something does', () => {
+  test('contains the footprint of the context, if there is a context', () => {
     const together = { ...setup, context: { footprintBytes: 2 ** 20 } };
     assert.equal(setupKey(together), 'warmup=3,runs=50,min=5,budget=2000ms,footprint=1048576,occasion=1');
   });
@@ -41,12 +41,12 @@ describe("a setup's key", () => {
 });
 
 describe("a system's fingerprint", () => {
-  test('is the one that stores have', () => {
+  test('is the same as in existing stores', () => {
     // printf '["Test CPU @ 3.00GHz","x64","Linux 6.1",2,33554432,["avx2","avx512f"],"onnxruntime","1.30.0",1,"cpu","all"]' | sha256sum
     assert.equal(FINGERPRINT, '07becfd74d92573c0d34eedca618172f4e088e484f3937e95b3a4670267d0be5');
   });
 
-  test('comes with the facts as they are', () => {
+  test('is added to the facts, which stay unchanged', () => {
     const { fingerprint, ...facts } = withFingerprint(FACTS);
     assert.match(fingerprint, /^[0-9a-f]{64}$/);
     assert.deepEqual(facts, FACTS);

@@ -4,7 +4,7 @@ import { conditionsSchema, type Conditions } from '../../src/measurement/conditi
 import { machineWarnings, measurementWarnings } from '../../src/measurement/noise.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
 
-/** A second on two cores. */
+/** Conditions of one second on two cores. */
 const QUIET: Conditions = { wallMs: 1000, cores: 2 };
 
 function warningsOf(conditions: Partial<Conditions>, threads = 1): readonly (readonly [string, string])[] {
@@ -14,19 +14,19 @@ function warningsOf(conditions: Partial<Conditions>, threads = 1): readonly (rea
 }
 
 describe('warnings of a noisy machine', () => {
-  test('are none on a quiet one', () => {
+  test('are absent on a quiet machine', () => {
     assert.deepEqual(warningsOf({ stealMs: 0, othersMs: 0, throttledMs: 0, lowestMhz: 3000, highestMhz: 3100 }), []);
   });
 
   // 120 of 2000 ms are 6 %; up to 5 % is usual.
-  test('have the share of other processes, and the remedy', () => {
+  test('name the share of other processes, and the remedy', () => {
     const message = "other processes took 6.0 % of the processors' time; stop them and measure again";
     assert.deepEqual(warningsOf({ othersMs: 120 }), [['other_load', message]]);
     assert.deepEqual(warningsOf({ othersMs: 100 }), []);
   });
 
-  // A hundredth of 2000 ms is 20 ms, but three ticks of 10 ms may be an error of counting.
-  test('have the share that the hypervisor took', () => {
+  // 1 % of 2000 ms is 20 ms, but less than three ticks of 10 ms may be a counting error.
+  test('name the share that the hypervisor took', () => {
     assert.deepEqual(
       warningsOf({ stealMs: 30 }).map(([cause, message]) => [cause, /gave 1\.5 % of/.test(message)]),
       [['steal', true]],
@@ -34,7 +34,7 @@ describe('warnings of a noisy machine', () => {
     assert.deepEqual(warningsOf({ stealMs: 29 }), []);
   });
 
-  test('have a quota, a frequency that changes, and more threads than cores', () => {
+  test('name a CPU quota, a changing frequency, and more threads than cores', () => {
     const conditions = { throttledMs: 10, lowestMhz: 2000, highestMhz: 2200 };
     const [threads, quota, frequency] = warningsOf(conditions, 3);
     assert.deepEqual(threads, ['threads', '3 threads share 2 cores; ask for fewer with --threads']);
@@ -44,18 +44,18 @@ describe('warnings of a noisy machine', () => {
 });
 
 describe('warnings of measurements', () => {
-  test('count those that other processes disturbed, and threads that share a core', () => {
+  test('count the measurements that other processes disturbed, and name threads that share a core', () => {
     const loaded = sampleMeasurement(1, { conditions: { ...QUIET, othersMs: 500 } });
     const warnings = measurementWarnings([sampleMeasurement(0), loaded], { threads: 3, cores: 2 });
     assert.deepEqual(
       warnings.map(({ cause }) => cause),
       ['threads', 'other_load'],
     );
-    // Of the one that says what others took: 500 of 2000 ms.
+    // From the only measurement with `othersMs`: 500 of 2000 ms.
     assert.match(warnings[1]?.message ?? '', /^1 of 2 measurements were disturbed .* took 25\.0 %/);
   });
 
-  test('leave out the time of conditions that do not say what others took', () => {
+  test('ignore the time of conditions without `othersMs`', () => {
     const facts = { threads: 1, cores: 2, again: 'and measure again', shared: undefined };
     const [warning] = machineWarnings({ ...facts, conditions: [{ ...QUIET, othersMs: 120 }, QUIET] });
     assert.match(warning?.message ?? '', /^other processes took 6\.0 %/);

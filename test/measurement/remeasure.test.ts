@@ -22,7 +22,7 @@ function takenAgain(remeasure: Remeasure): readonly boolean[] {
 }
 
 describe('measurements that are taken again', () => {
-  test('are those that the word names', () => {
+  test('are chosen by the given word', () => {
     const byWord = ['all', 'disturbed', 'failed', 'none'].map((word) => takenAgain(remeasureAsked(word)));
     assert.deepEqual(byWord, [
       [true, true, true, true],
@@ -32,7 +32,7 @@ describe('measurements that are taken again', () => {
     ]);
   });
 
-  test('are those that other processes disturbed where nothing is asked for, while the machine is quiet', () => {
+  test('are by default those that other processes disturbed, and only while the machine is quiet', () => {
     const byDefault = remeasureAsked(undefined);
     assert.deepEqual(takenAgain(byDefault), [false, false, false, false]);
     assert.deepEqual(
@@ -42,14 +42,14 @@ describe('measurements that are taken again', () => {
     assert.equal(isTakenAgainWhileQuiet(LOADED, remeasureAsked('none')), false);
   });
 
-  test('are new ones as well, but for none', () => {
+  test('include new measurements, except with the word none', () => {
     assert.deepEqual(
       [undefined, 'all', 'failed', 'none'].map((word) => isNewTakenAgain(remeasureAsked(word))),
       [true, true, true, false],
     );
   });
 
-  test('are those older than a moment', () => {
+  test('are those older than a given time', () => {
     const takenMs = Date.parse(QUIET.measuredAt);
     const isOlderThan = (timeMs: number): boolean => isTakenAgain(QUIET, { kind: 'older-than', timeMs });
     assert.deepEqual([takenMs, takenMs + 1].map(isOlderThan), [false, true]);
@@ -57,7 +57,7 @@ describe('measurements that are taken again', () => {
   });
 });
 
-test('a setting with another word is refused with the words that there are', () => {
+test('a setting with an unknown word is refused, and the message lists the known words', () => {
   assert.equal(remeasureSetting.safeParse(undefined).success, true);
   assert.equal(remeasureSetting.safeParse('failed').success, true);
   const { error } = remeasureSetting.safeParse('older-than:soon');

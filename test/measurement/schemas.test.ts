@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { measurementKey, measurementSchema, storedMeasurementSchema } from '../../src/measurement/measurement.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
 
-/** With everything that a measurement can have. */
+/** A measurement with nearly all optional fields. */
 const MEASUREMENT = sampleMeasurement(1, {
   context: { footprintBytes: 2 ** 20 },
   outcome: { kind: 'samples', runMs: [2.5, 2.25], warmupMs: [9.75], overheadMs: 0.125 },
@@ -42,7 +42,7 @@ function pathsIn(value: unknown, around: Path = []): readonly Path[] {
 
 const WATCHED = ['stealMs', 'othersMs', 'throttledMs', 'lowestMhz', 'highestMhz'];
 
-/** What some machines do not say, and what only measurements of bricks among others have. */
+/** Optional fields: facts that some machines do not provide, and fields that only measurements in a context have. */
 const OPTIONAL: ReadonlySet<string> = new Set([
   'conditions',
   ...WATCHED.map((key) => `conditions.${key}`),
@@ -52,10 +52,10 @@ const OPTIONAL: ReadonlySet<string> = new Set([
 
 const HEX = 'ab'.repeat(32);
 
-// Every backend, export and import checks measurements by this schema: what it refuses is never stored, and what it
-// accepts has to be readable for ever.
+// Every backend, export and import checks measurements against this schema. A measurement that it refuses is never
+// stored, and a measurement that it accepts has to stay readable for ever.
 describe('a measurement', () => {
-  test('is accepted as it is, and nothing of it gets lost', () => {
+  test('is accepted unchanged, and no field gets lost', () => {
     assert.deepEqual(measurementSchema.parse(MEASUREMENT), MEASUREMENT);
   });
 
@@ -141,15 +141,16 @@ describe('a stored measurement', () => {
   const { protocol, occasion, limits, ...rest } = MEASUREMENT;
   const older = { ...rest, protocol: { ...protocol, occasion, ...limits } };
 
-  test('of version 0.1 is read as one of today, with the key that it had', () => {
+  test('of version 0.1 is read as a measurement of the current version, with the same key', () => {
     const read = storedMeasurementSchema.parse(older);
     assert.deepEqual(read, MEASUREMENT);
     assert.deepEqual(measurementKey(read), measurementKey(MEASUREMENT));
   });
 
-  test('of today is read as it is', () => assert.deepEqual(storedMeasurementSchema.parse(MEASUREMENT), MEASUREMENT));
+  test('of the current version is read as it is', () =>
+    assert.deepEqual(storedMeasurementSchema.parse(MEASUREMENT), MEASUREMENT));
 
-  test('is refused where an older one lacks its occasion, or has a key that no version wrote', () => {
+  test('is refused if it is older and lacks its occasion, or has a key that no version wrote', () => {
     for (const wrong of [
       { ...protocol, ...limits },
       { ...older.protocol, more: 1 },

@@ -20,13 +20,13 @@ function withoutValues({ graph, irVersion, opsets }: Model, kept: ReadonlyMap<st
   return { irVersion, opsets, nodes, inputs, outputs, constants, types };
 }
 
-/** The constants that came through with their values. */
+/** The constants that keep their values. */
 function inlineConstants({ graph }: Model): ReadonlyMap<string, Tensor> {
   return new Map([...graph.initializers].filter(([, { data }]) => data.kind !== 'fill'));
 }
 
 describe('a model without its weights', () => {
-  test('is the model again, up to the values of its weights', () => {
+  test('can be converted back to the same model, except for the values of its weights', () => {
     fc.assert(
       fc.property(generatedModels(), ({ model }) => {
         const back = modelOf(weightlessBenchmark(model), 'back again');
@@ -36,7 +36,7 @@ describe('a model without its weights', () => {
     );
   });
 
-  test('taken out a second time, is the same benchmark: fills, roles and order included', () => {
+  test('converted back and forth again, is the same benchmark: fills, roles and order included', () => {
     fc.assert(
       fc.property(generatedModels(), ({ model }) => {
         const benchmark = weightlessBenchmark(model);
@@ -71,7 +71,7 @@ describe('a model without its weights', () => {
     );
   });
 
-  test('keeps what steers an operator, and has its weights filled within the domain of theirs', () => {
+  test('keeps constants that steer an operator, and fills weights within the domain of their operator', () => {
     const g = new GraphBuilder();
     const x = g.input('float32', [2, 3]);
     const divisor = g.constant(floatTensor([1, 2, 3]));
@@ -99,7 +99,7 @@ describe('a model without its weights', () => {
     });
   });
 
-  test('is called what its reader says', () => {
+  test('has the name that its reader gives', () => {
     const [generated] = fc.sample(generatedModels(), { numRuns: 1, seed: 1 });
     assert.ok(generated !== undefined);
     assert.equal(modelOf(weightlessBenchmark(generated.model), 'x.onnx').source, 'x.onnx');

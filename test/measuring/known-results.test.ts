@@ -5,7 +5,7 @@ import type { Limits } from '../../src/measurement/protocol.js';
 import { isConclusive } from '../../src/measuring/known-results.js';
 import { LIMITS, sampleMeasurement } from '../store/sample-measurement.js';
 
-describe('a measurement saves another one', () => {
+describe('a known measurement is reused', () => {
   const failure = (reason: FailureReason): Measurement =>
     sampleMeasurement(0, { outcome: { kind: 'failure', reason, message: 'no' } });
   const longer: Limits = { ...LIMITS, timeLimitMs: LIMITS.timeLimitMs * 2 };

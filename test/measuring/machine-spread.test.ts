@@ -13,8 +13,8 @@ const several = (spread: MachineSpread | undefined) => ({ ...one, machineSpread:
 
 const first = { machines: 3, benchmarks: 10, relative: 0.05 };
 
-describe('how far the machines of a system differ', () => {
-  it('is what the agent found, also for evaluations of one machine, since they use what others measured', async () => {
+describe('the spread between the machines of a system', () => {
+  it('is the one that the agent found, also for evaluations on one machine, since they use measurements of others', async () => {
     const store = await openMemoryStore();
     assert.equal(await machineSpreadOf(SYSTEM, { agent: one, store }), undefined);
     assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: several(first), store }), first);
@@ -22,7 +22,7 @@ describe('how far the machines of a system differ', () => {
     assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: several(undefined), store }), first);
   });
 
-  it('is what was found last, unless by fewer benchmarks', async () => {
+  it('is the latest one, unless it comes from fewer benchmarks', async () => {
     const store = await openMemoryStore();
     const again = { ...first, relative: 0.02 };
     for (const agent of [several(first), several(again)]) await machineSpreadOf(SYSTEM, { agent, store });
@@ -32,13 +32,13 @@ describe('how far the machines of a system differ', () => {
     assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: one, store }), again);
   });
 
-  it('is of no other system', async () => {
+  it('does not apply to another system', async () => {
     const store = await openMemoryStore();
     await machineSpreadOf(SYSTEM, { agent: several(first), store });
     assert.equal(await machineSpreadOf(sampleSystem({ cores: 64 }), { agent: one, store }), undefined);
   });
 
-  it('is what was found now, or not known, where the store does not answer', async () => {
+  it('is the one found now, or unknown, if the store does not answer', async () => {
     const store = await openMemoryStore();
     const gone = new PlatformError('unavailable', 'the store does not answer');
     const away = {

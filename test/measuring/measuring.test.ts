@@ -46,7 +46,7 @@ function reporting(onMeasure: (report: (progress: Partial<RequestProgress>) => v
   };
 }
 
-/** A clock in place of the process's own, at `time.nowMs`. */
+/** Replaces the process's clock. The new clock shows `nowMs` of the returned object. */
 function withClock(t: TestContext): { nowMs: number } {
   const time = { nowMs: 10_000 };
   t.mock.method(performance, 'now', () => time.nowMs);
@@ -65,7 +65,7 @@ describe('measuring', () => {
     });
   };
 
-  test('says for each brick what is measured, and how many are done of how many', async () => {
+  test('reports the label of each brick, the number of done measurements and the total', async () => {
     const { measuring, events, progress } = await measuringWith(fakeAgent());
     progress.add(TASKS);
     assert.equal(await measuring.measure(TASKS), 3);
@@ -91,7 +91,7 @@ describe('measuring', () => {
     assert.deepEqual(stored.sort(), expected.sort());
   });
 
-  test('counts on where more turns out to be needed', async () => {
+  test('continues its count when more tasks are added', async () => {
     const { measuring, events, progress } = await measuringWith(fakeAgent());
     progress.add(TASKS);
     await measuring.measure(TASKS);
@@ -100,7 +100,7 @@ describe('measuring', () => {
     assert.equal(countsIn(events).at(-1), '3/4 model: Relu');
   });
 
-  test('warns of a brick that fails, with its name and the reason, and of no other', async () => {
+  test('warns only of the brick that fails, with its name and the reason', async () => {
     const refused = TASKS[1]?.request.benchmark.signature;
     const agent = fakeAgent(({ signature }) => {
       return signature === refused ? { reason: 'unsupported', message: 'no such operator' } : 1;
@@ -167,7 +167,7 @@ describe('measuring', () => {
     [1, '1 measurement'],
     [2, '2 measurements'],
   ] as const) {
-    test(`says in a line of its own that it repeats ${named} that others disturbed, and by how much`, async () => {
+    test(`reports in a separate note that it repeats ${named} that others disturbed, and their share`, async () => {
       const disturbed = { wallMs: 1000, cores: 2, othersMs: 900, stealMs: 0 };
       const controller = new AbortController();
       const agent: BenchmarkAgent = {
@@ -181,7 +181,7 @@ describe('measuring', () => {
       const { measuring, events } = await measuringWith(agent, controller.signal);
       const measured = measuring.measure(TASKS.slice(0, count));
       while (events.length === 0) await new Promise(setImmediate);
-      // The pause before the repetition ends with the interruption, and nothing is repeated.
+      // The interruption ends the pause before the repetition, and nothing is repeated.
       controller.abort();
       assert.equal(await measured, count);
       const message = `taking ${named} again: other processes took 45 % of the processors' time meanwhile`;
@@ -190,7 +190,7 @@ describe('measuring', () => {
   }
 });
 
-test('new measurements that other processes disturbed stay as they are where nothing is to be taken again', async () => {
+test('new measurements that other processes disturbed are kept if nothing is to be taken again', async () => {
   const disturbed = [0, 1, 2].map((index) => sampleMeasurement(index, beside(900)));
   const { measuring, events, results } = await measuringWith(giving(...disturbed));
   assert.equal(await measuring.measure(TASKS, { kind: 'none' }), 3);
@@ -201,10 +201,10 @@ test('new measurements that other processes disturbed stay as they are where not
   );
 });
 
-/** A second on two cores, of which other processes took so much. */
+/** Conditions of one second on two cores, during which other processes took `othersMs` of processor time. */
 const beside = (othersMs: number) => ({ conditions: { wallMs: 1000, cores: 2, othersMs, stealMs: 0 } });
 
-/** An agent that gives these measurements, one after another, whatever it is asked for. */
+/** An agent that yields these measurements in order, for any requests. */
 function giving(...measurements: readonly Measurement[]): BenchmarkAgent {
   return {
     ...fakeAgent(),
@@ -220,7 +220,9 @@ describe('stored measurements that other processes disturbed', () => {
   };
   const TAKING = 'taking 3 of the stored measurements again, because other processes disturbed them';
 
-  /** Takes three again that were disturbed for 900 ms, and says what is known and stored of them afterwards. */
+  /**
+   * Retakes three measurements that others disturbed for 900 ms. Returns their results that are known and stored then.
+   */
   async function replace(...measurements: readonly Measurement[]) {
     const { measuring, events, results, progress, store } = await measuringWith(giving(...measurements));
     for (const index of TASKS.keys()) results.put(sampleMeasurement(index, beside(900)));
@@ -239,7 +241,7 @@ describe('stored measurements that other processes disturbed', () => {
     assert.deepEqual(notesIn(events), [TAKING]);
   });
 
-  test('stay from the first on that is disturbed again, and none is taken after it', async () => {
+  test('stay, from the first one on that is disturbed again, and no later one is taken', async () => {
     const taken = [
       sampleMeasurement(0, beside(10)),
       sampleMeasurement(1, beside(950)),
@@ -248,7 +250,7 @@ describe('stored measurements that other processes disturbed', () => {
     const { measuring, replaced, stored, known, events, shown } = await replace(...taken);
     assert.deepEqual([replaced, stored, known], [1, [10], [10, 900, 900]]);
     assert.deepEqual(notesIn(events), [TAKING, 'the machine is still busy: 2 of them stay as they are']);
-    assert.ok(shown.kind === 'measuring' && shown.total === 2, 'what is not taken again does not count');
+    assert.ok(shown.kind === 'measuring' && shown.total === 2, 'measurements that are not taken again do not count');
     assert.equal(await measuring.replaceWhileQuiet(TASKS), 0);
     assert.equal(notesIn(events).length, 2);
   });
@@ -260,14 +262,14 @@ describe('stored measurements that other processes disturbed', () => {
     assert.deepEqual([replaced, stored, known], [0, [], [900, 900, 900]]);
   });
 
-  test('are none where there is nothing to take again', async () => {
+  test('cause no event if there are none', async () => {
     const { measuring, events } = await measuringWith(giving());
     assert.equal(await measuring.replaceWhileQuiet([]), 0);
     assert.deepEqual(events, []);
   });
 });
 
-test('what is left of the time is counted from the first measurement on', async (t) => {
+test('the remaining time is estimated from the time since the first measurement began', async (t) => {
   const time = withClock(t);
   const agent = reporting((report) => {
     time.nowMs += 1000;
@@ -277,7 +279,7 @@ test('what is left of the time is counted from the first measurement on', async 
   progress.add(TASKS.slice(0, 1));
   await measuring.measure(TASKS.slice(0, 1));
   const [event] = events;
-  // Half of it took a second.
+  // Half of the runs took one second.
   assert.ok(event?.kind === 'measuring' && event.secondsLeft === 1);
 });
 
@@ -290,7 +292,7 @@ test('measurements that do not belong to a task are left out', async () => {
 describe('measuring beside others that use the same store', { timeout: 60_000 }, () => {
   const signal = new AbortController().signal;
 
-  /** An agent whose measurements come after a promise, each at a time of its own. */
+  /** An agent that starts to measure when the promise `after` resolves. */
   function laterAgent(after: Promise<void>, options: Partial<FakeAgentOptions> = {}) {
     const agent = createFakeAgent({ latencyOf: () => 1, ...options });
     const measure: BenchmarkAgent['measure'] = async function* (requests, measuring) {
@@ -304,7 +306,7 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     return events.flatMap((event) => (event.kind === 'note' && /^waiting/.test(event.message) ? [event.message] : []));
   };
 
-  test('takes once what two ask for at the same moment, and both have it', async () => {
+  test('takes a measurement once if two evaluations ask for it at the same time, and both get it', async () => {
     let go = (): void => {};
     const slow = laterAgent(new Promise((resolve) => (go = resolve)));
     const quick = createFakeAgent({ latencyOf: () => 2 });
@@ -325,7 +327,7 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     );
   });
 
-  test('says once what it waits for and who takes it, and shows it as its progress', async () => {
+  test('reports once what it waits for and which process takes it, and shows this as its progress', async () => {
     let go = (): void => {};
     const slow = laterAgent(new Promise((resolve) => (go = resolve)));
     const store = await openMemoryStore();
@@ -341,7 +343,7 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     assert.ok(labelsIn(second.events).every((label) => label === message));
   });
 
-  test('names all of three others', async () => {
+  test('names all three other processes', async () => {
     let go = (): void => {};
     const released = new Promise<void>((resolve) => (go = resolve));
     const store = await openMemoryStore();
@@ -362,7 +364,7 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     assert.deepEqual(waitingIn(last.events), [message]);
   });
 
-  test('takes what another one was to take and gave up', async () => {
+  test('takes the measurements that another evaluation gave up', async () => {
     const interrupted = new AbortController();
     const slow = laterAgent(new Promise((resolve) => interrupted.signal.addEventListener('abort', () => resolve())));
     const store = await openMemoryStore();
@@ -375,7 +377,7 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     assert.deepEqual([await one, await other], [0, 3]);
   });
 
-  test('waits for a new measurement of what both have and take again', async () => {
+  test('waits for the new measurement if both evaluations take a known one again', async () => {
     let go = (): void => {};
     const measuredAt = '2026-03-01T00:00:00Z';
     const slow = laterAgent(new Promise((resolve) => (go = resolve)), { measuredAt });
@@ -394,7 +396,7 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     assert.equal(second.results.get(task.request)?.measuredAt, measuredAt);
   });
 
-  test('leaves to another one what that takes, and says nothing of taking it again', async () => {
+  test('does not retake what another evaluation is taking, and reports nothing', async () => {
     let [go, hasBegun] = [(): void => {}, false];
     const slow = laterAgent(new Promise((resolve) => (go = resolve)));
     const measure: BenchmarkAgent['measure'] = (...args) => {
@@ -412,7 +414,7 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     assert.equal(await one, 3);
   });
 
-  test('goes on alone where the store of others is gone', async () => {
+  test('continues alone if the shared store does not answer', async () => {
     const store = await openMemoryStore();
     const gone = (): Promise<never> => Promise.reject(new PlatformError('unavailable', 'the store does not answer'));
     const collection: ResultStore['collection'] = (definition) => {

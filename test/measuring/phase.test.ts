@@ -29,25 +29,25 @@ async function phase(remeasure: Remeasure, { system = SYSTEM, tasks = TASKS } = 
   };
 }
 
-describe('of what is to be measured', () => {
-  test('what the store does not have is missing, and what others disturbed is taken again on a quiet machine', async () => {
+describe('of the tasks to be measured', () => {
+  test('those without a stored result are missing, and those that others disturbed are taken again on a quiet machine', async () => {
     const missing = ['crashed', 'not there'];
     assert.deepEqual(await phase(DEFAULT_REMEASURE), { missing, disturbed: ['disturbed'], known: 2 });
   });
 
-  test('all that is known can be asked for again, or nothing', async () => {
+  test('all known ones can be requested again, or none', async () => {
     const all = TASKS.map(({ label }) => label);
     assert.deepEqual(await phase({ kind: 'all' }), { missing: all, disturbed: [], known: 2 });
     assert.deepEqual(await phase({ kind: 'none' }), { missing: all.slice(2), disturbed: [], known: 2 });
   });
 
-  test('another machine and another number of threads know nothing', async () => {
+  test('none are known on another machine or with another number of threads', async () => {
     assert.equal((await phase(DEFAULT_REMEASURE, { system: sampleSystem({ processor: 'Another CPU' }) })).known, 0);
     const threaded = TASKS.map((task) => {
       return { ...task, request: { ...task.request, runOptions: { ...task.request.runOptions, threads: 2 } } };
     });
     assert.equal((await phase(DEFAULT_REMEASURE, { tasks: threaded })).known, 0);
-    // What is run decides, and not with how many threads the machine was described.
+    // The run options of the request decide, not those in the description of the system.
     const described = sampleSystem({ runOptions: { ...SYSTEM.runOptions, threads: 2 } });
     assert.equal((await phase(DEFAULT_REMEASURE, { system: described })).known, 2);
   });

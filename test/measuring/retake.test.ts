@@ -7,12 +7,12 @@ import { PlatformError } from '../../src/base/errors.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
 import { refused } from '../plugins/dlbricks/support/refused.js';
 
-/** A second on two cores. */
+/** A measurement of one second on two cores, during which other processes took `othersMs` of processor time. */
 function measuredBeside(othersMs: number, index = 0): Measurement {
   return sampleMeasurement(index, { conditions: { wallMs: 1000, cores: 2, othersMs, stealMs: 0 } });
 }
 
-/** What comes out where benchmark number i gives these measurements, one after another. */
+/** Runs `undisturbed` on benchmarks, where benchmark i yields the measurements `series[i]` in order. */
 async function takeFrom(
   series: readonly (readonly Measurement[])[],
   signal = new AbortController().signal,
@@ -50,28 +50,28 @@ async function takeFrom(
   return { best, final, taken, waits, retaken, shares };
 }
 
-describe('what is measured undisturbed', () => {
+describe('a measurement', () => {
   test('is taken once on a quiet machine', async () => {
     const quiet = measuredBeside(40, 1);
     const { best, taken, waits } = await takeFrom([[quiet]]);
     assert.deepEqual([best.get(0), taken, waits], [quiet, [1], []]);
   });
 
-  test('is taken again after a wait, until nothing disturbs it', async () => {
+  test('is taken again after a wait, until no other process disturbs it', async () => {
     const { best, taken, waits } = await takeFrom([[measuredBeside(900), measuredBeside(800), measuredBeside(10, 7)]]);
     assert.deepEqual(taken, [3]);
     assert.deepEqual(best.get(0), measuredBeside(10, 7));
     assert.ok(waits.length === 2 && (waits[0] ?? 0) < (waits[1] ?? 0));
   });
 
-  test('is the least disturbed of four on a machine that never rests, whatever the latency', async () => {
+  test('is the least disturbed of four on a machine that stays busy, regardless of the latency', async () => {
     const noisy = [900, 500, 700, 800].map((othersMs, index) => measuredBeside(othersMs, index));
     const { best, taken } = await takeFrom([noisy]);
     assert.deepEqual(taken, [4]);
     assert.deepEqual(best.get(0), noisy[1]);
   });
 
-  test('is, of several, taken again only where it was disturbed, and comes out each time that it is better', async () => {
+  test('among several, is taken again only if it was disturbed, and is yielded each time that it is better', async () => {
     const noisy = [measuredBeside(900, 1), measuredBeside(10, 2)];
     const { best, final, taken, retaken } = await takeFrom([[measuredBeside(0, 3)], noisy, [measuredBeside(0, 4)]]);
     assert.deepEqual(taken, [1, 2, 1]);
@@ -80,19 +80,19 @@ describe('what is measured undisturbed', () => {
     assert.deepEqual(retaken, [1]);
   });
 
-  test('comes out at once even where it is disturbed, so that no interruption loses it', async () => {
+  test('is yielded at once even if it is disturbed, so that no interruption loses it', async () => {
     const { final } = await takeFrom([[900, 950, 950, 950].map((ms) => measuredBeside(ms))]);
     assert.deepEqual(final, [0]);
   });
 
-  test('is taken again only once where several stay disturbed all together', async () => {
+  test('is taken again only once if all of several measurements stay disturbed', async () => {
     const never = Array.from({ length: 4 }, () => measuredBeside(900));
     assert.deepEqual((await takeFrom([never, never])).taken, [2, 2]);
     const soon = [measuredBeside(900), measuredBeside(0)];
     assert.deepEqual((await takeFrom([never, soon])).taken, [4, 2]);
   });
 
-  test('is taken again in vain for two series, and then no more', async () => {
+  test('is not taken again any more after two series in which no retake helped', async () => {
     const limit = new RetakeLimit();
     const never = new AbortController().signal;
     const noisy = Array.from({ length: 4 }, () => measuredBeside(900));
@@ -101,37 +101,37 @@ describe('what is measured undisturbed', () => {
     assert.deepEqual(taken, [4, 4, 1, 1]);
   });
 
-  test('is waited for a little longer each time: half a second, two, and four', async () => {
+  test('is taken again after growing waits: 0.5, 2 and 4 seconds', async () => {
     const never = Array.from({ length: 4 }, () => measuredBeside(900));
     assert.deepEqual((await takeFrom([never])).waits, [500, 2000, 4000]);
   });
 
-  test('is announced with its largest share', async () => {
+  test('is announced with the largest disturbed share of the series', async () => {
     const { shares } = await takeFrom([[measuredBeside(600)], [measuredBeside(900)]]);
     assert.deepEqual(shares, [0.45]);
   });
 
-  test('in a series that became quiet does not count as in vain', async () => {
+  test('in a series that becomes quiet does not count as a failed retake', async () => {
     const limit = new RetakeLimit();
     const { signal } = new AbortController();
     const noisy = [measuredBeside(900)];
     for (let i = 0; i < 3; i++) assert.deepEqual((await takeFrom([noisy], signal, limit)).taken, [2]);
   });
 
-  test('is not taken again where the interruption comes while it waits', async () => {
+  test('is not taken again if the interruption comes during the wait', async () => {
     const controller = new AbortController();
     const wait = (): void => controller.abort();
     const { taken } = await takeFrom([[measuredBeside(900)]], controller.signal, new RetakeLimit(), wait);
     assert.deepEqual(taken, [1]);
   });
 
-  test('is not taken again after an interruption, and comes out as it is', async () => {
+  test('is not taken again after an interruption, and is yielded as it is', async () => {
     const { taken, best } = await takeFrom([[measuredBeside(900)]], AbortSignal.abort());
     assert.deepEqual(taken, [1]);
     assert.deepEqual(best.get(0), measuredBeside(900));
   });
 
-  test('is what there is where taking it again fails', async () => {
+  test('stays as it is if taking it again fails', async () => {
     const out: Measurement[] = [];
     let calls = 0;
     const take = async function* (): AsyncGenerator<MeasuredRequest> {

@@ -16,7 +16,7 @@ function shown(progress: RunProgress, runsDone = 0, together = 1, first: Task | 
   return event;
 }
 
-/** A clock in place of the process's own. */
+/** Replaces the process's clock. The new clock shows `nowMs` of the returned object. */
 function withClock(t: TestContext): { nowMs: number } {
   const time = { nowMs: 5000 };
   t.mock.method(performance, 'now', () => time.nowMs);
@@ -41,7 +41,7 @@ describe('the progress of a run', () => {
     assert.equal(shown(progress).done, 4);
   });
 
-  test('has a total that grows with what is taken again, and shrinks with what is not needed', () => {
+  test('has a total that grows with added tasks and shrinks with dropped tasks', () => {
     const progress = begun(BRICKS);
     progress.add(BRICKS.slice(0, 1));
     assert.equal(shown(progress).total, 5);
@@ -49,7 +49,7 @@ describe('the progress of a run', () => {
     assert.equal(shown(progress).total, 3);
   });
 
-  test('says nothing of the time left before anything is done', () => {
+  test('has no remaining time before anything is done', () => {
     assert.equal(shown(begun(BRICKS)).secondsLeft, undefined);
   });
 
@@ -60,19 +60,19 @@ describe('the progress of a run', () => {
     const progress = begun([...BRICKS, whole]);
     time.nowMs += 1000;
     for (const task of BRICKS) progress.count(task);
-    // Four bricks took a second: the work of twenty takes five.
+    // Four bricks took one second: the work of twenty bricks takes five.
     assert.equal(shown(progress, 0, 1, whole).secondsLeft, 5);
     time.nowMs += 2000;
-    // Half of the model in two more seconds: the work of 14 in three, so that ten take another 15/7.
+    // Half of the model took two more seconds. Work of 14 took three seconds, so the other 10 take 3 * 10 / 14 seconds.
     assert.equal(shown(progress, 5, 1, whole).secondsLeft, (10 / 14) * 3);
   });
 
-  test('counts from its first start, and all bricks that are measured together', (t) => {
+  test('counts time from its first start, and all bricks that are measured together', (t) => {
     const time = withClock(t);
     const progress = begun(BRICKS);
     time.nowMs += 1000;
     progress.start();
-    // Half of two of four bricks took a second: the other three take three.
+    // Half of two bricks took one second: the work of one brick. The other three bricks take three seconds.
     assert.equal(shown(progress, 5, 2).secondsLeft, 3);
   });
 });

@@ -1,7 +1,7 @@
 import type { Task } from '../../src/measuring/task.js';
 import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../store/sample-measurement.js';
 
-/** A task for each label, each of a benchmark of its own. */
+/** One task for each label, each with its own benchmark. */
 export function sampleTasks(...labels: readonly string[]): readonly Task[] {
   return labels.map((label, index) => {
     const benchmark = { signature: signatureOf(index), model: new Uint8Array(), inputs: [] };

@@ -5,7 +5,7 @@ import { PlatformError } from '../../src/base/errors.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
 
-/** A store that begins to store at once and ends when it is told to. */
+/** A store that begins each write at once and finishes it on `end()`. */
 function heldStore() {
   const begun: Measurement[] = [];
   const ends: (() => void)[] = [];
@@ -20,7 +20,7 @@ function heldStore() {
 }
 
 describe('storing the bricks of a composite', () => {
-  test('does not wait for one before the next', async () => {
+  test('does not wait for one measurement before the next', async () => {
     const store = heldStore();
     const storing = new Storing(store);
     for (let i = 0; i < 60; i++) await storing.put(sampleMeasurement(i));
@@ -33,7 +33,7 @@ describe('storing the bricks of a composite', () => {
     await done;
   });
 
-  test('keeps no more than 64 under way, so that a store that is away holds no more', async () => {
+  test('keeps at most 64 writes in progress, so that no more are pending if the store does not answer', async () => {
     const store = heldStore();
     const storing = new Storing(store);
     for (let i = 0; i < 63; i++) await storing.put(sampleMeasurement(i));
@@ -45,12 +45,12 @@ describe('storing the bricks of a composite', () => {
     await last;
   });
 
-  test('ends with what a store throws at once, and leaves nothing unhandled', async () => {
+  test('fails with an error that the store throws at once, and leaves no rejection unhandled', async () => {
     const broken = { putMeasurement: () => Promise.reject(new PlatformError('storage', 'the disk is full')) };
     await assert.rejects(new Storing(broken).put(sampleMeasurement(0)), { code: 'storage' });
   });
 
-  test('ends with what a store throws later: at the next measurement, or when it is done', async () => {
+  test('fails with an error that the store throws later: at the next measurement, or when it is done', async () => {
     for (const next of [(it: Storing) => it.put(sampleMeasurement(1)), (it: Storing) => it.done()]) {
       let refuse = (): void => {};
       const failed = new Promise<void>((_, reject) => (refuse = () => reject(new PlatformError('storage', 'full'))));

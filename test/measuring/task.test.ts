@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { distinctTasks } from '../../src/measuring/task.js';
 import { sampleTasks } from './sample-tasks.js';
 
-test('tasks of one benchmark in one context and on one occasion are one, at its first place', () => {
+test('tasks with the same benchmark, context and occasion become one task, at the place of the first', () => {
   const [relu, neg] = sampleTasks('a: Relu', 'a: Neg');
   assert.ok(relu !== undefined && neg !== undefined);
   const same = { ...relu, label: 'b: Relu' };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { isExecuted, readCoverage } from '../../mutants/coverage.js';
 
-// A module of 100 characters whose function at 10 ran twice, but for the branch at 20.
+// A module of 100 characters: its function at 10 ran twice, but the branch at 20 never.
 const COUNTS = [
   { startOffset: 0, endOffset: 100, count: 1 },
   { startOffset: 10, endOffset: 50, count: 2 },
@@ -14,12 +14,12 @@ const COUNTS = [
 
 const NEVER_RAN = [{ startOffset: 0, endOffset: 100, count: 0 }];
 
-test('the smallest range around a place tells whether it was executed', () => {
+test('the smallest range around a place decides whether it was executed', () => {
   const executed = [0, 10, 19, 20, 29, 30, 99, 100].map((offset) => isExecuted([COUNTS], offset));
   assert.deepEqual(executed, [true, true, true, false, false, true, true, false]);
 });
 
-test('a place is executed where one of several processes executed it', () => {
+test('a place is executed if one of several processes executed it', () => {
   assert.equal(isExecuted([NEVER_RAN, COUNTS], 5), true);
   assert.equal(isExecuted([NEVER_RAN], 5), false);
   assert.equal(isExecuted([], 5), false);

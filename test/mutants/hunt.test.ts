@@ -21,7 +21,7 @@ test('small', () => assert.ok(isSmall(4) && !isSmall(8)));
 test('count', () => assert.equal(countTo(3), 3));
 `;
 
-/** A project of one module and its tests, which is the current folder during the test. */
+/** Makes a project of one module and its tests. It is the current folder during the test. */
 async function project(t: TestContext): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'project-')));
   await mkdir(join(folder, 'dist/src'), { recursive: true });
@@ -60,7 +60,7 @@ test('tests kill a defect that they notice, or that never ends, and miss others'
   assert.equal(await readFile(join(sandbox.folder, 'src/a.js'), 'utf8'), MODULE, 'and so is the copy');
 });
 
-test('tests that fail without a defect are no judges', async (t) => {
+test('tests that fail without a defect are refused', async (t) => {
   const folder = await project(t);
   await writeFile(join(folder, 'dist/src/a.js'), MODULE.replace('5', '0'));
   const sandbox = await Sandbox.create('dist');

@@ -27,7 +27,7 @@ function accepting(...descriptions: readonly string[]): ReadonlyMap<string, Read
   return new Map([['src/a.ts', new Set(descriptions)]]);
 }
 
-test('survivors are listed with place and change, accepted ones excepted', () => {
+test('survivors are listed with place and change, except accepted ones', () => {
   assert.deepEqual(unexpectedSurvivors(JUDGED, accepting()), [
     'src/a.ts:3: b | < → <=',
     'src/a.ts:3: c | 1 → 2 (not executed)',
@@ -35,7 +35,7 @@ test('survivors are listed with place and change, accepted ones excepted', () =>
   assert.deepEqual(unexpectedSurvivors(JUDGED, accepting('b | < → <=', 'c | 1 → 2')), []);
 });
 
-test('an accepted mutant is outdated where it is killed or gone, not where it is outside of the sample', () => {
+test('an accepted mutant is outdated if it is killed or gone, not if it is outside of the sample', () => {
   const accepted = accepting('a | < → <=', 'b | < → <=', 'e | not in the sample', 'x | gone');
   assert.deepEqual(outdatedAcceptances(RESULT, accepted), ['src/a.ts: a | < → <=', 'src/a.ts: x | gone']);
 });

@@ -27,7 +27,7 @@ test('a sample is in the order of the mutants, and never larger than all', () =>
   );
 });
 
-test('a mutant that goes changes one of the sample at most', () => {
+test('removing a mutant changes at most one member of the sample', () => {
   const before = named(50, 1);
   const after = new Set(named(50, 1, MUTANTS.slice(1)));
   assert.ok(before.filter((one) => !after.has(one)).length <= 1);

@@ -8,7 +8,7 @@ const lasting = integers(
   Array.from({ length: 900 }, (_, index) => BigInt(index % SIZE)),
 );
 
-/** x times a weight, and its columns in an order that a constant says. */
+/** x times a weight, plus the largest value of some columns that a constant selects. */
 function branch(name: string, input: string) {
   return graph({
     name,
@@ -99,7 +99,7 @@ const scanModel = model({
   output: [value('y', [1, SIZE])],
 });
 
-/** Models whose subgraphs hold constants, weights and such as steer; the Loop's are two levels deep. */
+/** Models whose subgraphs hold weights and constants that steer operators. Those of the Loop are two levels deep. */
 export const CONTROL_FLOW: Readonly<Record<'If' | 'Loop' | 'Scan', Uint8Array>> = {
   If: ifModel,
   Loop: loopModel,

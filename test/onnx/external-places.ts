@@ -21,7 +21,7 @@ import {
   value,
 } from './protos.js';
 
-/** Four float32 of another file. */
+/** A tensor of four float32 values in an external file. */
 function external(location: string, name = ''): TensorProto {
   const entries = { location, offset: '0', length: '16' };
   return tensor(name, 'float32', [1, 4], {
@@ -45,7 +45,9 @@ function nested(constant: ReturnType<typeof node>, depth: number): ReturnType<ty
 const add = (name: string) => node('Add', ['x', name], ['y']);
 const condition = { input: [value('x', [1, 4]), value('c', [1], 'bool')] };
 
-/** Every place at which a model may have a tensor, holding one whose values are in the file at `location`. */
+/**
+ * For each place where a model may have a tensor: a model with a tensor there whose values are in the file `location`.
+ */
 export function modelsWithExternalTensor(location: string): ReadonlyMap<string, Uint8Array> {
   const constant = (attributes: Parameters<typeof node>[3]) => node('Constant', [], ['w'], attributes);
   const valued = constant([tensorAttribute('value', external(location))]);

@@ -12,7 +12,7 @@ import { ELEMENT_TYPES, type ElementType } from '../../src/onnx/model/element-ty
 import type { Dimension } from '../../src/onnx/model/model.js';
 import { typeProtoOf } from '../../src/onnx/write/write-model.js';
 
-/** Short ways to write ONNX messages, so that a test shows what it is about and nothing else. */
+/** Short ways to write ONNX messages, so that a test shows only its subject. */
 
 export function value(name: string, dims?: readonly Dimension[], elementType: ElementType = 'float32'): ValueInfoProto {
   return { name, docString: '', type: typeProtoOf({ elementType, dims }) };
@@ -83,7 +83,7 @@ export function model(rest: Partial<GraphProto>, whole: Partial<ModelProto> = {}
   }).finish();
 }
 
-/** One input x and one output y of shape [1, 4], and what is between them. */
+/** A model with one input x and one output y of shape [1, 4], and `nodes` between them. */
 export function pipeline(nodes: NodeProto[], rest: Partial<GraphProto> = {}): Uint8Array {
   return model({ node: nodes, input: [value('x', [1, 4])], output: [value('y', [1, 4])], ...rest });
 }

@@ -6,7 +6,7 @@ import { floats, int, ints, model, node, tensor, value } from './protos.js';
 export interface QuantizedConvOptions {
   /** The operator between the convolution and its quantization, reading `conv` and writing `activated`. */
   readonly activation?: 'Relu' | 'Clip';
-  /** Zero point of the output, an uint8. */
+  /** Zero point of the output, a uint8. */
   readonly zeroPoint?: number;
   /** Scale of the output. */
   readonly scale?: number;

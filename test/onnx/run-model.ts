@@ -1,6 +1,6 @@
 import { InferenceSession, Tensor } from '../../src/predictor/onnxruntime/library.js';
 
-/** Outputs by name of one run in the real runtime, from an ONNX file in memory; float32 inputs of the given values. */
+/** Outputs, by name, of one run of an ONNX file in memory in the real runtime. */
 export async function runModel(
   bytes: Uint8Array,
   feeds: Readonly<Record<string, Tensor>> = {},

@@ -7,10 +7,10 @@ import { type Ending, type Running, workplace, type Workplace } from '../cli/sup
 import { chain, FOUR_LAYERS } from '../cli/support/tiny-models.js';
 import { documentedCode, ROOT } from './documented-code.js';
 
-/** Against hanging only: installing takes most of it. */
+/** Only against hanging. Installing takes most of the time. */
 const deadline = { timeout: 600_000 };
 
-/** npm without a registry. */
+/** Error codes of npm without a registry. */
 const NO_REGISTRY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENOTCACHED/;
 
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -136,7 +136,7 @@ describe('the package, packed and installed into an empty folder', deadline, () 
     assert.match(asked.stdout, /, onnxruntime \d+\.\d+\.\d+\n$/);
   });
 
-  it('says how to install what is optional', async (t) => {
+  it('prints how to install optional packages', async (t) => {
     const place = await consumer(t);
     if (place === undefined) return;
     const web = await place.start(['dlbricks', 'run', 'zoo:squeezenet1.1', '--framework', 'onnxruntime-web']).ended;
@@ -150,7 +150,7 @@ describe('the package, packed and installed into an empty folder', deadline, () 
     assert.match(stdout, /^onnxruntime \d+\.\d+\.\d+\nonnxruntime-web is not installed$/m);
   });
 
-  it('holds what it was built of, and nothing of its tests', async (t) => {
+  it('contains the built code, and none of the tests', async (t) => {
     if ((await consumer(t)) === undefined || installed === undefined) return;
     const whole = installed.path('node_modules/dlbricks');
     for (const part of ['dist/src/cli/main.js', 'dist/plugins/latency/index.js', 'manifests', 'docs', 'CHANGELOG.md']) {

@@ -24,7 +24,10 @@ const MODEL = {
   measurement: sampleMeasurement(1, { outcome: { kind: 'samples', runMs: RUN_MS, warmupMs: [50, 9] } }),
 };
 
-/** What the platform's own analysis reads (c3sr/evaluation, summary_model.go): µs of each c_predict at MODEL_TRACE. */
+/**
+ * The durations that the platform's own analysis reads (c3sr/evaluation, summary_model.go): µs of each c_predict at
+ * MODEL_TRACE.
+ */
 function predictionsIn(spans: readonly JaegerSpan[]): readonly number[] {
   return spans
     .filter((span) => span.operationName === 'c_predict' && tagOf(span, 'evaluation_trace_level') === 'MODEL_TRACE')
@@ -51,7 +54,7 @@ describe('a whole model in the form of the platform', () => {
     assert.equal(evaluation.batch_size, 4);
     assert.equal(evaluation.machine_information.cpu[0]?.modelname, SYSTEM.processor);
     const performance = await store.collection(PERFORMANCE_DOCUMENTS).get({ _id: evaluation.performance_id });
-    // The place of MODEL_TRACE among ExecutionOptions.TraceLevel, predictor.proto.
+    // The number of MODEL_TRACE in ExecutionOptions.TraceLevel, predictor.proto.
     assert.equal(performance?.trace_level, 2);
     assert.deepEqual(
       predictionsIn(embeddedSpans(performance)),
@@ -59,7 +62,7 @@ describe('a whole model in the form of the platform', () => {
     );
   });
 
-  it('lays spans out in their parents, one after another, up to the moment of the measurement', async () => {
+  it('places spans inside their parents, one after another, up to the time of the measurement', async () => {
     const store = await openMemoryStore();
     await keepWholeModel(store, MODEL);
     const [performance] = await all(store.collection(PERFORMANCE_DOCUMENTS).find({}));
@@ -76,7 +79,7 @@ describe('a whole model in the form of the platform', () => {
     assert.equal(root.startTime + root.duration, Date.parse(MODEL.measurement.measuredAt) * 1000);
   });
 
-  it('stays with the host that measured it, until it is measured again', async () => {
+  it('keeps the host that measured it until it is measured again', async () => {
     const store = await openMemoryStore();
     const hostnames = async () => (await all(store.collection(EVALUATION_DOCUMENTS).find({}))).map((e) => e.hostname);
     await keepWholeModel(store, MODEL);
@@ -87,12 +90,12 @@ describe('a whole model in the form of the platform', () => {
     assert.deepEqual(await hostnames(), ['another']);
   });
 
-  it('replaces what an older version stored', async () => {
+  it('replaces the documents of an older version', async () => {
     const store = await openMemoryStore();
     await keepWholeModel(store, MODEL);
     const [evaluation = assert.fail()] = await all(store.collection(EVALUATION_DOCUMENTS).find({}));
     const [performance = assert.fail()] = await all(store.collection(PERFORMANCE_DOCUMENTS).find({}));
-    // As 0.1 wrote them: Node's architecture, the command's host, the level's name, Jaeger's document as it is.
+    // As 0.1 wrote them: Node's architecture, the command's host, the level's name, Jaeger's document uncompressed.
     const older = { ...evaluation, gpu_driver: undefined, machine_architecture: 'x64', hostname: 'laptop' };
     await store.collection(EVALUATION_DOCUMENTS).put(older);
     const trace = { data: [] };

@@ -15,7 +15,7 @@ import { startTracingServer } from './support/tracing-server.js';
 
 const MANIFEST = { version: '1.0', framework: { name: 'TensorFlow', version: '1.x' } };
 
-/** A model manifest as the platform has them, of a chain of layers. */
+/** A model manifest in the platform's format, for a chain of layers. */
 function olderManifest(model: Uint8Array): string {
   const tensor = '{ type: tensor, parameters: { element_type: float32';
   return `
@@ -69,7 +69,7 @@ describe("the platform's own analyses", { ...needsOriginalAnalyses, ...deadline 
     assert.equal((await originalAnalyses(t, store, 'embedded', asRun)).models[0]?.latency_ms, 8.5 / 8);
   });
 
-  test('read layers, and not those inside of others', async (t) => {
+  test('read layers, but not layers inside of others', async (t) => {
     const store = await openMemoryStore();
     const kernel = (sequenceIndex: string, opName: string, runMs: readonly number[]) => {
       return { sequenceIndex, opName, name: `${opName}_${sequenceIndex}`, shape: '[1,8]', runMs };
@@ -92,7 +92,7 @@ describe("the platform's own analyses", { ...needsOriginalAnalyses, ...deadline 
     ]);
   });
 
-  test('read what the commands store, from the tracing server that they send traces to', async (t) => {
+  test('read the documents of the commands, with spans from the tracing server that the commands send traces to', async (t) => {
     const { place, manifest } = await tinyNet(t);
     const server = await startTracingServer(t);
     const run = (...args: readonly string[]) => {
@@ -116,7 +116,7 @@ describe("the platform's own analyses", { ...needsOriginalAnalyses, ...deadline 
     assert.deepEqual(models[0]?.base.slice(0, 4), ['Tiny_Net', '1.10', 'Onnxruntime', '>=1']);
     assert.deepEqual(models[0]?.base.slice(8, 10), [hostname(), goArchitecture(process.arch)]);
 
-    // The same measurement again is neither another document nor another trace.
+    // Repeating the command adds neither a document nor a trace.
     const sent = server.spans.filter(({ name }) => name === 'evaluation_predict_urls').length;
     const again = await run('latency', manifest, '--batch', '2', '--runs', '5', '--warmup', '1', '--remeasure', 'none');
     assert.equal(again.code, 0, again.stderr);

@@ -5,7 +5,7 @@ import { snappyCompress } from '../../src/platform-documents/snappy.js';
 import { snappyDecompress } from './support/snappy-decompress.js';
 
 describe('compressing by Snappy', () => {
-  test('loses nothing, whatever the bytes are', () => {
+  test('is lossless for any bytes', () => {
     const texts = ['', 'a', 'abc', 'aaaa', 'a'.repeat(1000), 'abcabcabcabd'.repeat(7), 'x'.repeat(59) + 'yz'];
     const random = [1, 60, 61, 62, 100_000].map((length) => randomBytes(length));
     // A repetition farther back than a copy can reach.

@@ -25,12 +25,12 @@ describe('weights of a file while its graph is optimized', () => {
   const large = ['a', 'b'].map((name) => weight(name, [1024, 1024], 2 ** 22));
   const { model, files } = aliasedModel({ graph: new Uint8Array(), weights: [weight('small', [4], 16), ...large] });
 
-  test('are read where they are small, since they may decide which kernels are made', () => {
+  test('are read if they are small, since they may decide which kernels are made', () => {
     const small = ModelProto.decode(model).graph?.initializer.find(({ name }) => name === 'small');
     assert.deepEqual([...new Float32Array(Uint8Array.from(small?.rawData ?? []).buffer)], [1, 2, 3, 4]);
   });
 
-  test('take the space of one where they are large, and are not read', () => {
+  test('share the space of one weight if they are large, and are not read', () => {
     assert.deepEqual(
       files.map(({ byteLength }) => byteLength),
       [2 ** 22],

@@ -33,7 +33,7 @@ const FEEDABLE: readonly ElementType[] = [
 /** Small enough that every model with a weight has it in a file. */
 const NOTHING_INLINE = 100;
 
-/** A convolution with a Relu behind it, which every optimizer fuses. */
+/** A convolution followed by a Relu, which every optimizer fuses. */
 const fusible: TinyGraph = {
   inputs: { x: { dims: [1, 4, 9, 9] }, w: { dims: [6, 4, 3, 3], role: 'weight' } },
   nodes: [
@@ -44,7 +44,7 @@ const fusible: TinyGraph = {
 };
 
 export interface PredictorUnderTest {
-  /** The framework's. */
+  /** The name of the framework. */
   readonly name: string;
   readonly predictor: Predictor;
   /** Whether it optimizes models too large for memory. */
@@ -93,7 +93,7 @@ export function describePredictor({ name, predictor, optimizesFromFiles }: Predi
       });
     }
 
-    test('takes a type that JavaScript cannot pass in', async () => {
+    test('accepts a type that JavaScript cannot pass in', async () => {
       const benchmark = benchmarkOf({
         inputs: { x: { dims: [3], elementType: 'bfloat16' } },
         nodes: [{ opType: 'Cast', inputs: ['x'], outputs: ['y'], attributes: [intAttribute('to', 1)] }],
@@ -103,7 +103,7 @@ export function describePredictor({ name, predictor, optimizesFromFiles }: Predi
       assert.deepEqual([elementType, dims], ['float32', [3]]);
     });
 
-    test('leaves outputs out that are not tensors', async () => {
+    test('leaves out outputs that are not tensors', async () => {
       const outputs = await evaluate(
         benchmarkOf({
           inputs: { x: { dims: [4] } },
@@ -171,7 +171,7 @@ export function describePredictor({ name, predictor, optimizesFromFiles }: Predi
         };
         const optimizing = optimizeFilledModel(predictor, materialize(benchmarkOf(fusible)), runOptions, options);
         if (optimizesFromFiles) assert.equal(dirname(await optimizing), folder);
-        else await assert.rejects(optimizing, /hands out optimized graphs only of .* --cut layer/);
+        else await assert.rejects(optimizing, /saves optimized graphs only of .* --cut layer/);
         const left = existsSync(options.temporaryFolder) ? readdirSync(options.temporaryFolder) : [];
         assert.deepEqual(left, [], 'the weights were left behind');
       });

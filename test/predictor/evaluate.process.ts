@@ -1,5 +1,5 @@
-// Runs zoo models once each with one framework, and writes their outputs, all bytes in their order, to standard output. The
-// two frameworks cannot be in one process: both register the same backend names.
+// Runs zoo models once each with one framework, and writes the bytes of their outputs, in order, to standard output.
+// The two frameworks cannot be in one process: both register the same backend names.
 import { weightlessBenchmark } from '../../src/measurement/weightless.js';
 import { bindDimensions } from '../../src/onnx/layers/bind-dimensions.js';
 import { type FrameworkName, FRAMEWORKS } from '../../src/predictor/frameworks.js';

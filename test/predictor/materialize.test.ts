@@ -51,7 +51,7 @@ describe('materialize', () => {
     assert.deepEqual(floatsOf(external.get('y')), floatsOf(inline.get('y')));
   });
 
-  test('external data is gone as soon as the model is open, and what others have beside it is not', async () => {
+  test('external data is removed as soon as the model is open, and files of others beside it stay', async () => {
     await withFolder(async (temporaryFolder) => {
       await mkdir(temporaryFolder, { recursive: true });
       await writeFile(join(temporaryFolder, 'theirs'), '');
@@ -122,7 +122,7 @@ describe('materialize', () => {
       message: /no graph/,
     },
     {
-      name: 'an input that nothing is said about',
+      name: 'an input without a description',
       benchmark: { ...matMul, inputs: matMul.inputs.slice(0, 1) },
       code: 'usage',
       message: /the fill of the graph's input w is missing/,

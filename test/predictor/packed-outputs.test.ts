@@ -45,7 +45,7 @@ function narrowing(elementType: ElementType): Brick {
   return cutBrick(graph, lastUses(graph), { first: 0, last: 0 });
 }
 
-/** What a graph of shapes returns. */
+/** The shapes that a graph of shapes returns. */
 async function shapesOf(benchmark: Benchmark, predictor: Predictor): Promise<readonly number[]> {
   const open = await openFilledModel(predictor, materialize(benchmark), UNOPTIMIZED, { temporaryFolder });
   const outputs = await open.prepare(makeFeeds(benchmark)).evaluate();
@@ -55,7 +55,7 @@ async function shapesOf(benchmark: Benchmark, predictor: Predictor): Promise<rea
 
 const expected = Array.from({ length: COPIES }, () => DIMS).flat();
 
-// Cast to bytes, the shapes of some were overwritten: the runtime had put 2,048 bytes into memory of 1,024.
+// If the values are cast to bytes, some shapes are overwritten: the runtime puts 2,048 bytes into memory of 1,024.
 describe('bricks that return values of 4 bits', { timeout: 120_000 }, () => {
   for (const elementType of ['int4', 'uint4'] as const) {
     for (const framework of FRAMEWORK_NAMES) {
@@ -70,7 +70,7 @@ describe('bricks that return values of 4 bits', { timeout: 120_000 }, () => {
     test(`run in a composite: ${elementType}`, async () => {
       const bricks = Array.from({ length: COPIES }, () => narrowing(elementType));
       const { benchmark } = compositeOf(bricks, 0);
-      // Idle nodes repeat the first shape after all of them.
+      // After all shapes, idle nodes repeat the first shape.
       const shapes = await shapesOf(benchmark, await FRAMEWORKS.onnxruntime.load());
       assert.deepEqual(shapes.slice(0, expected.length), expected);
     });

@@ -22,16 +22,16 @@ const MAPS = [
 
 describe('a file is mapped whole', () => {
   const cases: readonly [string, string, number, boolean][] = [
-    ['where its mappings have all of it, in any order', '/dev/shm/a/weights.bin', 0x4800, true],
-    ['but not where the end is missing', '/dev/shm/a/weights.bin', 0x5001, false],
-    ['nor where the beginning is', '/dev/shm/b/weights.bin', 0x6000, false],
-    ['nor where nothing of it is mapped', '/dev/shm/c/weights.bin', 1, false],
+    ['if its mappings cover all of it, in any order', '/dev/shm/a/weights.bin', 0x4800, true],
+    ['but not if the end is missing', '/dev/shm/a/weights.bin', 0x5001, false],
+    ['nor if the beginning is missing', '/dev/shm/b/weights.bin', 0x6000, false],
+    ['nor if no part of it is mapped', '/dev/shm/c/weights.bin', 1, false],
   ];
   for (const [what, path, byteLength, expected] of cases) {
     test(what, () => assert.equal(coverWhole(mappedRanges(MAPS), [{ path, byteLength }]), expected));
   }
 
-  test('with others, where each of them is', () => {
+  test('together with others, if each of them is', () => {
     const [whole, none] = ['a', 'c'].map((name) => ({ path: `/dev/shm/${name}/weights.bin`, byteLength: 1 })) as [
       MappedFile,
       MappedFile,
@@ -42,7 +42,7 @@ describe('a file is mapped whole', () => {
     );
   });
 
-  test('where two moments together have all of it', () => {
+  test('if the mappings at two moments together cover all of it', () => {
     const [, first = '', second = ''] = MAPS.split('\n', 3).reverse();
     const file = { path: '/dev/shm/a/weights.bin', byteLength: 0x4800 };
     assert.deepEqual(
@@ -74,7 +74,7 @@ describe('weights in memory', { skip: canWatch ? false : 'needs Linux on x64' },
     outputs: ['y'],
   });
 
-  test('are gone from there while the runtime still packs them, and it computes the same', async () => {
+  test('are removed while the runtime still packs them, and the outputs are the same', async () => {
     const temporaryFolder = mkdtempSync(join(tmpdir(), 'weights-in-memory-'));
     const file = join(inMemory(temporaryFolder), 'weights.bin');
     assert.equal(basename(inMemory(temporaryFolder)), basename(temporaryFolder));

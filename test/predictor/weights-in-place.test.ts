@@ -18,10 +18,10 @@ import { floatsOf } from './values.js';
 const folder = mkdtempSync(join(tmpdir(), 'weights-in-place-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** Of a size that the reader leaves in its file. */
+/** The shape of the weights. The reader leaves weights of this size in their file. */
 const [ROWS, COLUMNS] = [64, 512];
 const WEIGHTS = Float32Array.from({ length: ROWS * COLUMNS }, (_, index) => index % 7);
-/** Where the weights start, which no page does. */
+/** The offset of the weights in the file, which is not at the start of a page. */
 const OFFSET = 12;
 
 /** Writes y = x w, with w in a file in a folder beside the model. @returns the model's path */
@@ -42,7 +42,7 @@ function writeModel(): string {
   return join(beside, 'model.onnx');
 }
 
-/** A predictor that shows what it was given, and what was in the temporary folder then. */
+/** A predictor that records its model source, and the files in the temporary folder at that time. */
 function watched(temporaryFolder: string) {
   const seen: { source?: ModelSource; files?: readonly string[] } = {};
   const real = onnxRuntimePredictor();

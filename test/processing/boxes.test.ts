@@ -46,7 +46,7 @@ function refuses(code: string, message: RegExp) {
 }
 
 describe('boxes', () => {
-  test('of each element of a batch, the surest first, with labels where there are any', () => {
+  test('of each element of a batch have the highest score first, and labels if there are any', () => {
     const labels = ['', 'cat', 'dog'];
     assert.deepEqual(found(outputs(), { labels }), [
       [2, 'dog', 0.9],
@@ -55,7 +55,7 @@ describe('boxes', () => {
     assert.deepEqual(found(outputs(), { labels }, 1), [[4, '', 0.8]]);
   });
 
-  test('no more than are asked for', () => {
+  test('are no more than requested', () => {
     assert.equal(found(outputs(), { k: 1 }).length, 1);
     assert.equal(found(outputs(), { k: 1 }, 0, 2, 5).length, 2);
   });
@@ -70,14 +70,14 @@ describe('boxes', () => {
     assert.throws(() => found(alone, {}, 0, 2), refuses('unsupported', /ask for batch_size 1/));
   });
 
-  test('only as many as the model says there are', () => {
+  test('are only as many as the count of the model', () => {
     const count = floats([2], [1, 0]);
     assert.deepEqual(found(outputs({ count }), { count: 'count' }), [[1, '', 0.6]]);
     assert.deepEqual(found(outputs({ count }), { count: 'count' }, 1), []);
     assert.deepEqual(found(outputs({ count: floats([2], [NaN, 1e30]) }), { count: 'count' }), []);
   });
 
-  test('that are no boxes, or have no score or class, are left out', () => {
+  test('with invalid corners, scores or classes are left out', () => {
     const boxes = floats([2, 2, 4], [NaN, 0, 1, 1, 0.5, 0, 0.2, 1, ...BOX, 0, 0, Infinity, 1]);
     assert.deepEqual([found(outputs({ boxes })), found(outputs({ boxes }), {}, 1)], [[], []]);
     assert.deepEqual(found(outputs({ scores: floats([2, 2], [NaN, NaN, 0, 0]) })), []);
@@ -97,7 +97,7 @@ describe('boxes', () => {
     assert.equal(found(many, { suppression: { iou: 1, acrossClasses: false } }, 0, 1).length, 4096);
   });
 
-  test('of outputs that the steps do not fit name the output', () => {
+  test('of outputs that do not fit the steps are refused, with the name of the output', () => {
     const wrong = (
       changes: Readonly<Record<string, TensorValue>>,
       message: RegExp,
@@ -146,7 +146,7 @@ describe('segments', () => {
     assert.deepEqual(classesOf(output, 'CHW', { row: 1, rows: 2 })[0], [0, 0]);
   });
 
-  test('of pixels without a number are none', () => {
+  test('of pixels without a number are -1', () => {
     assert.deepEqual(classesOf(floats([1, 2, 2], [NaN, -3, 1e20, 1.9]), 'map'), [[-1, -1, -1, 1], [[1, 'road', 0.25]]]);
     assert.deepEqual(classesOf(floats([1, 2, 1, 1], [NaN, 1]), 'CHW')[0], [1]);
   });
@@ -155,7 +155,7 @@ describe('segments', () => {
     assert.deepEqual(classesOf(floats([1, 1, 1, 2], [0, 1]), 'map')[0], [0, 1]);
   });
 
-  test('of other shapes are refused, and so is what is too large', () => {
+  test('of other shapes, and those that are too large, are refused', () => {
     assert.throws(() => classesOf(floats([1, 2], [0, 1]), 'CHW'), refuses('manifest', /output of map has .*\[1, 2\]/));
     assert.throws(() => classesOf(floats([1, 0, 2], []), 'map'), refuses('manifest', /expected pixels/));
     const large = { elementType: 'uint8', dims: [1, 4097, 4096], bytes: new Uint8Array(4097 * 4096) } as const;

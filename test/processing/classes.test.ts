@@ -22,12 +22,12 @@ describe('softmax', () => {
 });
 
 describe('the top k', () => {
-  test('the highest first, equals in their order, what is no number last', () => {
+  test('has the highest first, equal values in their order, and NaN last', () => {
     const order = topK([0.1, NaN, 0.5, 0.1, 0.9, -Infinity], 6).map(({ index }) => index);
     assert.deepEqual(order, [4, 2, 0, 3, 1, 5]);
   });
 
-  test('no more than there are', () => {
+  test('has no more than there are', () => {
     assert.equal(topK([1, 2], 5).length, 2);
   });
 });
@@ -53,7 +53,7 @@ describe('classes', () => {
     ]);
   });
 
-  test('a limit stands for the manifest’s number', () => {
+  test('a limit replaces the manifest’s number', () => {
     const count = (limit: number) =>
       classesOf(output, { kind: 'classes', softmax: true, k: 2 }, { row: 0, rows: 2, limit }).length;
     assert.deepEqual([count(0), count(1), count(3), count(99)], [2, 1, 3, 3]);
@@ -62,7 +62,7 @@ describe('classes', () => {
   test('labels of another model are refused', () => {
     assert.throws(
       () => classesOf(output, { kind: 'classes', softmax: true, labels: ['a', 'b'] }, { row: 0, rows: 2, limit: 0 }),
-      (error) => error instanceof PlatformError && /labels are 2, the model's classes 3/.test(error.message),
+      (error) => error instanceof PlatformError && /manifest has 2 labels, the model 3 classes/.test(error.message),
     );
   });
 

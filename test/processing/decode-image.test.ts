@@ -21,7 +21,7 @@ function chunk(type: string, data: Uint8Array): Buffer {
   return Buffer.concat([head, data, Buffer.alloc(4)]);
 }
 
-/** A PNG of a few hundred bytes that says it is this large. */
+/** A PNG of a few hundred bytes whose header claims this size. */
 function claimingPng(width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width);
@@ -41,7 +41,7 @@ describe('decoding pictures', () => {
     });
   }
 
-  test('base64 text is what it stands for', async () => {
+  test('base64 text is decoded to the same picture', async () => {
     const plain = await decodeImage(photo);
     const fromText = await decodeImage(Buffer.from(photo.toString('base64')));
     assert.deepEqual(fromText, plain);

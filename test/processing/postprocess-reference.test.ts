@@ -14,7 +14,7 @@ interface Plain {
   readonly values: readonly number[];
 }
 
-/** See fixtures/make_postprocess_reference.py for how these numbers came about. */
+/** fixtures/make_postprocess_reference.py makes these numbers. */
 interface Reference {
   readonly boxes: readonly {
     readonly name: string;
@@ -54,7 +54,7 @@ const reference = JSON.parse(written) as Reference;
 
 const ALONE = { row: 0, rows: 1, limit: 0 } as const;
 
-/** Coordinates are float32 of some parts of one; scaling them rounds again. */
+/** Coordinates are float32 fractions of one; scaling rounds them again. */
 const CLOSE = 1e-6;
 
 function floats({ dims, values }: Plain): TensorValue {
@@ -151,14 +151,14 @@ describe('boxes, segments and rows', () => {
     test(`boxes ${one.name} are those that torchvision keeps`, () => assertBoxes(one));
   }
 
-  test('are what torchvision and NumPy find, by the numbers that are kept here', () => assertReference(reference));
+  test('match the stored results of torchvision and NumPy', () => assertReference(reference));
 
   /** A Python with torchvision; `make_postprocess_reference.py` says which versions. */
   const python = process.env['REFERENCE_PYTHON'] ?? 'python3';
   const { status } = spawnSync(python, ['-c', 'import numpy, torch, torchvision'], { stdio: 'ignore' });
   const skip = status === 0 ? false : `${python} has no NumPy, torch and torchvision (REFERENCE_PYTHON names another)`;
 
-  test('are what torchvision and NumPy find now', { skip, timeout: 120_000 }, () => {
+  test('match new results of torchvision and NumPy', { skip, timeout: 120_000 }, () => {
     const made = spawnSync(python, [join(FIXTURES, 'make_postprocess_reference.py')], { encoding: 'utf8' });
     assert.equal(made.status, 0, made.stderr);
     assertReference(JSON.parse(made.stdout) as Reference);

@@ -10,7 +10,7 @@ import { decodeImage } from '../../src/processing/decode-image.js';
 import { fromFloat16Bits } from '../../src/onnx/model/float16.js';
 import { preprocessImages } from '../../src/processing/preprocess.js';
 
-/** See fixtures/make_reference.py for how these numbers came about. */
+/** fixtures/make_reference.py makes these numbers. */
 interface Reference {
   readonly cases: readonly {
     readonly name: string;

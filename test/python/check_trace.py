@@ -1,7 +1,7 @@
 """Checks what an OpenTelemetry collector received.
 
 check_trace.py FILE: one ExportTraceServiceRequest in JSON per line. Every trace has to have one root and no span whose
-parent is missing; there has to be one of an evaluation that went through server, plugin and agent.
+parent is missing. At least one trace has to be of an evaluation, with spans of server, plugin and agent.
 """
 
 import collections
@@ -34,7 +34,7 @@ def main(path):
         assert len(roots) == 1 and not orphans, f"trace {trace}: {len(roots)} roots, orphans {names}"
         if any(span["name"] == "evaluation" for span in spans.values()):
             missing = {"mlmodelscope-serve", "mlmodelscope-plugin", "mlmodelscope-agent"} - services[trace]
-            assert not missing, f"trace {trace}: nothing of {missing}"
+            assert not missing, f"trace {trace}: no spans of {missing}"
             whole += 1
             print(f"trace {trace}: {len(spans)} spans of {len(services[trace])} processes under {roots[0]['name']}")
     assert whole > 0, f"no evaluation among {len(traces)} traces"

@@ -22,7 +22,7 @@ MODEL = {"model_name": "squeezenet1.1", "model_version": "1.0.0", "framework_nam
 
 
 def picture(width, height):
-    """A PNG of 8-bit RGB: every pixel is another colour."""
+    """A PNG of 8-bit RGB in many colours."""
 
     def chunk(kind, data):
         body = kind + data
@@ -80,7 +80,7 @@ def evaluate(service, path):
             state = service.GetEvaluation(read, timeout=30).evaluation.state
             assert state == evaluation_service_pb2.Evaluation.STATE_DONE, state
             return json.loads(event.done.result_json)
-    raise SystemExit("the server told of no end")
+    raise SystemExit("the server did not report the end")
 
 
 def describe(event, kind):
@@ -96,7 +96,7 @@ def describe(event, kind):
 
 
 def refusal(service):
-    """A submission that is wrong gets a canonical status, and a message that says where."""
+    """An invalid submission gets a canonical status, and a message with the place of the error."""
     submission = submission_pb2.Submission(
         manifest_path="e.yml", files=[submission_pb2.File(path="e.yml", data=b"dlspec: evaluation/v1\nname: x\n")]
     )
@@ -107,7 +107,7 @@ def refusal(service):
         assert error.code() == grpc.StatusCode.INVALID_ARGUMENT, error
         assert "e.yml:1:1: models: expected a list" in error.details(), error.details()
         return
-    raise SystemExit("a wrong manifest was taken")
+    raise SystemExit("an invalid manifest was accepted")
 
 
 def main():

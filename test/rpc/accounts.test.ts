@@ -38,7 +38,7 @@ describe('a server keeps account', { timeout: 30_000 }, () => {
     }
   });
 
-  test('of answers: there is room again when the client that does not take one goes', async (t) => {
+  test('of answers: there is room again when a client that does not take its answer disconnects', async (t) => {
     const { address } = await echoServer(t, { limits: { answeringBytes: 3 * MIB } });
     const { session, call } = handMadeClient(t, address, { reads: false });
     call(echo.large.path).end(Buffer.concat([messagePrefix(1), TWO_MIB]));
@@ -58,7 +58,7 @@ describe('a server keeps account', { timeout: 30_000 }, () => {
     while (!(await isAnswered()));
   });
 
-  test('of a stream: what its client has taken makes room for what follows', async (t) => {
+  test('of a stream: answers that its client has taken make room for the next ones', async (t) => {
     const server = createRpcServer({ limits: { answeringBytes: 3 * MIB } });
     const stream: handleServerStreamingCall<Buffer, Buffer> = (call) => {
       void server.calls.stream(call, async () => {
@@ -85,7 +85,7 @@ describe('a server keeps account', { timeout: 30_000 }, () => {
   });
 });
 
-test('a port that is taken is named, with what to do', async (t) => {
+test('a port that is in use is named, with a remedy', async (t) => {
   const { address } = await echoServer(t);
   const port = Number(address.split(':')[1]);
   const refused = refusal(

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { ActiveCalls } from '../../src/rpc/active-calls.js';
 
-/** What of a call is used here. */
+/** The parts of a call that are used here. */
 class Call extends EventEmitter {
   cancelled = false;
   ended = false;
@@ -36,7 +36,7 @@ function untilAborted(signal: AbortSignal): Promise<never> {
 const SHUTDOWN = new PlatformError('unavailable', 'the server is shutting down');
 
 describe('calls that are being answered', () => {
-  test('have what the work returns, or the status of what it throws', async () => {
+  test('have the result of the work, or the status of its error', async () => {
     const calls = new ActiveCalls();
     assert.deepEqual(await answer(calls, new Call(), () => 7), { error: null, response: 7 });
     const { error } = await answer(calls, new Call(), () => Promise.reject(SHUTDOWN));
@@ -52,14 +52,14 @@ describe('calls that are being answered', () => {
     assert.equal((await ended).error?.details, 'the client cancelled the call');
   });
 
-  test('begin no work where the client has cancelled already', async () => {
+  test('begin no work if the client has already cancelled', async () => {
     const call = new Call();
     call.cancelled = true;
     const { error } = await answer(new ActiveCalls(), call, () => assert.fail());
     assert.equal(error?.details, 'the client cancelled the call');
   });
 
-  test('are aborted all together, those that have ended excepted', async () => {
+  test('are aborted all together, except those that have ended', async () => {
     const calls = new ActiveCalls();
     let earlier: AbortSignal | undefined;
     await answer(calls, new Call(), (signal) => (earlier = signal));

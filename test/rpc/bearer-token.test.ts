@@ -38,7 +38,7 @@ function statusWith(
 }
 
 describe('a server with a token', { timeout: 20_000 }, () => {
-  test('answers writes that show it', async (t) => {
+  test('answers writes that have it', async (t) => {
     const { client } = await protectedServer(t, TOKEN);
     assert.equal((await client.unary(echo.repeat, Buffer.from('hello'), { deadlineMs })).toString(), 'hello');
   });
@@ -63,7 +63,7 @@ describe('a server with a token', { timeout: 20_000 }, () => {
     await assert.rejects(first, refusal('unauthenticated'));
   });
 
-  test('wants nothing for reads', async (t) => {
+  test('needs no token for reads', async (t) => {
     const { client } = await protectedServer(t);
     const check = healthService['Check'];
     assert.ok(check);
@@ -71,7 +71,7 @@ describe('a server with a token', { timeout: 20_000 }, () => {
     assert.equal(answer.status, 'SERVING');
   });
 
-  test('hands the token to no handler, and everything else to it', async (t) => {
+  test('does not pass the token to handlers, but all other metadata', async (t) => {
     const server = createRpcServer({ security: { token: TOKEN } });
     let handed: Readonly<Record<string, unknown>> = {};
     const whoami: handleUnaryCall<Buffer, Buffer> = ({ metadata, request }, callback) => {
@@ -86,7 +86,7 @@ describe('a server with a token', { timeout: 20_000 }, () => {
     assert.doesNotMatch(JSON.stringify(handed), new RegExp(TOKEN));
   });
 
-  test('trusts the calls that show the token, and without a token all', async (t) => {
+  test('trusts calls that have the token; a server without a token trusts all calls', async (t) => {
     const protectedOne = createRpcServer({ security: { token: TOKEN } });
     const trusted: boolean[] = [];
     for (const server of [protectedOne, createRpcServer()]) {

@@ -6,16 +6,16 @@ import { refusal } from './support/refusal.js';
 
 const schema = z.object({ name: z.string('a text'), sizes: z.array(z.int('a whole number')).default([]) });
 
-test('a message is what its schema makes of it', () => {
+test('a message is parsed by its schema', () => {
   assert.deepEqual(check(schema, { name: 'x', more: 1 }, 'Model'), { name: 'x', sizes: [] });
 });
 
-test('a problem says where it is', () => {
+test('a problem is reported with its place', () => {
   const refused = refusal('usage', /^Model\.name: a text; Model\.sizes\.1: a whole number$/);
   assert.throws(() => check(schema, { sizes: [1, 'two'] }, 'Model'), refused);
 });
 
-test('five problems are listed of any number, and the others counted', () => {
+test('at most five problems are listed, and the others are counted', () => {
   const sizes = Array.from({ length: 1000 }, () => 'x');
   const refused = refusal('usage', /^Model\.sizes\.0: .*; Model\.sizes\.4: a whole number; and 995 more$/);
   assert.throws(() => check(schema, { name: 'x', sizes }, 'Model'), refused);

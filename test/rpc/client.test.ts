@@ -51,13 +51,13 @@ async function flakyServer(t: TestContext, failures: number) {
 const deadlineMs = 10_000;
 
 describe('an RPC client', { timeout: 30_000 }, () => {
-  test('makes a read again without an answer', async (t) => {
+  test('repeats a read that the server did not answer', async (t) => {
     const { client, called } = await flakyServer(t, 2);
     await client.unary(RegistryService.frameworkManifests, { frameworkName: '', frameworkVersion: '' }, { deadlineMs });
     assert.equal(called(), 3);
   });
 
-  test('gives up after three times', async (t) => {
+  test('gives up after three attempts', async (t) => {
     const { client, called } = await flakyServer(t, 100);
     const call = client.unary(BenchmarkServiceService.inferTypes, { benchmark: undefined }, { deadlineMs });
     await assert.rejects(call, refusal('unavailable', /not yet/));
@@ -75,7 +75,7 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     assert.equal(called(), 1);
   });
 
-  test('does not wait past the deadline, and the server stops as well', async (t) => {
+  test('does not wait past the deadline', async (t) => {
     const { address } = await echoServer(t);
     const client = createRpcClient(address, 'server');
     t.after(() => client.close());
@@ -83,7 +83,7 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     await assert.rejects(call, refusal('timeout', /does not answer in time/));
   });
 
-  test('throws what the signal was aborted with', async (t) => {
+  test('throws the reason of the aborted signal', async (t) => {
     const { address, answered } = await echoServer(t);
     const client = createRpcClient(address, 'server');
     t.after(() => client.close());
@@ -109,7 +109,7 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     assert.deepEqual(seen, [1, 2, 3]);
   });
 
-  test('leaves nothing at a signal that is never aborted', async (t) => {
+  test('leaves no listeners at a signal that is never aborted', async (t) => {
     const { address } = await echoServer(t);
     const client = createRpcClient(address, 'server');
     t.after(() => client.close());
@@ -135,7 +135,7 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     assert.equal(answered.size, 0);
   });
 
-  test('says of an error that is no status which call broke off', () => {
+  test('names the server whose call broke off, for an error that is no status', () => {
     const client = createRpcClient('127.0.0.1:1', 'server');
     const failure = client.failure(new Error('socket hang up'));
     assert.equal(failure.message, 'the call to the server at 127.0.0.1:1 broke off: socket hang up');

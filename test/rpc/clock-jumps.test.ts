@@ -9,14 +9,14 @@ import { refusal } from './support/refusal.js';
 
 const HOUR_MS = 3_600_000;
 
-/** A wall clock that stands still, and is set to another time when the test says so. All timers go on. */
+/** A wall clock that stands still until the returned function sets it to another time. All timers continue. */
 function wallClock(t: TestContext): (jumpMs: number) => void {
   const startMs = Date.now();
   t.mock.timers.enable({ apis: ['Date'], now: startMs });
   return (jumpMs) => t.mock.timers.setTime(startMs + jumpMs);
 }
 
-/** A server that takes connections and says nothing. */
+/** A server that accepts connections and sends nothing. */
 async function silentServer(t: TestContext): Promise<string> {
   const silent = createServer((socket) => {
     socket.on('error', () => {});
@@ -29,10 +29,10 @@ async function silentServer(t: TestContext): Promise<string> {
 }
 
 describe('a clock that is set', { timeout: 30_000 }, () => {
-  it('forward by an hour while a client connects leaves the call the time that it has', async (t) => {
+  it('forward by an hour while a client connects leaves the call its deadline', async (t) => {
     const { address } = await echoServer(t);
     const jump = wallClock(t);
-    // So large that it is not there in the very moment in which its call begins.
+    // So large that it cannot arrive at the same moment in which its call begins.
     const request = Buffer.alloc(16 * 2 ** 20);
     const answer = clientOf(t, address).unary(echo.repeat, request, { deadlineMs: 20_000 });
     jump(HOUR_MS);
@@ -43,7 +43,7 @@ describe('a clock that is set', { timeout: 30_000 }, () => {
     ['forward', HOUR_MS],
     ['back', -HOUR_MS],
   ] as const) {
-    it(`${direction} by an hour changes no deadline, of a server that answers nothing or that hangs`, async (t) => {
+    it(`${direction} by an hour changes no deadline, for a server that does not answer or that hangs`, async (t) => {
       const { address, answered } = await echoServer(t);
       const silent = await silentServer(t);
       const jump = wallClock(t);
@@ -57,7 +57,7 @@ describe('a clock that is set', { timeout: 30_000 }, () => {
     });
   }
 
-  it('back by an hour keeps no idle connection', async (t) => {
+  it('back by an hour does not keep an idle connection', async (t) => {
     const { address } = await echoServer(t, { limits: { idleMs: 100 } });
     const jump = wallClock(t);
     const { session, call } = handMadeClient(t, address);

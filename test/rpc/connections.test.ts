@@ -13,7 +13,7 @@ function streamOf(session: { closed: number }): ServerHttp2Stream {
   return Object.assign(new EventEmitter(), { session: { close } }) as unknown as ServerHttp2Stream;
 }
 
-/** A listener whose connections are kept account of; `connect` makes one, `look` has them looked at. */
+/** A listener that keeps account of its connections. `connect` makes a connection, `look` runs the periodic check. */
 async function listening(t: TestContext, changes: Partial<ServerLimits>) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const connections = new Connections({ ...SERVER_LIMITS, ...changes });
@@ -65,7 +65,7 @@ describe('connections', { timeout: 20_000 }, () => {
     assert.deepEqual([calling.isOpen(), silent.isOpen()], [true, false]);
   });
 
-  test('are idle, and closed for it, when their last call has ended and not before', async (t) => {
+  test('become idle, and are closed, when their last call has ended and not before', async (t) => {
     const { connections, connect } = await listening(t, { idleMs: 1000 });
     const { peer } = await connect();
     t.mock.timers.reset();
@@ -89,7 +89,7 @@ describe('connections', { timeout: 20_000 }, () => {
     assert.ok(both.every(({ isOpen }) => !isOpen()));
   });
 
-  test('that are closed already need no account', async (t) => {
+  test('that are already closed need no account', async (t) => {
     const { connections } = await listening(t, {});
     const gone = connections.receive('192.0.2.1:7');
     gone.delivered(1);
@@ -126,7 +126,7 @@ describe('requests that are on their way', { timeout: 20_000 }, () => {
     );
   });
 
-  test('past the limit close the connections that bring the most, until there is room', async (t) => {
+  test('past the limit close the connections with the most bytes, until there is room', async (t) => {
     const { connections, connect, look } = await listening(t, { receivingBytes });
     const all = [await connect(), await connect(), await connect(), await connect()];
     const [small, large, larger, medium] = all;
@@ -147,7 +147,7 @@ describe('requests that are on their way', { timeout: 20_000 }, () => {
     connections.receive(peer);
     await bring(1000);
     look();
-    assert.ok(isOpen(), 'what came before needs no memory any more');
+    assert.ok(isOpen(), 'bytes from before the call need no memory any more');
     await bring(1);
     look();
     assert.ok(!isOpen());
@@ -164,7 +164,7 @@ describe('requests that are on their way', { timeout: 20_000 }, () => {
     assert.ok(!isOpen());
   });
 
-  test('count until they are there, however often that is said', async (t) => {
+  test('count until they have arrived, also if end() is called twice', async (t) => {
     const { connections, connect, look } = await listening(t, { receivingBytes });
     const { peer, bring, isOpen } = await connect();
     const first = connections.receive(peer);
@@ -179,7 +179,7 @@ describe('requests that are on their way', { timeout: 20_000 }, () => {
     assert.ok(!isOpen());
   });
 
-  test('count no more as far as they were delivered', async (t) => {
+  test('do not count the delivered part any more', async (t) => {
     const { connections, connect, look } = await listening(t, { receivingBytes });
     const { peer, bring, isOpen } = await connect();
     const receiving = connections.receive(peer);
@@ -193,7 +193,7 @@ describe('requests that are on their way', { timeout: 20_000 }, () => {
     assert.ok(!isOpen());
   });
 
-  test('of messages that are larger than what came do not make room for others', async (t) => {
+  test('with messages that are larger than the received bytes do not make room for others', async (t) => {
     const { connections, connect, look } = await listening(t, { receivingBytes });
     const [compressed, other] = [await connect(), await connect()];
     connections.receive(compressed.peer).delivered(1_000_000);

@@ -19,7 +19,7 @@ const contract = loadSync(
 
 const KINDS: Readonly<Record<string, string>> = { NO_SIDE_EFFECTS: 'read', IDEMPOTENT: 'idempotent' };
 
-/** Every method of `proto/`, with the kind that its option says. */
+/** Every method of `proto/`, with the kind from its option. */
 const methods = Object.values(contract).flatMap((definition) => {
   if ('format' in definition) return [];
   return Object.values(definition).map(({ path, options }) => {
@@ -34,7 +34,7 @@ describe('the contract', () => {
     test(`${path} is ${kind}`, () => assert.equal(methodKind(path), kind));
   }
 
-  test('what it does not have is a write', () => assert.equal(methodKind('/test.Echo/Repeat'), 'write'));
+  test('an unknown method is a write', () => assert.equal(methodKind('/test.Echo/Repeat'), 'write'));
 });
 
 const reflectionPath = createRequire(import.meta.url).resolve('@grpc/reflection');

@@ -19,7 +19,7 @@ const contract = loadSync(
   { includeDirs: [PROTO_FOLDER] },
 );
 
-/** Of every method whose service is in one of these packages. */
+/** The path of every method whose service is in one of these packages. */
 function pathsOf(...packages: readonly string[]): readonly string[] {
   return Object.entries(contract).flatMap(([name, definition]) => {
     if ('format' in definition || !packages.some((prefix) => name.startsWith(prefix))) return [];
@@ -27,7 +27,7 @@ function pathsOf(...packages: readonly string[]): readonly string[] {
   });
 }
 
-/** A million values in two mebibytes: field 15, which no request has, again and again. */
+/** A million values in two mebibytes: repetitions of field 15, which no request has. */
 const MANY_VALUES = Buffer.alloc(2 * 2 ** 20, Uint8Array.of(0x78, 0x01));
 
 const STANDARD = [
@@ -63,7 +63,7 @@ const servers = [
   },
 ] as const;
 
-describe('requests with more values than memory for them', { timeout: 60_000 }, () => {
+describe('requests with more values than fit in memory', { timeout: 60_000 }, () => {
   for (const { name, packages, start } of servers) {
     test(`are refused by every method of ${name}`, async (t) => {
       const server = await start();
@@ -77,7 +77,7 @@ describe('requests with more values than memory for them', { timeout: 60_000 }, 
       }
     });
 
-    test(`are refused by ${name} where they are for health checks and reflection`, async (t) => {
+    test(`are refused by ${name}, also for health checks and reflection`, async (t) => {
       const server = await start();
       t.after(() => server.close());
       for (const path of STANDARD) {
@@ -99,14 +99,14 @@ describe('a reader that counts', () => {
     return { input: Input.decode(reader), values: reader.values };
   };
 
-  test('counts what is packed as well', () => {
+  test('counts packed values as well', () => {
     const bytes = input(1000);
-    // The dimensions; three tags, or lengths, each of name and dims, and name's bytes are none.
+    // The dimensions, and a tag and a length each for name and dims. The bytes of the name do not count.
     assert.equal(read(bytes, 2000).values, 1000 + 2 + 2);
     assert.throws(() => read(bytes, 1003), /enough/);
   });
 
-  test('skips fields that it does not know, of every type, and no further than to the end', () => {
+  test('skips unknown fields of every type, but not past the end', () => {
     // Field 100 of each type: a varint, 64 bits, some bytes, a group with a varint, 32 bits.
     const unknown = new BinaryWriter()
       .tag(100, WireType.Varint)
@@ -135,7 +135,7 @@ describe('a reader that counts', () => {
     }
   });
 
-  test('reads what the one reads that does not', () => {
+  test('reads the same as a reader that does not count', () => {
     const message = {
       name: 'é',
       role: 2,

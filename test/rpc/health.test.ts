@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { echoServer } from './support/echo.js';
 
-/** The first `count` statuses of a watched service; `told` is called with each. */
+/** The first `count` statuses of a watched service; `told` is called after each but the last. */
 async function watch(address: string, service: string, count: number, told: () => void): Promise<readonly unknown[]> {
   const client = new Client(address, credentials.createInsecure());
   const { Watch: method } = healthService;
@@ -25,15 +25,15 @@ async function watch(address: string, service: string, count: number, told: () =
   return statuses;
 }
 
-describe('a client that watches the health of', { timeout: 20_000 }, () => {
-  test('of the server is sent when it serves, and when it stops', async (t) => {
+describe('a client that watches the health', { timeout: 20_000 }, () => {
+  test('of the server gets a status when the server serves, and when it stops', async (t) => {
     const { server, address } = await echoServer(t);
     const stop = (): void => void server.close(new PlatformError('unavailable', 'done'));
     assert.deepEqual(await watch(address, '', 2, stop), ['SERVING', 'NOT_SERVING']);
   });
 
   // https://github.com/grpc/grpc/blob/master/doc/health-checking.md: for an unknown service, SERVICE_UNKNOWN.
-  test('of a missing service is sent as unknown', async (t) => {
+  test('of a missing service gets the status for an unknown service', async (t) => {
     const { address } = await echoServer(t);
     assert.deepEqual(await watch(address, 'no.such.Service', 1, () => {}), ['SERVICE_UNKNOWN']);
   });

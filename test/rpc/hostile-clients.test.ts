@@ -95,7 +95,7 @@ describe('large requests', { timeout: 120_000 }, () => {
     assert.ok((await peakBytes()) < 1100 * MIB, `${(await peakBytes()) / MIB} MiB`);
   });
 
-  test('of clients that bring much and never finish, those with the most are closed', async (t) => {
+  test('of clients that send much and never finish, those with the most bytes are closed', async (t) => {
     const { address, peakBytes, isRunning } = await serverProcess(t, { receivingBytes: 64 * MIB });
     const before = await peakBytes();
     const clients = Array.from({ length: 20 }, () => handMadeClient(t, address));
@@ -108,14 +108,14 @@ describe('large requests', { timeout: 120_000 }, () => {
     });
     await Promise.all(pours);
 
-    // 600 MiB came; of clients that hold 30 MiB each, two fit.
+    // 600 MiB are sent; of clients with 30 MiB each, two fit.
     await until(() => closed >= 18);
     assert.ok((await peakBytes()) - before < 350 * MIB, `${((await peakBytes()) - before) / MIB} MiB`);
     assert.ok(isRunning());
     await assertAnswers(clientOf(t, address));
   });
 
-  test('requests that wait for their answers are limited in all, and there is room again when they end', async (t) => {
+  test('requests that wait for their answers are limited in total, and there is room again when they end', async (t) => {
     const { address } = await serverProcess(t, { heldBytes: 32 * MIB });
     const client = clientOf(t, address);
     const body = Buffer.alloc(10 * MIB);
@@ -134,7 +134,7 @@ describe('large requests', { timeout: 120_000 }, () => {
         return true;
       }
     };
-    // Three fit. Where one finds no room because of a request that is being answered, another one takes its place.
+    // Three fit. If one finds no room because of a request that is being answered, another one takes its place.
     for (let i = 0; i < 3; i++) hang();
     while (!(await isRefused())) hang();
     controller.abort();
@@ -142,13 +142,13 @@ describe('large requests', { timeout: 120_000 }, () => {
     await until(async () => !(await isRefused()));
   });
 
-  test('a method that takes small requests says so', async (t) => {
+  test('a method that takes only small requests refuses a larger one, with its limit', async (t) => {
     const { address } = await serverProcess(t);
     const call = clientOf(t, address).unary(echo.small, Buffer.alloc(5 * MIB), { deadlineMs });
     await assert.rejects(call, refusal('usage', /5242880 bytes; this method takes at most 4194304/));
   });
 
-  test('a compressed message that would be gigabytes is refused', async (t) => {
+  test('a compressed message that would be too large is refused', async (t) => {
     const { address, peakBytes } = await serverProcess(t);
     const bomb = gzipSync(Buffer.alloc(300 * MIB));
     const stream = handMadeClient(t, address).call(echo.repeat.path, { 'grpc-encoding': 'gzip' });
@@ -160,14 +160,18 @@ describe('large requests', { timeout: 120_000 }, () => {
 });
 
 describe('clients that do not read', { timeout: 60_000 }, () => {
-  /** Asks for an answer of so many MiB. */
+  /** Asks for an answer of this many MiB. */
   const ask = async ({ call }: ReturnType<typeof handMadeClient>, mebibytes: number): Promise<HandMadeCall> => {
     const stream = call(echo.large.path);
     stream.end(Buffer.concat([messagePrefix(1), Buffer.from([mebibytes])]));
     await once(stream, 'response');
     return stream;
   };
-  /** Waits until so many calls have ended. @returns how each ends: the status, or a reset; undefined while it goes on */
+  /**
+   * Waits until `most` calls have ended.
+   *
+   * @returns the end of each: the status, or a reset; undefined if it has not ended
+   */
   const statusesOf = async (
     streams: readonly HandMadeCall[],
     most: number,
@@ -180,14 +184,14 @@ describe('clients that do not read', { timeout: 60_000 }, () => {
     return statuses;
   };
 
-  test('have answers waiting for them up to a limit in all, and others are still answered', async (t) => {
+  test('have answers waiting for them up to a limit in total, and others are still answered', async (t) => {
     const { address, peakBytes } = await serverProcess(t, { answeringBytes: 64 * MIB, answerMs: 600_000 });
     const before = await peakBytes();
     const asked: HandMadeCall[] = [];
     for (let i = 0; i < 20; i++) asked.push(await ask(handMadeClient(t, address, { reads: false }), 30));
     const ends = await statusesOf(asked, 18);
 
-    // The two that fit, and what encoding and framing of another one takes for a moment.
+    // The two that fit, and the memory that encoding and framing of another one takes for a moment.
     assert.ok((await peakBytes()) - before < 300 * MIB, `${((await peakBytes()) - before) / MIB} MiB`);
     await assertAnswers(clientOf(t, address));
     // Of 600 MiB, two answers fit.
@@ -218,7 +222,7 @@ describe('clients that do not read', { timeout: 60_000 }, () => {
     assert.equal(answer.length, 8 * MIB);
   });
 
-  test('have their next question to reflection read when they have taken the answer', async (t) => {
+  test('have their next request to reflection read only when they have taken the answer', async (t) => {
     const { address, peakBytes, isRunning } = await serverProcess(t);
     const before = await peakBytes();
     const { call } = handMadeClient(t, address, { reads: false });
@@ -232,7 +236,7 @@ describe('clients that do not read', { timeout: 60_000 }, () => {
 });
 
 describe('clients that never end their side', { timeout: 60_000 }, () => {
-  test('of a request that is whole have it given up', async (t) => {
+  test('of a complete request have it given up', async (t) => {
     const { address } = await serverProcess(t, { requestMs: 400 });
     const stream = handMadeClient(t, address).call(echo.repeat.path);
     stream.write(Buffer.concat([messagePrefix(1), Buffer.from('y')]));
@@ -252,7 +256,7 @@ describe('clients that never end their side', { timeout: 60_000 }, () => {
 });
 
 test(
-  'more calls than the limit are refused, but the server still says that it is there',
+  'more calls than the limit are refused, but the server still answers health checks',
   { timeout: 60_000 },
   async (t) => {
     const { address } = await serverProcess(t, { calls: 3 });
@@ -287,8 +291,8 @@ describe('slow clients', { timeout: 60_000 }, () => {
   const headers = Buffer.from([0, 0, 0, 1, 0, 0, 0, 0, 1]);
 
   for (const [name, bytes] of [
-    ['says nothing', Buffer.alloc(0)],
-    ['says half of the preface', preface.subarray(0, 10)],
+    ['sends nothing', Buffer.alloc(0)],
+    ['sends half of the preface', preface.subarray(0, 10)],
     ['makes no call', Buffer.concat([preface, settings])],
     ['never ends its headers', Buffer.concat([preface, settings, headers])],
   ] as const) {
@@ -386,7 +390,7 @@ describe('malformed requests', { timeout: 60_000 }, () => {
     });
   }
 
-  test('another content type is answered as HTTP has it', async (t) => {
+  test('another content type is answered with an HTTP status', async (t) => {
     const { address } = server();
     const stream = handMadeClient(t, address).call(echo.repeat.path, { 'content-type': 'application/json' });
     stream.end('{}');

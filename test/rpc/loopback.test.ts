@@ -9,7 +9,7 @@ import {
 } from '../../src/rpc/loopback.js';
 import { refusal } from './support/refusal.js';
 
-describe('an address leads nowhere but to this machine', () => {
+describe('an address leads only to this machine', () => {
   // 127.0.0.0/8: RFC 1122, 3.2.1.3; ::1: RFC 4291, 2.5.3.
   for (const address of ['127.0.0.1', '127.255.255.254', '::1', '0:0:0:0:0:0:0:1']) {
     test(`${address} does`, () => assert.ok(isLoopbackAddress(address) && isLoopbackHost(address)));
@@ -28,7 +28,7 @@ describe('an address leads nowhere but to this machine', () => {
     test(`${address} does not`, () => assert.ok(!isLoopbackAddress(address) && !isLoopbackHost(address)));
   }
 
-  test('of names, localhost alone does', () => {
+  test('of names, only localhost does', () => {
     assert.ok(isLoopbackHost('localhost'));
     assert.ok(!isLoopbackAddress('localhost'), 'it is no address');
     assert.ok(!isLoopbackHost('localhost.example.org'));

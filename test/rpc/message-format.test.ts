@@ -25,7 +25,7 @@ describe('a method of the contract', () => {
     assert.ok(more > valueBytes && more % VALUE_BYTES === 0, `${valueBytes}, ${more}`);
   });
 
-  test('takes a request of its limit, and none that is longer', () => {
+  test('accepts a request of its limit, and none that is longer', () => {
     contractFormat(method, bytes.length * VALUE_BYTES).decode(bytes, enough);
     const refused = refusal(
       'usage',
@@ -34,25 +34,25 @@ describe('a method of the contract', () => {
     assert.throws(() => contractFormat(method, bytes.length - 1).decode(bytes, enough), refused);
   });
 
-  test('takes values that there is room for, and refuses the next one until there is room', () => {
+  test('accepts values if there is room for them, and refuses one more until there is room', () => {
     contractFormat(method).decode(bytes, valueBytes);
     contractFormat(method).decode(bytes, valueBytes + VALUE_BYTES - 1);
     assert.throws(() => contractFormat(method).decode(bytes, valueBytes - 1), refusal('exhausted', /try again later/));
   });
 
-  test('refuses more values than one for each 128 bytes of its limit, however much room there is', () => {
+  test('refuses more than one value for each 128 bytes of its limit, even if there is room', () => {
     const most = 200 * 128;
     assert.throws(() => contractFormat(method, most).decode(requestWith(200), 1e9), refusal('usage', /the 200 values/));
   });
 
-  test('refuses what is damaged', () => {
+  test('refuses a damaged request', () => {
     assert.throws(
       () => contractFormat(method).decode(Buffer.of(0x0a, 0x7f), enough),
       refusal('usage', /^the request is damaged: /),
     );
   });
 
-  test('reads the requests of a stream as they come, a method of health and reflection one after the other', () => {
+  test('reads the requests of a stream as they come, but those to health and reflection one after the other', () => {
     const { Check: check } = healthService;
     assert.ok(check);
     assert.equal(contractFormat(method).isPaced, false);

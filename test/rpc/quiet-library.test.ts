@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { test, type TestContext } from 'node:test';
 import { quietLibrary } from '../../src/rpc/quiet-library.js';
 
-/** What the library itself calls where something fails. */
+/** The function that the library itself calls if something fails. */
 const { log } = createRequire(import.meta.url)('@grpc/grpc-js/build/src/logging.js') as {
   readonly log: (severity: logVerbosity, message: string) => void;
 };
@@ -20,7 +20,7 @@ function isHeard(t: TestContext, env: NodeJS.ProcessEnv): boolean {
   return said.length > 0;
 }
 
-test('the gRPC library is silent, but where one of its variables says otherwise', (t) => {
+test('the gRPC library is silent, unless one of its variables says otherwise', (t) => {
   const environments = [{}, { GRPC_VERBOSITY: 'ERROR' }, { GRPC_NODE_VERBOSITY: 'ERROR' }];
   assert.deepEqual(
     environments.map((env) => isHeard(t, env)),

@@ -12,7 +12,7 @@ const contract = loadSync(
   { includeDirs: [PROTO_FOLDER] },
 );
 
-test('every method of the contract has its roles, and nothing else has but health and reflection', () => {
+test('every method of the contract has roles, and of others only health and reflection', () => {
   const paths = Object.values(contract).flatMap((definition) => {
     return 'format' in definition ? [] : Object.values(definition).map(({ path }) => path);
   });

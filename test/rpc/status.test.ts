@@ -21,7 +21,7 @@ describe('a status', { timeout: 20_000 }, () => {
     });
   }
 
-  // The canonical code (google.rpc.Code) for each error, for clients that know no trailer of ours; and back.
+  // The canonical code (google.rpc.Code) for each error, for clients that do not know our trailer.
   const canonical: readonly [ErrorCode, status][] = [
     ['usage', status.INVALID_ARGUMENT],
     ['manifest', status.INVALID_ARGUMENT],
@@ -64,17 +64,17 @@ describe('a status', { timeout: 20_000 }, () => {
     });
   }
 
-  test('a code that there is not is not believed', () => {
+  test('an unknown code is ignored', () => {
     const metadata = new Metadata();
     metadata.set('mlmodelscope-error-code', 'toString');
     assert.equal(errorOf({ code: status.NOT_FOUND, details: 'no', metadata }, SERVER).code, 'not_found');
   });
 
-  test('something that was not thrown on purpose is INTERNAL', () => {
+  test('an unexpected error is INTERNAL', () => {
     assert.equal(statusOf(new TypeError('x is not a function')).code, status.INTERNAL);
   });
 
-  test('half a character does not keep it from being encoded', () => {
+  test('half of a surrogate pair is replaced, so that it can be encoded', () => {
     const { details } = statusOf(new PlatformError('not_found', `no model ${'\u{1F600}'.slice(0, 1)} here`));
     assert.equal(details, 'no model \ufffd here');
     assert.doesNotThrow(() => encodeURI(details));
@@ -89,7 +89,7 @@ describe('a status', { timeout: 20_000 }, () => {
     test(`a message ${what}`, () => assert.equal(statusOf(new PlatformError('model', message)).details, expected));
   }
 
-  test('a message without end is cut to what clients take, and arrives', async (t) => {
+  test('a very long message is cut to the length that clients accept, and arrives', async (t) => {
     const { address } = await echoServer(t);
     const client = createRpcClient(address, 'server');
     t.after(() => client.close());
@@ -100,7 +100,7 @@ describe('a status', { timeout: 20_000 }, () => {
   const from = (code: status, details: string, kind: 'agent' | 'server' = 'server'): string =>
     errorOf({ code, details, metadata: new Metadata() }, { ...SERVER, kind }).message;
 
-  test('one of another server says who', () => {
+  test('from another server names that server', () => {
     assert.equal(from(status.FAILED_PRECONDITION, 'no'), 'the server at platform.example:7080: no');
     assert.equal(from(status.FAILED_PRECONDITION, 'no', 'agent'), 'the agent at platform.example:7080: no');
   });

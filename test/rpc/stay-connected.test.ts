@@ -4,8 +4,8 @@ import { PlatformError } from '../../src/base/errors.js';
 import { stayConnected } from '../../src/rpc/stay-connected.js';
 import { refusal } from './support/refusal.js';
 
-describe('what stays connected', { timeout: 30_000 }, () => {
-  test('says once that the server is lost, and again after it answered', async () => {
+describe('staying connected', { timeout: 30_000 }, () => {
+  test('reports once that the server is lost, and again after it answered', async () => {
     const lost: string[] = [];
     const refused = new PlatformError('unauthenticated', 'wrong token');
     const failures = [new Error('first'), new Error('second'), new Error('third'), refused];
@@ -21,7 +21,7 @@ describe('what stays connected', { timeout: 30_000 }, () => {
   });
 
   for (const code of ['usage', 'unauthenticated', 'forbidden', 'unsupported'] as const) {
-    test(`does not ask again where the server refuses as ${code}`, async () => {
+    test(`does not try again if the server refuses with ${code}`, async () => {
       const attempt = (): Promise<void> => Promise.reject(new PlatformError(code, 'no'));
       await assert.rejects(stayConnected(attempt, { signal: new AbortController().signal }), refusal(code));
     });

@@ -36,7 +36,7 @@ describe('TLS', { timeout: 30_000 }, () => {
     await assert.rejects(repeat(t, elsewhere, { caPem: ours().caPem }), refusal('unavailable'));
   });
 
-  test('plain text to a server that speaks TLS is not served', async (t) => {
+  test('a plain-text client of a TLS server is not served', async (t) => {
     const { address } = await echoServer(t, { security: { identity: ours().identity } });
     await assert.rejects(repeat(t, address, {}), refusal('unavailable', /TLS/));
   });
@@ -80,19 +80,19 @@ describe('an address that others can reach', { timeout: 30_000 }, () => {
     await assert.rejects(createRpcServer().listen({ host: '::', port: 0 }), refusal('usage'));
   });
 
-  test('is listened on with both', async () => {
+  test('can be listened on with both', async () => {
     const server = createRpcServer({ security: { identity: authority().identity, token: TOKEN } });
     assert.match(await server.listen(everywhere), /^0\.0\.0\.0:\d+$/);
     await server.close(new PlatformError('unavailable', 'done'));
   });
 
-  test('localhost is what it resolves to', async () => {
+  test('localhost counts as the address that it resolves to', async () => {
     const server = createRpcServer();
     assert.match(await server.listen({ host: 'localhost', port: 0 }), /^localhost:\d+$/);
     await server.close(new PlatformError('unavailable', 'done'));
   });
 
-  test('is never spoken to in plain text', async (t) => {
+  test('is never connected to in plain text', async (t) => {
     // TEST-NET-1 (RFC 5737): an address without a machine; a plain connection would not even be tried.
     const client = createRpcClient('192.0.2.1:1', 'agent', { tls: false, security: { token: TOKEN } });
     t.after(() => client.close());

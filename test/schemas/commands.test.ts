@@ -6,7 +6,7 @@ import { AS_STORED, chain, FOUR_LAYERS, LAYER_CUT, QUICK } from '../cli/support/
 import { assertOfSchema } from './validator.js';
 import { workplaceHere } from '../cli/support/workplace-here.js';
 
-/** Short, and nothing is taken again on a busy machine. */
+/** Options for short measurements that are not taken again on a busy machine. */
 const MEASURING = [...LAYER_CUT, ...QUICK, ...AS_STORED] as const;
 
 const ANYWHERE = ['--listen', '127.0.0.1:0'] as const;
@@ -29,7 +29,7 @@ async function assertWritten(place: Workplace, schema: string, file: string): Pr
 }
 
 describe('JSON by the published schemas', { ...deadline, concurrency: 2 }, () => {
-  it('is what `dlbricks` exports', async (t) => {
+  it('is exported by `dlbricks`', async (t) => {
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));
     const toStdout = ['--export-json', '-'] as const;
@@ -44,7 +44,7 @@ describe('JSON by the published schemas', { ...deadline, concurrency: 2 }, () =>
     await assertPrints(place, 'trace-report', ['dlbricks', 'compose', '--from-traces', 'table.csv', ...toStdout]);
   });
 
-  it('is what the platform prints of a store and of a model', async (t) => {
+  it('is printed by the platform for a store and for a model', async (t) => {
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));
     await stdoutOf(place, ['dlbricks', 'validate', 'net.onnx', ...MEASURING]);
@@ -59,7 +59,7 @@ describe('JSON by the published schemas', { ...deadline, concurrency: 2 }, () =>
     await assertPrints(place, 'agents', ['registry', 'agents', '--json']);
   });
 
-  it('is what a server has', async (t) => {
+  it('is printed for a server', async (t) => {
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));
     const header = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', plugin: 'latency' };

@@ -6,7 +6,7 @@ import { SCHEMAS_FOLDER } from './published.js';
 
 const DOCS = join(SCHEMAS_FOLDER, '../docs');
 
-/** Fails where a document is not of the published schema `NAME.schema.json`, with every problem. */
+/** Fails with every problem if a document does not match the published schema `NAME.schema.json`. */
 export function assertOfSchema(name: string, document: unknown): void {
   const folder = name === 'report' ? DOCS : SCHEMAS_FOLDER;
   const schema = JSON.parse(readFileSync(join(folder, `${name}.schema.json`), 'utf8')) as object;

@@ -29,7 +29,7 @@ function idOf(index: number): string {
 }
 
 describe('the check of an evaluation', () => {
-  it('holds for one that is done once', () => {
+  it('accepts an evaluation that is done once', () => {
     assertEndsOnce(story(started, measuring, estimate, done));
   });
 
@@ -38,18 +38,18 @@ describe('the check of an evaluation', () => {
     ['two ends', story(started, estimate, done, done), /2 final events/],
     ['a lost event', story(started, estimate, done).toSpliced(1, 1), /an event is missing/],
     ['a failure', story(started, { kind: 'failed', code: 'internal', message: 'lost' }), /failed: lost/],
-    ['half an end', story(started, estimate, { kind: 'done', partial: true }), /is not done/],
-    ['half an estimate', story(started, { ...estimate, coverage: 0.5 }, done), /not everything was measured/],
+    ['a partial end', story(started, estimate, { kind: 'done', partial: true }), /is not done/],
+    ['a partial estimate', story(started, { ...estimate, coverage: 0.5 }, done), /not everything was measured/],
   ];
   for (const [what, events, problem] of wrong) {
     it(`finds ${what}`, () => assert.throws(() => assertEndsOnce(events), problem));
   }
 
-  it('finds that a follower was told something else', () => {
+  it('finds that a follower received other events', () => {
     const told = story(started, measuring, estimate, done);
     assertTold(told, story(started, estimate, done));
     assertTold(story(started, { ...estimate, lowMs: undefined }, done), story(started, estimate, done));
-    assert.throws(() => assertTold(told, story(started, estimate)), /told 3 events of 2/);
+    assert.throws(() => assertTold(told, story(started, estimate)), /received 3 events of 2/);
     assert.throws(() => assertTold(told, story(started, { ...estimate, latencyMs: 2 }, done)), /instead of/);
   });
 });
@@ -64,7 +64,7 @@ describe('the check of a store', { timeout: 20_000 }, () => {
     );
   });
 
-  it('knows what others have stored in one that was not there yet', async (t) => {
+  it('sees measurements that others store, also if the store does not exist at first', async (t) => {
     const folder = await temporaryFolder(t);
     const reader = new StoreReader(folder);
     const store = await openEmbeddedStore(folder, {});

@@ -14,7 +14,7 @@ import { temporaryFolder } from '../store/temporary-folder.js';
 
 const deadline = { timeout: 60_000 };
 
-/** Fails with odd numbers, and leaves a process behind that ignores everything. */
+/** A target that fails for odd random numbers, and leaves a detached process behind in each round. */
 function planted(pids: number[]): Target {
   return {
     name: 'planted',
@@ -29,7 +29,7 @@ function planted(pids: number[]): Target {
 }
 
 describe('the torture', { ...deadline, skip: needsLinux }, () => {
-  it('prints and keeps rounds that fail, plays them again by their seed, and leaves no process behind', async (t) => {
+  it('prints and keeps rounds that fail, replays them by their seed, and leaves no process behind', async (t) => {
     const out = await temporaryFolder(t);
     const [pids, printed]: [number[], string[]] = [[], []];
     const target = planted(pids);

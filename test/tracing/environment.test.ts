@@ -14,7 +14,7 @@ describe('the OTEL_* variables', () => {
     assert.equal(asksForTraces({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318' }), true);
   });
 
-  test('count as not set where they are empty', () => {
+  test('count as not set if they are empty', () => {
     assert.equal(asksForTraces({ OTEL_TRACES_EXPORTER: '', OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }), false);
   });
 
@@ -22,18 +22,18 @@ describe('the OTEL_* variables', () => {
     assert.equal(asksForTraces({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_SDK_DISABLED: 'TRUE' }), false);
   });
 
-  test('choose the exporters; otlp where they say nothing, nothing for none', () => {
+  test('choose the exporters: otlp by default, and no exporter for none', () => {
     assert.deepEqual(tracesExportersIn({}), ['otlp']);
     assert.deepEqual(tracesExportersIn({ OTEL_TRACES_EXPORTER: 'console, otlp' }), ['console', 'otlp']);
     assert.deepEqual(tracesExportersIn({ OTEL_TRACES_EXPORTER: 'none' }), []);
   });
 
-  test('are refused where they name something unknown', () => {
+  test('are refused if they name something unknown', () => {
     assert.throws(() => tracesExportersIn({ OTEL_TRACES_EXPORTER: 'jaeger' }), isUsage);
     assert.throws(() => otlpProtocolIn({ OTEL_EXPORTER_OTLP_PROTOCOL: 'smoke' }), isUsage);
   });
 
-  test('choose the protocol, the one for traces before the one for everything', () => {
+  test('choose the protocol: the variable for traces has priority over the general one', () => {
     assert.equal(otlpProtocolIn({}), 'http/protobuf');
     const everything = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
     assert.equal(otlpProtocolIn(everything), 'grpc');

@@ -15,7 +15,7 @@ function span(span_id: string, parent_span_id: string, changes: Partial<SpanDocu
     parent_span_id,
     name: `span ${span_id[0]}`,
     kind: 'internal',
-    // Past what a double holds exactly.
+    // Larger than the integers that a double holds exactly.
     start_unix_nano: '1795248325802495552',
     end_unix_nano: '1795248325802672117',
     attributes: {},
@@ -44,7 +44,7 @@ describe("a stored trace as Chrome's events", () => {
     return span(id.repeat(16), '', { start_unix_nano: at(startUs), end_unix_nano: at(endUs), ...changes });
   };
 
-  test('has category, thread and time of every event, as some readers ask', () => {
+  test('has category, thread and time of every event, as some readers require', () => {
     const events = eventsOf([span(ROOT, ''), span(CHILD, ROOT)]);
     assert.equal(events.length, 3);
     for (const { cat, tid, ts } of events) {
@@ -70,13 +70,13 @@ describe("a stored trace as Chrome's events", () => {
     assert.deepEqual(event?.args, { op_name: 'Conv', error: 'broken', ...ids });
   });
 
-  test('has spans on one thread where they follow or hold one another, else on several', () => {
+  test('has spans on one thread if they follow or contain each other, else on several', () => {
     const spans = [timed('1', 0, 10), timed('2', 0, 4), timed('3', 4, 10), timed('4', 5, 12), timed('5', 12, 13)];
     const threads = eventsOf(spans).flatMap(({ ph, tid }) => (ph === 'X' ? [tid] : []));
     assert.deepEqual(threads, [1, 1, 1, 2, 1]);
   });
 
-  test('has a process for each that made spans', () => {
+  test('has a process for each process that made spans', () => {
     const other = { 'service.name': 'agent' };
     const pids = eventsOf([timed('1', 0, 10), timed('2', 1, 2, { resource: other })]).map(
       ({ ph, pid }) => `${ph} ${pid}`,
@@ -124,7 +124,7 @@ describe('a stored trace', () => {
     });
   });
 
-  test('is written as OTLP has it, nanoseconds exact', () => {
+  test('is written as OTLP, with exact nanoseconds', () => {
     const { resourceSpans } = JSON.parse(SPAN_EXPORTERS.otlp(spans)) as {
       readonly resourceSpans: readonly Record<string, unknown>[];
     };
@@ -145,7 +145,7 @@ describe('a stored trace', () => {
     ]);
   });
 
-  test('is shown as a tree, with orphans apart and many alike summed up', () => {
+  test('is shown as a tree, with orphans listed separately and many equal spans summed up', () => {
     const more = Array.from({ length: 6 }, (_, i) =>
       span(`${i}`.repeat(16).replace(/^./, 'f'), CHILD, { name: 'c_predict' }),
     );

@@ -19,7 +19,7 @@ const NOTHING = {
 
 test('without OTEL_* variables nothing of OpenTelemetry is loaded', deadline, () => {
   assert.equal(loadedBy(NOTHING), 0);
-  // The same look at a command that does load it.
+  // The same check of a command that does load it.
   assert.ok(loadedBy({ ...NOTHING, OTEL_TRACES_EXPORTER: 'none' }) > 10);
 });
 
@@ -38,7 +38,7 @@ test(
   },
 );
 
-test('a variable that cannot be followed ends the command before it begins', deadline, async (t) => {
+test('an invalid variable ends the command before it begins', deadline, async (t) => {
   const place = await workplace(t);
   const { code, stderr } = await place.run(['registry', 'agents'], { env: { OTEL_TRACES_EXPORTER: 'jaeger' } });
   assert.deepEqual([code, stderr.trim()], [2, 'OTEL_TRACES_EXPORTER: expected otlp, console, none, found jaeger']);

@@ -6,7 +6,7 @@ import { needsReceiver, type ReceivedSpan, type Receiver, startReceiver } from '
 
 const MEASURE = 'mlmodelscope.benchmark.v1.BenchmarkService/Measure';
 
-/** A run of a tiny model with an agent in a process of its own, both sending what they do to the receiver. */
+/** A run of a tiny model with an agent in a process of its own. Both send their spans to the receiver. */
 async function tracedRun(t: TestContext, { grpcEndpoint }: Receiver, level: string): Promise<void> {
   const place = await workplace(t);
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: grpcEndpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
@@ -79,7 +79,7 @@ describe('a receiver that this project did not write', needsReceiver, () => {
     );
   });
 
-  test('gets nothing above the level that was asked for', deadline, async (t) => {
+  test('gets nothing above the requested level', deadline, async (t) => {
     const receiver = await startReceiver(t);
     await tracedRun(t, receiver, 'APPLICATION_TRACE');
     const spans = await receiver.spans();
@@ -87,36 +87,32 @@ describe('a receiver that this project did not write', needsReceiver, () => {
     assert.deepEqual([...new Set(spans.map(({ attributes }) => attributes['trace_level']))], ['APPLICATION_TRACE']);
   });
 
-  test(
-    'gets every kernel of a traced model, in the run that it is of, by either protocol over HTTP',
-    deadline,
-    async (t) => {
-      const receiver = await startReceiver(t);
-      const place = await workplace(t);
-      const model = await place.write('tiny.onnx', chain(FOUR_LAYERS));
-      for (const protocol of ['http/protobuf', 'http/json']) {
-        const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.httpEndpoint, OTEL_EXPORTER_OTLP_PROTOCOL: protocol };
-        const { code, stdout, stderr } = await place.run(['trace', 'model', model, '--runs', '4', '--json'], { env });
-        assert.equal(code, 0, stderr);
-        const { trace_id: traceId } = JSON.parse(stdout) as { readonly trace_id: string };
-        const spans = await receiver.spans(traceId);
+  test('gets every kernel of a traced model inside of its run, by both protocols over HTTP', deadline, async (t) => {
+    const receiver = await startReceiver(t);
+    const place = await workplace(t);
+    const model = await place.write('tiny.onnx', chain(FOUR_LAYERS));
+    for (const protocol of ['http/protobuf', 'http/json']) {
+      const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.httpEndpoint, OTEL_EXPORTER_OTLP_PROTOCOL: protocol };
+      const { code, stdout, stderr } = await place.run(['trace', 'model', model, '--runs', '4', '--json'], { env });
+      assert.equal(code, 0, stderr);
+      const { trace_id: traceId } = JSON.parse(stdout) as { readonly trace_id: string };
+      const spans = await receiver.spans(traceId);
 
-        const profiled = spans.filter(({ attributes }) => attributes['evaluation_trace_level'] === 'FRAMEWORK_TRACE');
-        assert.equal(profiled.length, 4);
-        for (const run of profiled) {
-          const kernels = childrenOf(spans, run);
-          assert.deepEqual(
-            kernels.map(({ attributes }) => attributes['op_name']),
-            FOUR_LAYERS,
-          );
-          assert.deepEqual(
-            kernels.map(({ attributes }) => attributes['layer_sequence_index']),
-            ['0', '1', '2', '3'],
-          );
-          assert.deepEqual(new Set(kernels.map(({ attributes }) => attributes['shape'])), new Set(['[1,8]']));
-          assert.ok(kernels.every(({ startNs, endNs }) => startNs >= run.startNs && endNs <= run.endNs));
-        }
+      const profiled = spans.filter(({ attributes }) => attributes['evaluation_trace_level'] === 'FRAMEWORK_TRACE');
+      assert.equal(profiled.length, 4);
+      for (const run of profiled) {
+        const kernels = childrenOf(spans, run);
+        assert.deepEqual(
+          kernels.map(({ attributes }) => attributes['op_name']),
+          FOUR_LAYERS,
+        );
+        assert.deepEqual(
+          kernels.map(({ attributes }) => attributes['layer_sequence_index']),
+          ['0', '1', '2', '3'],
+        );
+        assert.deepEqual(new Set(kernels.map(({ attributes }) => attributes['shape'])), new Set(['[1,8]']));
+        assert.ok(kernels.every(({ startNs, endNs }) => startNs >= run.startNs && endNs <= run.endNs));
       }
-    },
-  );
+    }
+  });
 });

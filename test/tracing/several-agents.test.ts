@@ -31,7 +31,7 @@ describe('the trace of an evaluation that several agents measure', () => {
     const ending = await place.run(['evaluate', manifest, '--server', address], { env });
     assert.equal(ending.code, 0, ending.stderr);
     const [, id = ''] = /^trace ([0-9a-f]{32})$/m.exec(ending.stderr) ?? [];
-    // The calls that the plugin made, each with the span of the agent that it was made to.
+    // The ports of the plugin's calls that have a span of the called agent.
     const measuredAt = (): readonly number[] => {
       const own = tracing.spans.filter(({ traceId }) => traceId === id);
       const calls = own.filter(({ name, attributes }) => MEASURE.test(name) && attributes['server.port'] !== undefined);

@@ -36,9 +36,9 @@ describe('the store', () => {
     const { model_name, batch_size, framework_name } = root?.attributes ?? {};
     assert.deepEqual([model_name, Number(batch_size), framework_name], ['tiny', 1, 'onnxruntime']);
     const measured = spans.filter(({ name }) => name === 'measure').map(({ attributes }) => attributes);
-    // Twice, and again where other processes disturbed it.
+    // Twice, and again if other processes disturbed it.
     assert(measured.filter(({ model_name }) => model_name === 'tiny').length >= 2);
-    // What is measured alone besides is a call that does no work.
+    // The only other benchmark that is measured alone is a call that does no work.
     assert(measured.every(({ signature }) => /^[0-9a-f]{64}$/.test(String(signature))));
     assert(spans.some(({ name, attributes }) => name === 'measure_bricks' && attributes['signatures'] !== undefined));
     const shown = await place.run(['trace', 'show', 'latest']);
@@ -55,7 +55,7 @@ describe('the store', () => {
   });
 
   test(
-    "keeps what `trace model` makes without any variable, for `show` and for Jaeger's readers",
+    "keeps the trace of `trace model` without any variable, for `show` and for Jaeger's readers",
     deadline,
     async (t) => {
       const place = await workplace(t);
@@ -97,7 +97,7 @@ describe('the store', () => {
     assert.match(traced.stderr, new RegExp(`${cores + 1} threads share ${cores} cores; ask for fewer with --threads`));
   });
 
-  test('says so where a trace is not in it', deadline, async (t) => {
+  test('says so if a trace is not in it', deadline, async (t) => {
     const place = await workplace(t);
     const env = { MLMODELSCOPE_STORE: undefined, XDG_DATA_HOME: place.path('data') };
     const { code, stderr } = await place.run(['trace', 'show', 'latest'], { env });

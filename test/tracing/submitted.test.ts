@@ -18,7 +18,7 @@ protocol: { warmup_runs: 1, runs: 3 }
 `;
 
 describe('the trace of an evaluation that a client submits to a server', () => {
-  test('begins at the client, ends well, and is in the server’s store by its id', deadline, async (t) => {
+  test('begins at the client, ends without errors, and is in the server’s store by its id', deadline, async (t) => {
     const place = await workplace(t);
     await place.write('tiny.onnx', chain(FOUR_LAYERS));
     const manifest = await place.write('evaluation.yml', EVALUATION);

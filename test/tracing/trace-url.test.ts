@@ -19,7 +19,7 @@ async function traceUrls({ store: folder }: Workplace): Promise<readonly string[
 }
 
 describe('addresses of traces', { ...deadline, concurrency: 2 }, () => {
-  test('need a place for the id, and http', () => {
+  test('need a placeholder for the id, and http', () => {
     assert(isTraceUrlTemplate('http://jaeger:16686/api/traces/{trace_id}?raw=true'));
     for (const text of [
       '',
@@ -69,7 +69,7 @@ ${key}
     assert(server.spans.some(({ traceId, name }) => traceId === id && name === 'c_predict'));
   });
 
-  test('of no use are warned of, and wrong ones refused', async (t) => {
+  test('without effect cause a warning, and wrong ones are refused', async (t) => {
     const place = await workplace(t);
     const model = await place.write('tiny.onnx', chain(['Relu']));
     const nowhere = await place.run(['latency', model, ...QUICK, '--trace-url-template', 'http://jaeger/{trace_id}']);

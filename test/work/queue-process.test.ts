@@ -48,7 +48,7 @@ async function place(t: TestContext, uri?: string): Promise<Place> {
   t.after(() => store.close());
   const queue = await openQueue(broker.uri, warnings);
   t.after(() => queue.close());
-  const agent = createFakeAgent({ latencyOf: () => assert.fail('nobody but the agents of the queue measures') });
+  const agent = createFakeAgent({ latencyOf: () => assert.fail('only the agents of the queue measure') });
   const queued = queuedAgent(queue, agent, store);
   t.after(() => queued.close());
   const system = await classOfAgent(agent);
@@ -93,7 +93,7 @@ async function assertWhole(
 }
 
 describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, () => {
-  it('go on with their work after the broker was restarted, and was away for 30 s', async (t) => {
+  it('continue their work after the broker was restarted, and was away for 30 s', async (t) => {
     const at = await place(t);
     for (const host of ['machine-1', 'machine-2']) at.startAgent(host);
     await at.untilServing(2);
@@ -108,7 +108,7 @@ describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, 
     await assertWhole(at, measured, 400);
   });
 
-  it('go on with their work after the database was stopped for 30 s', needsFerretDb, async (t) => {
+  it('continue their work after the database was stopped for 30 s', needsFerretDb, async (t) => {
     const database = await startFerretDb(t);
     const at = await place(t, `mongodb://${database.address}/shared`);
     for (const host of ['machine-1', 'machine-2']) at.startAgent(host);
@@ -124,8 +124,8 @@ describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, 
     await assertWhole(at, measured, 200);
   });
 
-  // One that is suspended while it writes holds the lock of an embedded store.
-  it('leave the work of one that is suspended to the other', needsFerretDb, async (t) => {
+  // With a database, since an agent that is suspended while it writes holds the lock of an embedded store.
+  it('leave the work of a suspended agent to the other', needsFerretDb, async (t) => {
     const database = await startFerretDb(t);
     const at = await place(t, `mongodb://${database.address}/shared`);
     const [first] = ['machine-1', 'machine-2'].map((host) => at.startAgent(host));
@@ -172,7 +172,7 @@ describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, 
     assert.equal(messageCount, 0);
   });
 
-  it('do not mind that their clocks are an hour off, also where they measure again', async (t) => {
+  it('work with clocks that are an hour off, also if they measure again', async (t) => {
     const at = await place(t);
     at.startAgent('machine-1', 3_600_000);
     at.startAgent('machine-2', -3_600_000);
@@ -184,7 +184,7 @@ describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, 
     }
   });
 
-  it('end when they are asked to, and leave nothing unacknowledged', async (t) => {
+  it('end on SIGTERM, and leave nothing unacknowledged', async (t) => {
     const at = await place(t);
     const agents = ['machine-1', 'machine-2'].map((host) => at.startAgent(host));
     await at.untilServing(2);

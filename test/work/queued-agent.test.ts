@@ -25,7 +25,7 @@ import { sampleRequests } from './sample-requests.js';
 interface Place {
   readonly queue: MemoryWorkQueue;
   readonly store: ResultStore;
-  /** Has an agent serve until the test ends, or until the function that it returns is called. */
+  /** Starts an agent that serves until the test ends, or until the returned function is called. */
   readonly serve: (agent: BenchmarkAgent) => () => Promise<void>;
   readonly queued: (agent: BenchmarkAgent, clock?: Clock) => BenchmarkAgent;
 }
@@ -59,7 +59,7 @@ function fakeAgent(host = 'machine-1', changes: Partial<Parameters<typeof create
   return createFakeAgent({ latencyOf: () => 1.5, host, ...changes });
 }
 
-/** The same agent, which does something before each measurement that it takes. */
+/** The same agent, which calls `before` before each measurement that it takes. */
 function beforeEach(
   agent: FakeAgent,
   before: (request: MeasureRequest, signal?: AbortSignal) => void | Promise<void>,
@@ -75,7 +75,7 @@ function beforeEach(
   };
 }
 
-/** Ends with the signal only. */
+/** Resolves when the signal is aborted. */
 function aborted(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
 }
@@ -113,7 +113,7 @@ async function answersLeft({ store }: Place): Promise<number> {
 }
 
 describe('a queued agent', { timeout: 60_000 }, () => {
-  it('has all agents of its class share the work, each brick once, and keeps what they measure', async (t) => {
+  it('shares the work among all agents of its class, each brick once, and keeps their measurements', async (t) => {
     const at = await place(t);
     const [first, second] = [fakeAgent('machine-1'), fakeAgent('machine-2')];
     at.serve(first);
@@ -132,7 +132,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     assert.equal(await answersLeft(at), 0);
   });
 
-  it('goes on with others where an agent dies, and finds it again when it answers', async (t) => {
+  it('continues with other agents if one dies, and uses it again when it answers', async (t) => {
     const at = await place(t);
     let isDead = false;
     let deaths = 0;
@@ -155,14 +155,14 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     const requests = sampleRequests(40);
     const measured = await all(at.queued(fakeAgent()).measure(requests));
     assert.equal(measured.length, 40);
-    // What the dead one had stored was not measured again.
+    // Bricks that the dead agent had stored are not measured again.
     assert.equal(dying.measured.length + other.measured.length, 40);
     assert.deepEqual(await failedOf(at), []);
     isDead = false;
     await untilServing(at, other, 2);
   });
 
-  it('tells of the brick that crashes its runtime, and measures all others', async (t) => {
+  it('reports the brick that crashes its runtime, and measures all others', async (t) => {
     const at = await place(t);
     const failure = { reason: 'crashed', message: 'the worker process ended by signal SIGSEGV' } as const;
     const agent = fakeAgent('machine-1', {
@@ -198,7 +198,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     assert.ok(only?.measurement.outcome.kind === 'failure');
     assert.match(only.measurement.outcome.message, /given up by the queue: the agent has ended/);
     assert.equal((await failedOf(at)).length, 1);
-    // Each of the others was measured once, whatever it was published with.
+    // Each of the other bricks was measured once, regardless of the bricks that were published with it.
     assert.equal(new Set(agent.measured).size, agent.measured.length);
   });
 
@@ -234,7 +234,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     assert.deepEqual(await failedOf(at), []);
   });
 
-  it('yields a measurement that is taken again, and leaves it to who asks which one is kept', async (t) => {
+  it('yields a measurement that is taken again, and lets the caller decide which one is kept', async (t) => {
     const at = await place(t);
     const requests = sampleRequests(3);
     const [before, after] = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'];
@@ -255,7 +255,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     );
   });
 
-  it('measures with its own agent what no queue carries, and everything while no agent serves', async (t) => {
+  it('measures with its own agent requests that no queue carries, and all requests while no agent serves', async (t) => {
     const at = await place(t);
     const own = fakeAgent();
     const weights = sampleRequests(1).map((request) => {
@@ -279,12 +279,12 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     assert.deepEqual(serving.measured.toSorted(), [signatureOf(2), signatureOf(3)].toSorted());
   });
 
-  it('gives up where no agent serves any more', async (t) => {
+  it('gives up if no agent serves any more', async (t) => {
     const at = await place(t);
     const agent = fakeAgent();
     const stop = at.serve(beforeEach(agent, (_request, signal) => aborted(signal)));
     await untilServing(at, agent, 1);
-    // A hundred times as fast as `fast`: ten minutes are gone at once.
+    // A hundred times as fast as `fast`: ten minutes pass at once.
     const hasty: Clock = { now: () => fast.now() * 100, sleep: (ms, signal) => fast.sleep(ms / 100, signal) };
     const measuring = all(at.queued(agent, hasty).measure(sampleRequests(1)));
     void stop();
@@ -293,7 +293,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
 });
 
 describe('serving work', { timeout: 60_000 }, () => {
-  it('gives up messages that are no work with the reason, and goes on', async (t) => {
+  it('gives up messages that are no work, with the reason, and continues', async (t) => {
     const at = await place(t);
     const agent = fakeAgent();
     at.serve(agent);
@@ -304,7 +304,7 @@ describe('serving work', { timeout: 60_000 }, () => {
     assert.match(failed?.reason ?? '', /the message/);
   });
 
-  it('measures once what comes twice', async (t) => {
+  it('measures work once if it arrives twice', async (t) => {
     const at = await place(t);
     const agent = fakeAgent();
     const system = await classOfAgent(agent);
@@ -324,7 +324,7 @@ describe('serving work', { timeout: 60_000 }, () => {
     );
   });
 
-  it('gives back what it has not finished when it stops, without counting it as a failure', async (t) => {
+  it('returns unfinished work when it stops, without counting it as a failure', async (t) => {
     const at = await place(t);
     const agent = fakeAgent();
     const queued = at.queued(agent);

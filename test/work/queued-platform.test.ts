@@ -24,22 +24,22 @@ import {
 const deadline = { timeout: 900_000 };
 const ID = 'evaluation-1';
 
-/** Of a layer each. */
+/** The number of bricks, each of one layer. */
 const BRICKS = MANY_OPERATORS.length;
 
-/** So many that a brick takes about a second: the evaluation takes longer than it takes to stop a database. */
+/** So many runs that a brick takes about a second: the evaluation takes longer than it takes to stop a database. */
 const MANY_RUNS = 3000;
 
 /** Longer than a write may take before it is kept in the spool as well. */
 const OUTAGE_MS = 10_000;
 
-/** More than a process takes that measures one of the small bricks. */
+/** More memory than a process needs that measures one of the small bricks. */
 const LARGE_BYTES = 256 * 2 ** 20;
 
-/** Far less than the large brick takes. */
+/** The time between two looks at processes, far less than the large brick takes. */
 const LOOK_MS = 20;
 
-/** Becomes a command whose folder of data is on a full disk. */
+/** The words before a command that put its data folder on a full disk. */
 const ON_FULL_DISK = [
   'unshare',
   '--map-root-user',
@@ -50,20 +50,24 @@ const ON_FULL_DISK = [
   'sh',
 ] as const;
 
-/** Debian's package faketime, for programs with threads. */
+/** The path of the library of Debian's package faketime, for programs with threads. */
 function fakeTime(): string | undefined {
   const folders = existsSync('/usr/lib') ? readdirSync('/usr/lib') : [];
   const paths = folders.map((folder) => join('/usr/lib', folder, 'faketime/libfaketimeMT.so.1'));
   return paths.find((path) => existsSync(path));
 }
 
-/** Why a test cannot run here, or false. */
+/** The reason why a test that mounts a disk cannot run here, or false. */
 function unlessMounts(): string | false {
   const { status } = spawnSync('unshare', ['--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']);
   return status !== 0 && 'needs name spaces in which a user may mount a small disk';
 }
 
-/** Crashes each process of these agents that measures something large. @returns how many times it did */
+/**
+ * Crashes each process of these agents that measures something large.
+ *
+ * @returns a function that gives the number of crashes
+ */
 function crashingWhatIsLarge(t: TestContext, agents: readonly Running[]): () => number {
   let crashes = 0;
   const timer = setInterval(() => {
@@ -91,7 +95,7 @@ describe('a platform whose agents take work from a broker', { ...deadline, ...ne
     assert.equal((await stopWhole(platform, [second.server, ...agents])).length, BRICKS);
   });
 
-  it('goes on where results cannot be kept while the database is away, because the disk is full', async (t) => {
+  it('continues if results cannot be kept while the database is away, because the disk is full', async (t) => {
     const reason = unlessMounts();
     if (reason !== false) return t.skip(reason);
     const platform = await queuedPlatform(t, engines());
@@ -108,7 +112,7 @@ describe('a platform whose agents take work from a broker', { ...deadline, ...ne
     assert.equal((await stopWhole(platform, [server.server, agent])).length, BRICKS);
   });
 
-  it('does not mind agents whose clocks are an hour off', async (t) => {
+  it('works with agents whose clocks are an hour off', async (t) => {
     const library = fakeTime();
     if (library === undefined) return t.skip("needs libfaketime, of Debian's package faketime");
     const platform = await queuedPlatform(t, engines());
@@ -128,7 +132,7 @@ describe('a platform whose agents take work from a broker', { ...deadline, ...ne
     assert.ok((times.at(-1) ?? 0) - (times[0] ?? 0) > 3_600_000);
   });
 
-  it('has one of two agents on a machine measure at a time, and each brick once', async (t) => {
+  it('lets one of two agents on a machine measure at a time, and measures each brick once', async (t) => {
     const platform = await queuedPlatform(t, engines());
     const { env, spans } = await startTracingServer(t);
     const server = await platform.startServer({ env });

@@ -16,7 +16,7 @@ import type { Lifetime } from '../support/lifetime.js';
 import { until } from '../support/until.js';
 import { needsRabbitMq, type RabbitMq, startRabbitMq } from './amqp/rabbitmq-process.js';
 
-/** For describe and it: skips where there is no broker or no database. */
+/** Options for describe and it: skips if there is no broker or no database. */
 export const needsPlatform = { skip: needsRabbitMq.skip || needsFerretDb.skip };
 
 /** The processes that the platforms of a suite share. */
@@ -111,7 +111,7 @@ export function untilUnderWay({ client }: ServerHere, id: string): Promise<void>
   });
 }
 
-/** Everything that a server tells of an evaluation, to its end. */
+/** All events that a server sends of an evaluation, to its end. */
 export async function told({ client }: ServerHere, id: string): Promise<readonly LoggedEvent[]> {
   const events: LoggedEvent[] = [];
   for await (const logged of client.follow(id, 0)) events.push(logged);
@@ -119,10 +119,10 @@ export async function told({ client }: ServerHere, id: string): Promise<readonly
 }
 
 /**
- * Stops a platform's processes, and looks at what is left.
+ * Stops a platform's processes, and checks the state that remains.
  *
- * @returns what is stored, one measurement of each brick
- * @throws where a process does not end, a message waits or was given up, or a brick has several measurements
+ * @returns the stored measurements, one of each brick
+ * @throws if a process does not end, a message waits or was given up, or a brick has several measurements
  */
 export async function stopWhole(
   { place, broker, store }: QueuedPlatform,

@@ -1,7 +1,7 @@
 import type { MeasureRequest } from '../../src/agent/benchmark-agent.js';
 import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../store/sample-measurement.js';
 
-/** Requests of as many bricks, each of its own, of one model that no cache of the sample's system holds. */
+/** Requests for `count` different bricks of one model that is larger than the cache of the sample's system. */
 export function sampleRequests(count: number, changes: Partial<MeasureRequest> = {}): readonly MeasureRequest[] {
   return Array.from({ length: count }, (_, index) => ({
     benchmark: {

@@ -16,7 +16,7 @@ function itemOf(changes: Partial<WorkItem> = {}): WorkItem {
 }
 
 describe('work items', () => {
-  it('come out of their message as they went in', () => {
+  it('are decoded from their message unchanged', () => {
     const [request] = sampleRequests(1);
     assert.ok(request);
     const { benchmark, runOptions, protocol, occasion, limits } = request;
@@ -49,7 +49,7 @@ describe('work items', () => {
     assert.throws(() => itemIn(wire.WorkItem.encode(message).finish()), refusal('usage', /requests\[1\].*weights/));
   });
 
-  it('are refused with a reason where they are of another version, or empty', () => {
+  it('are refused with a reason if they are of another version, or empty', () => {
     const message = wire.WorkItem.decode(bodyOf(itemOf()));
     const of = (changes: Partial<wire.WorkItem>): Uint8Array =>
       wire.WorkItem.encode({ ...message, ...changes }).finish();
@@ -58,7 +58,7 @@ describe('work items', () => {
     assert.throws(() => itemIn(new Uint8Array()), refusal('usage', /version 0/));
   });
 
-  it('are refused with a reason where they are no work, whatever the bytes', () => {
+  it('are refused with a reason if they are no work, for any bytes', () => {
     const noWork = refusal('usage', /.+/);
     assert.throws(() => itemIn(Buffer.from('{"measure": "this"}')), noWork);
     const body = bodyOf(itemOf());

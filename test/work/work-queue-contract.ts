@@ -37,7 +37,7 @@ export function workQueueContract(
   skip: string | false = false,
 ): void {
   describe(`${name} work queue`, { timeout: 120_000, skip: skip ?? false }, () => {
-    /** Serves a class with this handler; returns what came. */
+    /** Serves a class with this handler. @returns the texts of the messages that arrive */
     const serve = async (
       queue: WorkQueue,
       system: string,
@@ -51,7 +51,7 @@ export function workQueueContract(
       return came;
     };
 
-    it('hands out what was published before anybody served, and after', async (t) => {
+    it('delivers work that is published before a client serves, and after', async (t) => {
       const queue = await open(t);
       await queue.publish('a', message('before'));
       const came = await serve(queue, 'a', () => DONE);
@@ -61,7 +61,7 @@ export function workQueueContract(
       assert.deepEqual(came, ['before', 'after']);
     });
 
-    it('keeps the work of two classes apart', async (t) => {
+    it('separates the work of two classes', async (t) => {
       const queue = await open(t);
       const a = await serve(queue, 'a', () => DONE);
       const b = await serve(queue, 'b', () => DONE);
@@ -71,7 +71,7 @@ export function workQueueContract(
       assert.deepEqual([a, b], [['for a'], ['for b']]);
     });
 
-    it('shares work among those who serve, and gives each one message at a time', async (t) => {
+    it('shares work among the clients that serve, and gives each one message at a time', async (t) => {
       const queue = await open(t);
       const releases: (() => void)[] = [];
       const waiting = (): Promise<Handled> => new Promise((resolve) => releases.push(() => resolve(DONE)));
@@ -88,7 +88,7 @@ export function workQueueContract(
       assert.deepEqual([...first, ...second].sort(), ['1', '2', '3', '4']);
     });
 
-    it('delivers work again that failed, and gives it up after three deliveries with the last reason', async (t) => {
+    it('delivers failed work again, and gives it up after three deliveries, with the last reason', async (t) => {
       const queue = await open(t);
       const heard: FailedWork[] = [];
       await queue.watchFailed((failed) => heard.push(failed));
@@ -114,7 +114,7 @@ export function workQueueContract(
       assert.equal(heard[0]?.reason, failed.reason);
     });
 
-    it('gives up at once what is refused', async (t) => {
+    it('gives up refused work at once', async (t) => {
       const queue = await open(t);
       const came = await serve(queue, 'a', () => ({ kind: 'refused', reason: 'it is no work' }));
       await queue.publish('a', message('odd'));
@@ -132,7 +132,7 @@ export function workQueueContract(
       assert.deepEqual(await listed(queue), []);
     });
 
-    it('keeps work for others when one stops, after the work under way', async (t) => {
+    it('keeps work for others when a client stops, after the work under way', async (t) => {
       const queue = await open(t);
       let finish = (): void => {};
       const begun: string[] = [];
@@ -156,7 +156,7 @@ export function workQueueContract(
       assert.deepEqual(came, ['2', '3']);
     });
 
-    it('publishes failed work again when asked to, or other work in its place', async (t) => {
+    it('publishes failed work again on request, or other work in its place', async (t) => {
       const queue = await open(t);
       let isBroken = true;
       const came = await serve(queue, 'a', (text) => {
@@ -191,7 +191,7 @@ export function workQueueContract(
       }
     });
 
-    it('lists failed work once that came twice', async (t) => {
+    it('lists failed work once if it arrives twice', async (t) => {
       const queue = await open(t);
       const came = await serve(queue, 'a', () => ({ kind: 'refused', reason: 'it is no work' }));
       const twice = message('twice');
@@ -202,7 +202,7 @@ export function workQueueContract(
       assert.equal((await listed(queue)).length, 1);
     });
 
-    it('says how many serve and how much waits', async (t) => {
+    it('gives the number of serving clients and of waiting messages', async (t) => {
       const queue = await open(t);
       assert.deepEqual(await queue.state('a'), { waiting: 0, serving: 0 });
       await queue.publish('a', message('1'));
@@ -214,7 +214,7 @@ export function workQueueContract(
       assert.equal((await queue.state('a')).serving, 0);
     });
 
-    it('refuses a body that is too large, and takes the largest one', async (t) => {
+    it('refuses a body that is too large, and accepts the largest one', async (t) => {
       const queue = await open(t);
       const sized = (bytes: number): WorkMessage => ({ id: randomUUID(), body: new Uint8Array(bytes) });
       await assert.rejects(queue.publish('a', sized(MOST_BODY_BYTES + 1)), refusal('usage', /too large/));
@@ -228,7 +228,7 @@ export function workQueueContract(
       assert.deepEqual(lengths, [MOST_BODY_BYTES]);
     });
 
-    it('takes nothing after it was closed', async (t) => {
+    it('accepts nothing after it was closed', async (t) => {
       const queue = await open(t);
       await queue.close();
       await queue.close();

@@ -78,7 +78,7 @@ describe('the cache of zoo models', { timeout: 120_000 }, () => {
     assert.equal(await digest(path.join(cacheDir, 'a')), await digest(path.join(cacheDir, 'b')));
   });
 
-  test('progress grows to the total, and the event loop lives meanwhile', async () => {
+  test('progress grows to the total, and the event loop runs meanwhile', async () => {
     const seen: number[] = [];
     let ticks = 0;
     const timer = setInterval(() => ticks++, 1);
@@ -98,7 +98,7 @@ describe('the cache of zoo models', { timeout: 120_000 }, () => {
     assert.ok(ticks > 0);
   });
 
-  test('a file that lost its end is made anew', async () => {
+  test('a truncated file is made again', async () => {
     const file = await ensureZooModel(SMALL, { cacheDir });
     await truncate(file, 1000);
     await ensureZooModel(SMALL, { cacheDir });
@@ -147,14 +147,14 @@ describe('the cache of zoo models', { timeout: 120_000 }, () => {
   });
 
   const noLimit = process.platform === 'win32' && 'there is no limit on file sizes to set';
-  test('a disk that takes no more is a storage error, and the temporary file goes', { skip: noLimit }, async () => {
+  test('a limit on file sizes is a storage error, and the temporary file is removed', { skip: noLimit }, async () => {
     const { code, message } = await result(start([SMALL, cacheDir], 'ulimit -f 1000'));
     assert.equal(code, 'storage');
     assert.match(message ?? '', /zoo:squeezenet1\.1 \(5 MB\).*limit on file sizes.*MLMODELSCOPE_CACHE/s);
     assert.deepEqual(await readdir(folder), []);
   });
 
-  test('a file where the folder should be is a storage error that says what to do', async () => {
+  test('a file in place of the folder is a storage error that says what to do', async () => {
     await writeFile(cacheDir, '');
     await assert.rejects(
       ensureZooModel(SMALL, { cacheDir }),

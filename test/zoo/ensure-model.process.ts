@@ -1,6 +1,6 @@
 /**
- * A process that a test starts and kills: `ensure-model.process.js NAME CACHE_DIR [stall]`. Prints what came out as one
- * line of JSON. With `stall` it says `writing` after the first piece and then hangs.
+ * A process that a test starts and kills: `ensure-model.process.js NAME CACHE_DIR [stall]`. Prints the result as one
+ * line of JSON. With `stall` it prints `writing` after the first piece and then hangs.
  */
 import { writeSync } from 'node:fs';
 import { PlatformError } from '../../src/base/errors.js';

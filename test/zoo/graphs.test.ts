@@ -101,7 +101,7 @@ describe('an unknown name', () => {
     return assert.fail('no PlatformError');
   }
 
-  test('is not found, and the message says what lists the others', () => {
+  test('is not found, and the message names the command that lists the others', () => {
     const { code, message } = failure('nasnet');
     assert.equal(code, 'not_found');
     assert.match(message, /'mlmodelscope registry models' lists all \d+\./);
@@ -118,7 +118,7 @@ describe('an unknown name', () => {
     });
   }
 
-  test('a hostile one stays short and printable', () => {
+  test('a hostile name gives a short and printable message', () => {
     const { message } = failure(`../../\u001b[31m${'x'.repeat(1_000_000)}`);
     assert.ok(message.length < 600);
     assert.doesNotMatch(message, /\u001b/);

@@ -64,7 +64,7 @@ function transformerLayer(sequence: number): number {
 /** Half of the last digit that torchvision shows. */
 const ROUNDING_GIGA = 0.0005;
 
-describe('the zoo is the size that was published', () => {
+describe('the zoo has the published sizes', () => {
   for (const { name, dimensions, published } of CLASSICS) {
     const expected = PUBLISHED[name];
     const model = buildZooModel(name);

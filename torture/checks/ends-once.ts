@@ -14,7 +14,7 @@ function said(event: LoggedEvent | undefined): unknown {
   return event && JSON.parse(JSON.stringify(event));
 }
 
-/** @throws where this is not the story of an evaluation that was done once, completely */
+/** @throws where the events are not those of an evaluation that ended once, done and complete */
 export function assertEndsOnce(events: readonly LoggedEvent[]): void {
   const story = counted(events);
   const told = story.map(({ sequence, event }) => `${sequence} ${event.kind}`).join(', ');
@@ -28,7 +28,7 @@ export function assertEndsOnce(events: readonly LoggedEvent[]): void {
   if (estimate?.kind !== 'estimate' || estimate.coverage < 1) throw new Error('not everything was measured');
 }
 
-/** The events of an evaluation as a store has them, after its server has ended. @throws where anything is torn */
+/** The stored events of an evaluation, after its server has ended. @throws where anything in the store is damaged */
 export function storedEvents(folder: string, id: string): Promise<readonly LoggedEvent[]> {
   const open = openEmbeddedStore.bind(undefined, folder);
   return withWholeStore(open, async (store) => {
@@ -40,19 +40,19 @@ export function storedEvents(folder: string, id: string): Promise<readonly Logge
     const record = await records.get({ id });
     if (record?.state !== 'done') throw new Error(`the evaluation is ${record?.state ?? 'not there'} in the store`);
     for await (const { evaluation, part } of parts.find({})) {
-      throw new Error(`part ${part} of what was submitted as ${evaluation} stays`);
+      throw new Error(`part ${part} of the submission ${evaluation} remains`);
     }
     for await (const { evaluation } of arrivals.find({})) throw new Error(`${evaluation} is still being stored`);
     return stored;
   });
 }
 
-/** @throws where a follower was told something else than what is stored */
+/** @throws where the events that a follower received are not the stored ones */
 export function assertTold(told: readonly LoggedEvent[], stored: readonly LoggedEvent[]): void {
   const [theirs, ours] = [counted(told), counted(stored)];
   const differs = theirs.findIndex((event, index) => !isDeepStrictEqual(said(event), said(ours[index])));
   if (differs >= 0 || theirs.length !== ours.length) {
     const [first, second] = [theirs[differs], ours[differs]].map((event) => JSON.stringify(event));
-    throw new Error(`a follower was told ${theirs.length} events of ${ours.length}; ${first} instead of ${second}`);
+    throw new Error(`a follower received ${theirs.length} events of ${ours.length}; ${first} instead of ${second}`);
   }
 }

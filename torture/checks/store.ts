@@ -12,10 +12,10 @@ import type { ResultStore, StoreOptions } from '../../src/store/result-store.js'
 
 type Open = (options: StoreOptions) => Promise<ResultStore>;
 
-/** Between two looks at a store that others write. */
+/** Pause between two reads of a store that others write. */
 const LOOK_MS = 20;
 
-/** Uses a store whose every document can be read. @throws where one cannot, and what the use throws */
+/** Reads every document of a store, then uses it. @throws where a document cannot be read, and the errors of the use */
 export async function withWholeStore<T>(open: Open, use: (store: ResultStore) => Promise<T>): Promise<T> {
   const warnings: string[] = [];
   const store = await open({ onWarning: (message) => void warnings.push(message) });
@@ -28,7 +28,7 @@ export async function withWholeStore<T>(open: Open, use: (store: ResultStore) =>
     await readAll(store.collection(EVALUATION_DOCUMENTS));
     await readAll(store.collection(PERFORMANCE_DOCUMENTS));
     await idsIn(store);
-    if (warnings.length > 0) throw new Error(`something in the store is torn: ${warnings.join('; ')}`);
+    if (warnings.length > 0) throw new Error(`something in the store is damaged: ${warnings.join('; ')}`);
     return await use(store);
   } finally {
     await store.close();
@@ -45,14 +45,14 @@ async function idsIn(store: ResultStore): Promise<readonly string[]> {
   return ids;
 }
 
-/** @throws where a measurement that somebody has seen is there no more, or anything cannot be read */
+/** @throws where a measurement that was seen before is no longer there, or anything cannot be read */
 export async function assertKept(open: Open, seen: ReadonlySet<string>): Promise<void> {
   const kept = new Set(await withWholeStore(open, idsIn));
   const lost = [...seen].filter((id) => !kept.has(id));
   if (lost.length > 0) throw new Error(`${lost.length} of ${seen.size} measurements that were acknowledged are lost`);
 }
 
-/** Reads a store while others write it: what it has seen was acknowledged. */
+/** Reads a store while others write it: the measurements that it has seen were acknowledged. */
 export class StoreReader {
   readonly #stop = new AbortController();
   readonly #seen = new Set<string>();
@@ -64,7 +64,7 @@ export class StoreReader {
     this.#reading.catch(() => undefined);
   }
 
-  /** The measurements that were there. */
+  /** Ids of the measurements that it has seen. */
   get seen(): ReadonlySet<string> {
     return this.#seen;
   }

@@ -18,7 +18,7 @@ export async function manifestIn({ place, random }: Round): Promise<string> {
   return place.write(MANIFEST, JSON.stringify(manifest));
 }
 
-/** The same as it travels. */
+/** The same evaluation, as a submission. */
 export async function submissionIn(round: Round): Promise<Submission> {
   await manifestIn(round);
   const names = [MANIFEST, 'many.onnx'];
@@ -26,7 +26,7 @@ export async function submissionIn(round: Round): Promise<Submission> {
   return { manifestPath: MANIFEST, files: new Map(files), graphs: new Map() };
 }
 
-/** Starts a server with the plugin beside it. @returns it, and its address */
+/** Starts a server with the plugin beside it. @returns the server, and its address */
 export async function startServer(
   place: Workplace,
   listen: string,
@@ -38,7 +38,7 @@ export async function startServer(
   return { server, address };
 }
 
-/** Submits until the server says that it has it, as the contract allows under one id. */
+/** Submits until the server confirms the submission. The contract allows repeating it under one id. */
 export async function submitAtLast(client: EvaluationClient, id: string, submission: Submission): Promise<void> {
   for (;;) {
     try {
@@ -51,7 +51,7 @@ export async function submitAtLast(client: EvaluationClient, id: string, submiss
   }
 }
 
-/** Everything that a follower is told, to the end. */
+/** All events that a follower receives, to the end. */
 export async function followed(client: EvaluationClient, id: string): Promise<readonly LoggedEvent[]> {
   const events: LoggedEvent[] = [];
   for await (const event of client.follow(id, 0)) events.push(event);

@@ -6,7 +6,9 @@ import { isRunning } from '../../test/agent/support/processes.js';
 import { type Running, workplace, type Workplace } from '../../test/cli/support/command.js';
 import type { Lifetime } from '../../test/support/lifetime.js';
 
-/** One round: a place of its own, and choices that follow from its seed. Everything that is made for it ends with it. */
+/**
+ * One round: a place of its own, and choices that follow from its seed. All resources of a round end with the round.
+ */
 export interface Round extends Lifetime {
   readonly random: Random;
   readonly place: Workplace;
@@ -20,14 +22,14 @@ export interface Started {
   readonly running: Running;
 }
 
-/** Against hanging only. */
+/** A timeout, only against hanging. */
 const SOON_MS = 30_000;
 
 const POLL_MS = 10;
 
 export type RoundPlace = Workplace & { readonly started: readonly Started[] };
 
-/** A place whose processes keep their temporary files in it, and that tells what was started in it. */
+/** A place whose processes keep their temporary files in it. It lists the commands that were started in it. */
 export async function placeFor(lifetime: Lifetime): Promise<RoundPlace> {
   const place = await workplace(lifetime);
   const temporary = place.path('tmp');

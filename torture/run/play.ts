@@ -9,7 +9,7 @@ import type { Workplace } from '../../test/cli/support/command.js';
 import { placeFor, processesIn, type RoundPlace } from '../place/round.js';
 import type { Target } from '../targets/target.js';
 
-/** Against hanging only: commands that follow an evaluation wait for its server for a minute. */
+/** A timeout, only against hanging: commands that follow an evaluation wait for its server for a minute. */
 const LIMIT_MS = 180_000;
 
 export interface PlayOptions {
@@ -65,7 +65,7 @@ function killAll(place: Workplace): void {
   }
 }
 
-/** Keeps a place with what its commands said. @returns the folder */
+/** Keeps a place with the output of its commands. @returns the folder */
 async function keep(place: RoundPlace, one: Case, problem: string, out: string): Promise<string> {
   killAll(place);
   const folder = join(out, `${one.target}-${one.seed}`);

@@ -1,6 +1,6 @@
 import type { Target } from '../targets/target.js';
 
-/** Whose turn each of so many rounds is: in every part of them each target has about its share. */
+/** The target of each round. In every sequence of rounds, each target has about its share. */
 export function schedule(targets: readonly Target[], rounds: number): readonly Target[] {
   const total = targets.reduce((sum, { share }) => sum + share, 0);
   const had = new Map<Target, number>();

@@ -3,7 +3,7 @@ import type { Target } from '../targets/target.js';
 import { play, type PlayOptions } from './play.js';
 import { schedule } from './schedule.js';
 
-/** Most of a round is waiting. */
+/** Number of rounds at the same time: most of a round is waiting. */
 const AT_A_TIME = 2;
 
 export interface TortureOptions extends PlayOptions {
@@ -17,7 +17,7 @@ export interface Count {
 }
 
 /**
- * Plays rounds of all targets in turn, and keeps those that fail.
+ * Plays rounds of all targets in turn, and keeps the places of those that fail.
  *
  * @param seed of the first round; each round has the next one
  */

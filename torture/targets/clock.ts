@@ -20,7 +20,10 @@ function library(): string | undefined {
   return folders.map((folder) => join('/usr/lib', folder, LIBRARY)).find((path) => existsSync(path));
 }
 
-/** The wall clock of server, plugin, agent and what they start; the monotonic one goes on as it does. */
+/**
+ * Changes the wall clock of server, plugin, agent and the processes that they start. The monotonic clock is not
+ * changed.
+ */
 export const clock: Target = {
   name: 'clock',
   share: 1,

@@ -18,7 +18,7 @@ export async function commandIn(place: Workplace, cut: 'kernel' | 'layer'): Prom
 
 const REPORT = 'report.json';
 
-/** A report appears whole or not at all. */
+/** A report is complete or not there at all. */
 async function assertNoHalfReport(place: Workplace): Promise<void> {
   const path = place.path(REPORT);
   const isThere = await access(path).then(
@@ -28,7 +28,7 @@ async function assertNoHalfReport(place: Workplace): Promise<void> {
   if (isThere) reportIn({ stdout: await readFile(path, 'utf8') });
 }
 
-/** Kills at a random moment what `kill` says. Then nothing may be lost or left, and the same command continues. */
+/** Calls `kill` at a random moment. Then nothing may be lost, no process may remain, and the same command continues. */
 async function killed(
   round: Round,
   { ownGroup = false, kill }: { readonly ownGroup?: boolean; readonly kill: (command: Running) => void },
@@ -52,21 +52,21 @@ async function killed(
   await assertNoOrphan(place);
 }
 
-/** The command alone: what it started has to end by itself. */
+/** Kills the command alone: the processes that it started have to end by themselves. */
 export const command: Target = {
   name: 'command',
   share: 11,
   run: (round) => killed(round, { kill: ({ process }) => void process.kill('SIGKILL') }),
 };
 
-/** The command and everything that it started, at once. */
+/** Kills the command and all processes that it started, at once. */
 export const group: Target = {
   name: 'group',
   share: 11,
   run: (round) => killed(round, { ownGroup: true, kill: ({ pid }) => void process.kill(-pid, 'SIGKILL') }),
 };
 
-/** The process that measures: the command has to end by itself. */
+/** Kills the process that measures: the command has to end by itself. */
 export const child: Target = {
   name: 'child',
   share: 11,

@@ -9,10 +9,10 @@ import { moment } from '../place/round.js';
 import { commandIn } from './command.js';
 import type { Target } from './target.js';
 
-/** How long a database is away at most; commands wait for it for longer. */
+/** Maximum downtime of the database; commands wait longer for it. */
 const LONGEST_MS = 3000;
 
-/** A MongoDB-compatible server that a command stores in. */
+/** Kills the MongoDB-compatible server that a command stores in. */
 export const database: Target = {
   name: 'database',
   share: 3,

@@ -6,5 +6,5 @@ import { server } from './server.js';
 import type { Target } from './target.js';
 import { writer } from './writer.js';
 
-/** Everything that has to survive. */
+/** All targets. */
 export const TARGETS: readonly Target[] = [command, group, child, writer, server, database, clock, network];

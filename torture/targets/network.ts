@@ -9,10 +9,10 @@ import { moment } from '../place/round.js';
 import { HERE, missingForTwoMachines, THERE, twoMachines } from '../place/two-machines.js';
 import type { Target } from './target.js';
 
-/** A plugin is taken for lost after 15 s without a sign of life (DEFAULT_DISPATCH_LIMITS), a connection after 40 s. */
+/** A plugin counts as lost after 15 s without a heartbeat (DEFAULT_DISPATCH_LIMITS), a connection after 40 s. */
 const CUTS_MS = [2000, 10_000, 20_000] as const;
 
-/** The cable between a server and all its clients, in the middle of an evaluation. */
+/** Cuts the cable between a server and all its clients in the middle of an evaluation. */
 export const network: Target = {
   name: 'network',
   share: 1,

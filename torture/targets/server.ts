@@ -7,7 +7,7 @@ import type { Target } from './target.js';
 
 const ID = 'evaluation-1';
 
-/** A server that runs an evaluation; then another one takes on its store. */
+/** Kills a server that runs an evaluation; then another server takes over its store. */
 export const server: Target = {
   name: 'server',
   share: 5,
@@ -29,7 +29,7 @@ export const server: Target = {
     assertEndsOnce(told);
     agent.process.kill('SIGKILL');
     if (random.oneIn(2)) {
-      // The end may be told and not yet written everywhere.
+      // Followers may have the last event before it is written everywhere.
       last.process.kill('SIGKILL');
       await assertNoOrphan(place);
       ({ server: last } = await startServer(place, first.address));

@@ -9,10 +9,10 @@ import { assertKept } from '../checks/store.js';
 import type { Round } from '../place/round.js';
 import type { Target } from './target.js';
 
-/** Number of writers in a round, one after the other, each on the store that the ones before have left. */
+/** Number of pairs of writers in a round, one after the other, each on the store that the pairs before have left. */
 const WRITERS = 3;
 
-/** A writer is ready after a few hundred milliseconds, and then writes something every few. */
+/** A writer is ready after a few hundred milliseconds, and then writes something every few milliseconds. */
 const LONGEST_MS = 1000;
 
 /** Starts a writer of measurements from this number on and kills it. @returns those that it had acknowledged */
@@ -28,7 +28,7 @@ async function killedWriter({ place, random }: Round, first: number): Promise<re
   return said.split('\n').slice(0, -1).map(Number);
 }
 
-/** Two processes at a time that write to an embedded store. */
+/** Kills two processes at a time that write to an embedded store. */
 export const writer: Target = {
   name: 'writer',
   share: 7,

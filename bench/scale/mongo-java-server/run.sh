@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command while mongo-java-server is up, a MongoDB-compatible server in Java that finds documents by their ids without
-# reading all others: MONGODB_URI names it, DATABASE_PID is its process. Needs Java 17 or newer and Maven.
+# Runs a command while mongo-java-server is up, a MongoDB-compatible server in Java. It finds documents by their ids
+# without reading all others. MONGODB_URI is its address, DATABASE_PID the id of its process. Needs Java 17 or newer and Maven.
 #
 #   run.sh CMD...
 set -euo pipefail

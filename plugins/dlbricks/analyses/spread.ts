@@ -8,7 +8,7 @@ const settings = z.strictObject({
 
 interface OfSystem {
   readonly system: System;
-  /** Latencies on the occasions of one benchmark, ms, by its signature, its protocol and what surrounds it. */
+  /** Latencies of each benchmark on its occasions, ms, by signature, protocol and context. */
   readonly benchmarks: Map<string, number[]>;
 }
 
@@ -52,7 +52,7 @@ export const spread: Analysis<z.infer<typeof settings>> = {
       ],
       rows,
       notes: [
-        `Spread: standard deviation of one occasion, pooled over benchmarks with at least ${occasions}; whole models count as well.`,
+        `Spread: standard deviation of one occasion, pooled over benchmarks with at least ${occasions} occasions, whole models included.`,
       ],
     };
   },

@@ -1,13 +1,13 @@
 import type { Edge } from '../cut/layer-cut.js';
 
-/** Sequences of a graph, and what they read of each other. */
+/** Sequences of a graph, and the edges between them. */
 export interface Sequences {
-  /** An identifier of each sequence; those with equal ones do the same. */
+  /** An identifier of each sequence; sequences with equal identifiers do the same. */
   readonly sequences: readonly string[];
   readonly edges: readonly Edge[];
 }
 
-/** The sequences of a graph with more blocks, or why they do not follow. */
+/** The sequences of a graph with more blocks, or the reason why they cannot be derived. */
 export type Extended =
   | { readonly kind: 'extended'; readonly sequences: Sequences }
   | { readonly kind: 'different'; readonly reason: string };
@@ -19,7 +19,7 @@ function commonStart(one: readonly string[], other: readonly string[]): number {
 
 /**
  * The sequences of a graph with `count` blocks, from those of the same graph with two and with three. The third block
- * has to add sequences in one place, and they have to be those that stand before that place already.
+ * must add its sequences in one place, and they must repeat the sequences right before that place.
  */
 export function extendSequences(two: readonly string[], three: Sequences, count: number): Extended {
   const { sequences, edges } = three;
@@ -27,7 +27,7 @@ export function extendSequences(two: readonly string[], three: Sequences, count:
   if (added <= 0) return { kind: 'different', reason: 'a third block adds no kernels' };
   const at = Math.min(commonStart(two, sequences), two.length);
   const isInserted = two.slice(at).every((sequence, index) => sequence === sequences[at + added + index]);
-  if (!isInserted) return { kind: 'different', reason: 'with three blocks, other kernels come out than with two' };
+  if (!isInserted) return { kind: 'different', reason: 'a third block changes kernels outside of the block' };
   const block = sequences.slice(at, at + added);
   if (at < added || block.some((sequence, index) => sequence !== sequences[at - added + index])) {
     return { kind: 'different', reason: 'the third block has other kernels than the second' };

@@ -4,21 +4,24 @@ import { nodeLabels } from './node-labels.js';
 type Graph = Model['graph'];
 
 /**
- * Blocks of nodes, one after another, that do the same: the layers of a decoder. Each reads only itself, the one
- * before, and the layers before all of them.
+ * Consecutive blocks of nodes that do the same, such as the layers of a decoder. Each block reads only values of
+ * itself, of the block before it, and of nodes before all blocks.
  */
 export interface RepeatedBlocks {
   /** Index of the first block's first node. */
   readonly first: number;
-  /** Nodes of each. */
+  /** Nodes of each block. */
   readonly length: number;
   readonly count: number;
 }
 
-/** Fewer blocks are not worth a shortened graph: two of it with two and three have as many. */
+/**
+ * With fewer blocks, shortening does not pay: the two shortened graphs, with two and three blocks, have at least as
+ * many.
+ */
 const LEAST_BLOCKS = 4;
 
-/** Distances between equal nodes that are tried as the length of a block. */
+/** Number of distances between equal nodes that are tried as the length of a block. */
 const MOST_LENGTHS = 8;
 
 /** The distances between a node and the next one like it that cover the most nodes. */
@@ -36,7 +39,7 @@ function likelyLengths(labels: readonly number[]): readonly number[] {
     .map(([length]) => length);
 }
 
-/** Nodes from `first` to before `end`, of which each but the last `length` is like the one a length later. */
+/** Nodes from `first` to before `end`. Each of them, except the last `length`, is like the node `length` later. */
 interface Run {
   readonly first: number;
   readonly end: number;
@@ -55,7 +58,7 @@ function longestRun(labels: readonly number[], length: number): Run {
   return best;
 }
 
-/** Whether the values of repeated nodes go where blocks may hand them. */
+/** Checks that the values of repeated nodes flow only as {@link RepeatedBlocks} allows. */
 class Wiring {
   readonly #producer = new Map<string, number>();
 
@@ -72,7 +75,7 @@ class Wiring {
     return this.#leavesFromLast(blocks);
   }
 
-  /** Whether a node reads, in its block, what the same one of the next block reads in that. */
+  /** Whether a node reads the same within its block as its counterpart reads within the next block. */
   #areAlike(index: number, { first, length }: RepeatedBlocks): boolean {
     const [one, next] = [this.graph.nodes[index], this.graph.nodes[index + length]];
     const block = Math.floor((index - first) / length);
@@ -81,14 +84,14 @@ class Wiring {
       const [from, fromNext] = [name, others[at] ?? ''].map((value) => this.#producer.get(value));
       if (from === undefined || fromNext === undefined) return from === fromNext;
       if (name === others[at]) return from < first;
-      // The first block reads from before all blocks what the others read from the one before them.
+      // Where other blocks read the block before them, the first block reads nodes before all blocks.
       if (block === 0 && from < first) return fromNext >= first && fromNext < first + length;
       return fromNext === from + length && from >= first + (block - 1) * length;
     });
   }
 
   /**
-   * Whether nodes after the blocks read the last block only, and all blocks but the last have the same outputs of the
+   * Whether nodes after the blocks read only the last block, and all blocks but the last have the same outputs of the
    * model.
    */
   #leavesFromLast({ first, length, count }: RepeatedBlocks): boolean {
@@ -118,8 +121,8 @@ class Wiring {
 }
 
 /**
- * Finds the blocks that most of a graph's nodes repeat; they may begin at any node. Time is linear in the number of nodes,
- * times the length of a block at worst.
+ * Finds the repeated blocks that cover the most nodes of a graph; they may begin at any node. The time is linear in the
+ * number of nodes, in the worst case times the length of a block.
  *
  * @returns undefined where there are none, or fewer than are worth a shortened graph
  */
@@ -130,7 +133,7 @@ export function findRepeatedBlocks({ graph }: Pick<Model, 'graph'>): RepeatedBlo
     .sort((a, b) => b.end - b.first - (a.end - a.first) || a.length - b.length);
   const wiring = new Wiring(graph);
   for (const { first: start, end, length } of runs) {
-    // A block begins anywhere in its period, and the first one may be read from far behind.
+    // A block may begin anywhere in its period, and nodes far behind may read the first block.
     for (let first = start; first < start + 2 * length; first++) {
       const blocks = { first, length, count: Math.floor((end - first) / length) };
       if (blocks.count < LEAST_BLOCKS) break;

@@ -9,9 +9,9 @@ function plain(_: string, value: unknown): unknown {
 }
 
 /**
- * A number for each node. Two have the same one where they do the same with values of the same types: operator,
- * attributes, kinds and types of what they read and write, content of what steers them. Where values come from is left
- * out.
+ * A label for each node, as a number. Two nodes have the same label where they do the same with values of the same
+ * types: operator, attributes, kinds and types of inputs, types of outputs, content of steering constants. The origin
+ * of the values does not count.
  */
 export function nodeLabels({ nodes, initializers, inputs, types }: Graph): readonly number[] {
   const steering = steeringConstants({ nodes, initializers });

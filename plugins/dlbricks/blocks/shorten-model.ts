@@ -6,7 +6,7 @@ type Graph = Model['graph'];
 /** A model with fewer of its repeated blocks. */
 export interface ShortenedModel {
   readonly model: Model;
-  /** For each output of the whole model, the one here that is like it. */
+  /** For each output of the whole model, its counterpart in the shortened model. */
   readonly outputOf: ReadonlyMap<string, string>;
 }
 
@@ -23,7 +23,7 @@ export function shortenModel(model: Model, { first, length, count }: RepeatedBlo
   const { nodes } = graph;
   const end = first + count * length;
   const kept = first + keep * length;
-  /** Values of the blocks that are left out, by the ones of the last kept block that are like them. */
+  /** For each value of a left-out block, its counterpart in the last kept block. */
   const likeOf = new Map<string, string>();
   for (let index = kept; index < end; index++) {
     const like = nodes[kept - length + ((index - kept) % length)];

@@ -26,7 +26,7 @@ export interface Brick extends Benchmark {
   readonly operators: readonly string[];
 }
 
-/** Most operators that a name lists; the rest is counted. */
+/** Maximum number of operators that a label lists; the rest is counted. */
 const MOST_OPERATORS_SHOWN = 4;
 
 /** Operators of a brick in a few words: "Conv+Relu", "Conv+Conv+MaxPool+Conv+... (20)". */
@@ -55,7 +55,7 @@ class Anonymizer implements Renaming {
     return `v${this.count++}`;
   }
 
-  /** Names a value that is written outside of the sequence. */
+  /** Names a constant, whose value comes from outside of the sequence. */
   nameConstant(value: string): void {
     if (!this.names.has(value)) this.names.set(value, `${CONSTANT}${this.count++}`);
   }
@@ -68,7 +68,7 @@ class Anonymizer implements Renaming {
   }
 }
 
-/** A longer list may be somebody's data; of it, a brick tells only the range. */
+/** A longer list may be private data; a brick discloses only its range. */
 const MOST_VALUES = 1024;
 
 function disclosable({ low, high, list }: InputValues): InputValues {

@@ -15,8 +15,8 @@ export interface CanonicalLayer {
   readonly layer: Node;
   readonly constants: ReadonlyMap<string, Tensor>;
   /**
-   * An opset in which the layer means the same as in its model's, older or newer, although its operator was defined
-   * anew in between; undefined where no such is known.
+   * An opset, older or newer than the model's, in which the layer means the same, although the definition of its
+   * operator changed in between; undefined where none is known.
    */
   readonly alsoIn: number | undefined;
 }
@@ -29,8 +29,9 @@ const ALONG_AXIS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Operators whose `axis` was where two dimensions began, by default 1, and is since opset 13 one dimension, by default
- * the last. Source: Softmax-11 and Softmax-13 in the ONNX project's Changelog.md.
+ * Operators whose `axis` changed its meaning in opset 13. Before, it split all dimensions into two groups, by default
+ * at 1. Since then, it is one dimension, by default the last. Source: Softmax-11 and Softmax-13 in the ONNX project's
+ * Changelog.md.
  */
 const OVER_LAST_AXIS: ReadonlySet<string> = new Set(['Softmax', 'LogSoftmax', 'Hardmax']);
 const ONE_AXIS_SINCE = 13;
@@ -47,7 +48,7 @@ function dimsOf(graph: LayerGraph, name: string | undefined): readonly number[] 
   return (graph.constants.get(name) ?? graph.types.get(name))?.dims;
 }
 
-/** An attribute `axis` counted from the front and from the end; undefined for every other one. */
+/** An attribute `axis`, counted from the front and from the end; undefined for every other attribute. */
 function bothAxes(attribute: Attribute, layer: Node, graph: LayerGraph): readonly [Attribute, Attribute] | undefined {
   const rank = dimsOf(graph, layer.inputs[0])?.length;
   if (rank === undefined || attribute.name !== 'axis') return undefined;
@@ -59,13 +60,13 @@ function bothAxes(attribute: Attribute, layer: Node, graph: LayerGraph): readonl
   ];
 }
 
-/** Whether a kernel's shape says what its weight does. */
+/** Whether an attribute `kernel_shape` only repeats the shape of the weight. */
 function followsFromWeight({ name, ints }: Attribute, layer: Node, graph: LayerGraph): boolean {
   if (name !== 'kernel_shape' || !KERNELS.has(layer.opType)) return false;
   return dimsOf(graph, layer.inputs[1])?.slice(2).join() === ints.join();
 }
 
-/** The attributes of a layer, and those that it leaves out with a default that depends on the opset. */
+/** The attributes of a layer, including omitted ones whose default depends on the opset. */
 function statedAttributes({ opType, attributes, inputs, ...layer }: Node, graph: LayerGraph): readonly Attribute[] {
   const rank = dimsOf(graph, inputs[0])?.length;
   const isStated = attributes.some(({ name }) => name === 'axis');
@@ -78,8 +79,9 @@ function opsetOf({ opsets }: LayerGraph): number {
 }
 
 /**
- * An opset in which a layer means what it means in its own: a Concat counts its axis from the front (from the end since
- * opset 11), a Gemm has all three inputs (two are enough since 11), a Softmax is over the last dimension alone.
+ * Another opset in which a layer means the same: 11 for a Concat that counts its axis from the front (counting from the
+ * end is allowed since opset 11) and for a Gemm with all three inputs (two are enough since 11), 13 for a Softmax over
+ * the last dimension alone.
  */
 function alsoInOf(layer: Node, attributes: readonly Attribute[], graph: LayerGraph): number | undefined {
   if (!isStandard(layer)) return undefined;
@@ -100,7 +102,10 @@ function canonicalAttributes(layer: Node, graph: LayerGraph): readonly Attribute
   });
 }
 
-/** The known shape of a Reshape's output, as its target; undefined where it is no Reshape by a constant of its own, or a size is zero. */
+/**
+ * The known shape of a Reshape's output, as its target; undefined where the layer is no Reshape to a constant target,
+ * or a size is zero.
+ */
 function reshapeTarget(layer: Node, graph: LayerGraph, isInner: (value: string) => boolean): Tensor | undefined {
   if (!isStandard(layer) || layer.opType !== 'Reshape' || isInner(layer.inputs[1] ?? '')) return undefined;
   const target = graph.constants.get(layer.inputs[1] ?? '');
@@ -111,10 +116,10 @@ function reshapeTarget(layer: Node, graph: LayerGraph, isInner: (value: string) 
 }
 
 /**
- * A layer in the form that all exporters' ways of writing it have in common. It computes the same by the same kernel.
+ * The canonical form of a layer, which is the same for all exporters. It computes the same with the same kernel.
  *
- * @param graph that it is of
- * @param isInner whether a layer that stands in the same sequence makes a value
+ * @param graph of the layer
+ * @param isInner whether a layer of the same sequence makes a value
  * @param unused makes a name that no value of the graph has
  */
 export function canonicalLayer(
@@ -132,7 +137,7 @@ export function canonicalLayer(
   const target = reshapeTarget(layer, graph, isInner);
   const inputs = layer.inputs.map((name, index) => {
     if (target !== undefined && index === 1) return own(target);
-    // Whether two inputs are one scalar or two equal ones is a whim.
+    // Exporters write two equal scalar inputs as one constant or as two.
     const constant = graph.constants.get(name);
     const isRepeated = constant !== undefined && layer.inputs.indexOf(name) < index;
     return isRepeated && elementCount(constant.dims) === 1 ? own(constant) : name;

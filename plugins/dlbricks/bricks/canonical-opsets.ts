@@ -8,11 +8,13 @@ import {
   type Tensor,
 } from '../../../src/plugin-api.js';
 
-/** By layer, a newer opset in which it means the same although its operator was defined anew; see canonical-layer.ts. */
+/**
+ * By layer, an opset in which it means the same although its operator has another definition; see canonical-layer.ts.
+ */
 export type AlsoIn = ReadonlyMap<Node, number>;
 
 /**
- * The newer opset that the layers of a brick name, if all operators mean in it what they mean in the model.
+ * The newest opset in `alsoIn` for the layers of a brick, if all operators mean the same in it as in the model.
  *
  * @param operators of ai.onnx, those of subgraphs too
  */
@@ -27,10 +29,10 @@ function commonOpset(operators: readonly Node[], version: number, alsoIn: AlsoIn
 }
 
 /**
- * The opsets that a brick needs, by domain in ascending order. Of ai.onnx it is the oldest in which its operators are
- * defined as in the model, or a newer one in which these very layers mean the same: the same layers from another
- * exporter are the same brick, and bricks of old and new models fit into one graph. None where the brick has no
- * operator of ai.onnx.
+ * The opsets that a brick needs, by domain in ascending order. For ai.onnx it is the oldest opset in which the brick's
+ * operators are defined as in the model, or a newer one in which these layers mean the same. So the same layers from
+ * another exporter are the same brick, and bricks of old and new models fit into one graph. A brick without operators
+ * of ai.onnx has no opset for it.
  */
 export function canonicalOpsets(
   { opsets }: LayerGraph,

@@ -113,7 +113,7 @@ function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
 /** The counts of copies in use. They are few, so that bricks share baselines. */
 const STEPS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48] as const;
 
-/** More copies than this are never asked for. */
+/** Maximum number of copies. */
 export const MOST_COPIES = Math.max(...STEPS);
 
 /**
@@ -132,12 +132,12 @@ const NOTEWORTHY_SHARE = 0.01;
 /** Footprints of more than this many caches all count as equally cold. */
 const CACHES = 1.5;
 
-/** Except where little but weights is read: a cache keeps some of them however many pass through. */
+/** The same limit for bricks that mostly read weights: a cache keeps some weights however many pass through it. */
 const CACHES_OF_DOMINANT_WEIGHTS = 8;
 
 /**
- * No copy is added beyond this share of that footprint: memory beyond what the model uses is slower (the reach of the
- * processor's page tables), and a copy too many may double it.
+ * For bricks that mostly read weights, copies fill only this share of the footprint. Using more memory than the model
+ * does is slower (the reach of the processor's page tables), and one copy too many may double the memory.
  */
 const NEAR_ENOUGH = 0.75;
 

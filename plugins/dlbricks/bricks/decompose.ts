@@ -39,8 +39,8 @@ export interface CutSettings {
 }
 
 /**
- * Long enough for a repeated block of kernels: the first kernel of a brick is measured wrong where its graph does not
- * write the kernel's input.
+ * Longest brick that is measured as copies, in kernels: long enough for a repeated block. The first kernel of a brick
+ * is measured wrongly, because the brick's graph does not write the kernel's input.
  */
 const KERNELS_OF_COPIES = 64;
 
@@ -55,7 +55,7 @@ export function granularityOf(
   return granularity ?? (cut === 'kernel' && !together ? KERNELS_OF_COPIES : 1);
 }
 
-/** How the graph to cut is made. */
+/** Settings for making the graph to cut. */
 export type GraphSettings = Pick<CutSettings, 'cut' | 'keepDynamic' | 'runOptions'>;
 
 /** Numbers of inputs and outputs of a model. */
@@ -73,8 +73,9 @@ export function wholeOf(
 
 /** The graph of a model that is cut, and the cost of making it. */
 export interface GraphToCut {
+  /** The graph that the runtime executes; at the layer cut, the graph of the model itself. */
   readonly graph: LayerGraph;
-  /** The model as its runtime executes it; at the layer cut, the model itself. */
+  /** Bytes of the graph's weights; 0 at the layer cut. */
   readonly weightBytes: number;
   /**
    * Wall time that the runtime took to optimize the graph, also where the graph comes from the cache; 0 where it was
@@ -116,7 +117,7 @@ export interface Decomposed extends GraphToCut {
 /**
  * Takes a model apart.
  *
- * @param surroundingBytes bytes of the weights around its copies; by default those of the graph
+ * @param surroundingBytes bytes of the weights that surround a brick in its model; by default those of the graph
  */
 export async function decompose(
   loaded: LoadedModel,

@@ -18,7 +18,7 @@ export interface PackedValues {
 export interface EmptyCallOptions {
   /** Whether shapes leave as one output, or each as its own. */
   readonly joined: boolean;
-  /** The first shapes are those of these values. */
+  /** The first shapes are the shapes of these values. */
   readonly packed?: PackedValues | undefined;
 }
 

@@ -8,8 +8,9 @@ import {
   type RunOptions,
 } from '../../../src/plugin-api.js';
 
-// The kernels that a runtime makes of a graph depend on some of its constants. Those are made up so that nothing is lost; where the weights
-// are at hand, it is checked: the runtime optimizes the file as it is, and the kernels of both graphs are counted.
+// The kernels that a runtime makes of a graph depend on some of its constants. Made-up constants should give the same
+// kernels. Where the file's own weights are available, this is checked: the runtime optimizes the graph with them, and
+// the kernels of both graphs are counted.
 
 /** An operator of which the two graphs have different numbers of kernels. */
 export interface KernelDifference {
@@ -72,15 +73,15 @@ export async function checkKernels(
   }
 }
 
-/** The sentence that reports and commands warn with; undefined where all is well. */
+/** The warning of reports and commands; undefined where the kernels are the same or were not checked. */
 export function kernelWarning(name: string, check: KernelCheck | undefined): string | undefined {
   if (check === undefined) return undefined;
   if (check.kind === 'failed') {
-    return `${name}: whether made-up weights give the kernels of the file itself could not be checked: ${check.reason}`;
+    return `${name}: it could not be checked that made-up weights give the same kernels as the file's own weights: ${check.reason}`;
   }
   if (check.differences.length === 0) return undefined;
   const list = check.differences.map(
     ({ operator, ofFile, madeUp }) => `${operator} ${ofFile}, with made-up weights ${madeUp}`,
   );
-  return `${name}: the runtime makes other kernels of the file itself, so its estimate is for another graph: ${list.join('; ')}`;
+  return `${name}: with the file's own weights, the runtime makes other kernels, so the estimate is for another graph: ${list.join('; ')}`;
 }

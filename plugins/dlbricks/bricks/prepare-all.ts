@@ -3,7 +3,7 @@ import type { BenchmarkAgent, LoadedModel } from '../../../src/plugin-api.js';
 import type { CutSettings } from './decompose.js';
 import type { PreparedModel, prepareModel } from './prepare-model.js';
 
-/** How models are taken apart, and by whom. */
+/** How models are taken apart, and by which agent. */
 export interface Preparing {
   readonly settings: CutSettings;
   readonly agent: BenchmarkAgent;
@@ -14,10 +14,13 @@ export interface Preparing {
   readonly onModel: (model: LoadedModel, done: number) => void;
 }
 
-/** An agent optimizes no more graphs at once. */
+/** Maximum number of graphs that an agent optimizes at once. */
 const MOST_AT_ONCE = 8;
 
-/** Takes models apart, as many at once as the agent's machine has cores: nothing is timed meanwhile. In their order. */
+/**
+ * Takes models apart, as many at once as the agent's machine has cores: nothing is timed meanwhile. Results are in
+ * order.
+ */
 export async function prepareAll(
   models: readonly LoadedModel[],
   { settings, agent, prepare, signal, onModel }: Preparing,

@@ -41,15 +41,15 @@ export function initializerBytes({ graph }: Model): number {
   return [...graph.initializers.values()].reduce((sum, tensor) => sum + tensorBytes(tensor), 0);
 }
 
-/** Bytes of its largest one: a brick has no less. */
+/** Bytes of a model's largest weight: at least one brick needs as many. */
 export function largestInitializerBytes({ graph }: Model): number {
   return Math.max(0, ...[...graph.initializers.values()].map(tensorBytes));
 }
 
 /**
- * The layers that are left out of a model before it is optimized. Only the graph decides.
+ * How a model is shortened before it is optimized. This depends only on its graph and the settings.
  *
- * @returns undefined where the whole is to be optimized
+ * @returns undefined where the whole model is to be optimized
  */
 export function shorteningOf(
   { model, open }: Pick<LoadedModel, 'model' | 'open'>,
@@ -63,7 +63,7 @@ export function shorteningOf(
   return { blocks, wholeBytes, shortenedBytes: initializerBytes(shortenModel(model, blocks, MORE).model) };
 }
 
-/** A model whose bricks follow from shortened graphs, or why they do not. */
+/** A model whose bricks are derived from shortened graphs, or the reason why they cannot be. */
 export type PreparedExtended =
   | {
       readonly kind: 'extended';
@@ -73,7 +73,9 @@ export type PreparedExtended =
     }
   | { readonly kind: 'different'; readonly reason: string; readonly costMs: number };
 
-/** Types of the whole model's outputs: those of a block that was left out are those of a block that was not. */
+/**
+ * Types of the whole model's outputs. An output of a left-out block has the type of its counterpart in a kept block.
+ */
 function outputTypes({ graph }: Model, outputOf: ReadonlyMap<string, string>, made: LayerGraph): readonly TensorType[] {
   return graph.outputs.flatMap((name) => made.types.get(outputOf.get(name) ?? name) ?? []);
 }

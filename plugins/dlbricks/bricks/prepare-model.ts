@@ -24,7 +24,9 @@ export interface PreparedModel extends DecomposedModel {
   readonly inputs?: ChosenInputs | undefined;
   /** How the kernels of a model with repeated blocks were found; undefined where its graph was optimized as it is. */
   readonly extension?: Extension | undefined;
-  /** Signature of the model's graph without its name: models with the same one differ in their weights at most. */
+  /**
+   * Signature of the model's graph without its name: models with the same signature differ at most in their weights.
+   */
   readonly graph?: string | undefined;
   /** Why the runtime refuses the graph, which then has no bricks; undefined where it accepts the graph. */
   readonly refusal?: string;
@@ -38,7 +40,9 @@ function graphSignature({ model }: LoadedModel): string {
   return weightlessBenchmark({ ...model, graph: { ...model.graph, name: '' } }).signature;
 }
 
-/** A model as bricks. Of a model with many repeated blocks, only a shortened graph is optimized where that suffices. */
+/**
+ * A model as bricks. For a model with many repeated blocks, only shortened graphs are optimized where that suffices.
+ */
 export async function prepareModel(
   loaded: LoadedModel,
   settings: CutSettings,

@@ -15,7 +15,7 @@ import {
 /** Opset of graphs without another standard operator. Every opset has Shape and Concat. */
 export const ANY_OPSET = 13;
 
-/** The one output of a graph whose values stay in the runtime. */
+/** Name of the only output of a graph whose values stay in the runtime. */
 export const JOINED = 'joined';
 
 /** Joins shapes into one output. */
@@ -29,7 +29,7 @@ export function shapeNode(of: string, output: string): Node {
   return { name: '', opType: 'Shape', domain: '', inputs: [of], outputs: [output], attributes: [] };
 }
 
-/** The same for a value of any type: the runtime has no Shape of packed ones, so that they are cast first. */
+/** The same for a value of any type. The runtime has no Shape for packed types, so their values are cast first. */
 export function shapeNodes(of: string, output: string, elementType: ElementType | undefined): readonly Node[] {
   if (elementType === undefined || !isPacked(elementType)) return [shapeNode(of, output)];
   const wide = `${output}_wide`;

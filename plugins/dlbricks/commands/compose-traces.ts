@@ -133,8 +133,8 @@ function targetInTraces(reference: string, book: TraceBook): Target {
 }
 
 /**
- * The graph that fits the traces: frameworks trace layers, optimizing runtimes trace kernels, which are others where the
- * runtime does not know all dimensions when it opens the model.
+ * Estimates a model with the graph that fits the traces best. Frameworks trace layers, optimizing runtimes trace
+ * kernels. The kernels are others where the runtime does not know all dimensions when it opens the model.
  */
 async function estimateOnnx(
   model: LoadedModel,

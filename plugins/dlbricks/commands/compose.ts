@@ -60,7 +60,7 @@ async function recipeOf(
   return { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? COMMAND_DEFAULTS.batch, models };
 }
 
-/** The system whose measurements are used: the one whose fingerprint begins as asked, else this machine. */
+/** The system whose measurements are used: the one whose fingerprint begins with `--system`, else this machine. */
 async function systemOf(store: ResultStore, options: ComposeOptions, agent: BenchmarkAgent): Promise<System> {
   if (options.system === undefined) return agent.system(runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads));
   const systems = await store.listSystems();

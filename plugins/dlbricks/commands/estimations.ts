@@ -10,7 +10,7 @@ async function isEvaluation(reference: string): Promise<boolean> {
 }
 
 /**
- * The estimations of evaluations and models, in the order of the command line; the models are one evaluation together.
+ * The estimations of evaluations and models, in the order of the command line; all models together are one evaluation.
  *
  * @throws PlatformError as estimationsOfManifest and estimationsOfModels
  */

@@ -33,14 +33,14 @@ interface GenerateOptions extends MeasuringOptions, AgentOptions {
   readonly quiet?: boolean;
 }
 
-/** A model of which a suite is made. */
+/** A model whose bricks are in a suite. */
 interface SuiteModel {
   readonly loaded: LoadedModel;
   readonly prepared: PreparedModel;
   readonly isDecoy: boolean;
 }
 
-/** The empty calls that belong to the models, each once, in an order that tells nothing. */
+/** The empty calls of the models, each once, in an order that discloses nothing. */
 function callsOf(models: readonly LoadedModel[], cut: Cut): readonly EmptyCall[] {
   if (cut === 'layer') return [];
   const calls = models.map(({ model }) => endsOf(model));
@@ -61,7 +61,7 @@ function suiteBricksOf({ recipe, bricks }: PreparedModel): readonly SuiteBrick[]
   return bricks.map((brick) => ({ ...brick, footprintBytes }));
 }
 
-/** Why a suite would show what a model has learned; undefined where it would not. */
+/** Why a suite would disclose learned values of a model; undefined where it would not. */
 function learnedAttributes({ bricks }: PreparedModel): string | undefined {
   const operators = new Set(bricks.flatMap(operatorsWithLearnedAttributes));
   if (operators.size === 0) return undefined;

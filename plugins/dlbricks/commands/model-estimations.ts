@@ -13,7 +13,7 @@ import { type SweepMeasuringOptions, settingsOf } from './options.js';
 
 interface ModelEstimationSettings {
   readonly measureEndToEnd: boolean;
-  /** Whether it is no error that none of the models can be used: there are others to estimate. */
+  /** Whether it is no error that none of the models can be used, because there are evaluations to estimate. */
   readonly canBeNone?: boolean;
 }
 

@@ -189,7 +189,7 @@ export function refuseCutOptions(options: CutOptions & { readonly batch?: unknow
   }
 }
 
-/** Adds the options of the protocol, for commands without a manifest. */
+/** The settings of measurements from the options, for commands without a manifest. */
 export function measureSettingsOf(
   options: ProtocolOptions & { readonly threads?: number | undefined },
 ): MeasureSettings {

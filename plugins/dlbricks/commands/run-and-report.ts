@@ -18,7 +18,7 @@ import { type Estimated, type Estimation, runEstimations } from '../estimation.j
 import type { PlaceOptions } from './options.js';
 import { shownReports } from './shown-report.js';
 
-/** A command starts with its process. */
+/** Start of a command by performance.now(): it starts with its process. */
 const START_MS = 0;
 
 export const INTERRUPTED = 'interrupted; everything measured so far is kept, and the same command continues from here';

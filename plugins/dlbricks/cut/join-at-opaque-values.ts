@@ -3,8 +3,8 @@ import { lastUses } from './last-uses.js';
 import type { Sequence } from './layer-cut.js';
 
 /**
- * Joins sequences between which a value that is no tensor would pass: no brick can read or return a sequence, a map or an
- * optional value. A layer that makes nothing else, and whose values nothing reads, goes with the one before it.
+ * Joins sequences where a value that is no tensor would pass between them: no brick can read or return a sequence, a
+ * map or an optional value. A layer that makes only such values, which no layer reads, joins the sequence before it.
  */
 export function joinAtOpaqueValues(graph: LayerGraph, sequences: readonly Sequence[]): readonly Sequence[] {
   if (graph.opaque.size === 0) return sequences;

@@ -9,7 +9,7 @@ const SHARE_THAT_COPIES_MISS = 1 / 4;
  * Joins neighbours that spend most of their time reading large weights: the fully connected layers at the end of an
  * AlexNet or a VGG. How fast weights stream from memory depends on how much memory is in use (the reach of caches and
  * of the processor's page tables), and no number of copies of a 150 MB layer makes the 240 MB of its model. The joined
- * layers have them.
+ * layers have that size.
  *
  * @param granularity the longest brick allowed, in kernels
  */

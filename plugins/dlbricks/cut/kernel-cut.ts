@@ -4,9 +4,9 @@ import { requireGranularity, type Sequence } from './layer-cut.js';
 import { roughMs } from './rough-time.js';
 
 /**
- * Least size of a brick, by {@link roughMs}. The kernels before a kernel decide what it finds in the caches, so that a
- * brick's first kernel is measured a little off, which matters less in a longer brick. Small bricks cost little to
- * measure, also where longer ones repeat less.
+ * Least size of a brick, by {@link roughMs}. The kernels before a kernel decide what is in the caches, so a brick's
+ * first kernel is measured slightly wrong; this matters less in a longer brick. Bricks of this size still cost little
+ * to measure, even though longer bricks repeat less often.
  */
 const LEAST_ROUGH_MS = 1;
 

@@ -23,7 +23,7 @@ function elements(type: TensorType | undefined): number {
   return type === undefined ? 0 : type.dims.reduce((product, dim) => product * dim, 1);
 }
 
-/** The types of what a kernel reads and writes, as far as they are known. */
+/** The known types of the values that kernels read and write. */
 interface KnownTypes {
   readonly types: ReadonlyMap<string, TensorType>;
   readonly constants: ReadonlyMap<string, TensorType>;
@@ -41,7 +41,7 @@ export function roughMs(graph: KnownTypes, kernel: Node): number {
   );
 }
 
-/** Latency of a brick in order of magnitude, from what its file says of shapes; ms. */
+/** Latency of a brick in order of magnitude, from the shapes in its file; ms. */
 export function roughMsOfBrick({ model, inputs }: Benchmark): number {
   const { graph } = parseModel(model, 'a brick');
   const types = new Map<string, TensorType>();
@@ -61,7 +61,7 @@ export function weightShare(bytes: number, workRoughMs: number): number {
   return bytes / MEMORY_BYTES_PER_MS / workRoughMs;
 }
 
-/** From this share on, work counts as reading its weights. */
+/** Work with a larger share counts as mostly reading its weights. */
 const DOMINANT_SHARE = 0.5;
 
 /** @param workRoughMs see {@link roughMs} */

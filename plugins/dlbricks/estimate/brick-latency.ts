@@ -28,7 +28,7 @@ export interface BrickLatency {
 /** A benchmark without a successful measurement. */
 export interface Unknown {
   readonly kind: 'unknown';
-  /** That it was never measured, or how the measurement failed. */
+  /** The reason: it was never measured, or how the measurement failed. */
   readonly reason: string;
 }
 
@@ -93,13 +93,13 @@ export function handingOverLatency(
   return { kind: 'known', within: perCopy(handed.within, kept.within, 1) };
 }
 
-/** Key of a brick's measurements, or of those of its copies where they are measured instead. */
+/** Key of a brick's measurements, or of the measurements of its copies where those are measured instead. */
 export function brickKey({ signature, context: copies }: BrickRecipe, context: Context | undefined): string {
   return copies === undefined ? subjectKey(signature, context) : subjectKey(copies.benchmark, undefined);
 }
 
 /**
- * A brick's latency from all its occasions; those that failed count only where all did.
+ * A brick's latency from all its occasions. Failed occasions count only where all failed.
  *
  * @param context of its model, see contextOf
  */
@@ -137,8 +137,9 @@ export interface RecipeInContext {
 }
 
 /**
- * Standard deviation between occasions, relative to a brick's latency, from all bricks that were measured more than once; each
- * counts by the time that it takes in the models. undefined where none was.
+ * Standard deviation between occasions, relative to a brick's latency, from all bricks that were measured more than
+ * once. Each brick is weighted by the time that it takes in the models. undefined where none was measured more than
+ * once.
  */
 export function spreadBetweenOccasions(
   recipes: readonly RecipeInContext[],

@@ -113,7 +113,7 @@ function callsOf(
  * reduce the coverage.
  *
  * @param spread between occasions; without it, an estimate in context has no interval
- * @param machines spread between the machines that the measurements are of, where they are several
+ * @param machines spread between the machines of the measurements, where there are several
  */
 export function compose(
   model: RecipeInContext,

@@ -23,18 +23,19 @@ export const METHOD_ERROR = 0.02;
 const SLOWDOWN_ON_SHARED_CORE = 1.3;
 
 /**
- * The error of bricks that ran on a shared core, as a standard deviation: at another time the core may be shared all of
- * the time, or not at all, and anything between is equally likely.
+ * The error of bricks that ran on a shared core, as a standard deviation. At another time the core may be shared all of
+ * the time, or not at all; all shares between are equally likely.
  *
- * @param sharedMs time that bricks took there
+ * @param sharedMs time that bricks took on a shared core
  */
 function sharedCoreError(sharedMs: number): number {
   return (sharedMs * (1 - 1 / SLOWDOWN_ON_SHARED_CORE)) / Math.sqrt(3);
 }
 
 /**
- * The error of bricks from any of several machines for a whole model on another one of them, as a standard deviation: the
- * difference of two machines. Bricks from more of them are closer to their mean, so that this errs on the wide side.
+ * The error of bricks from one of several machines for a whole model on another of them: the standard deviation of the
+ * difference between two machines. Bricks from more machines are closer to the mean of the machines, so the interval is
+ * then rather too wide.
  */
 function machineError(ms: number, machines: Spread): ErrorSource {
   return { deviationMs: Math.SQRT2 * ms * machines.relative, degreesOfFreedom: machines.degreesOfFreedom };
@@ -54,12 +55,18 @@ export interface MeasuredSum {
 }
 
 /**
- * The prediction interval of a measurement of the whole model in a process of its own at another time. Its parts are:
- * the spread between occasions, once for the mean of the bricks, whose errors add up since the machine drifts for all
- * alike, and once for that measurement of the model; the spread of runs within processes; a neighbour on the core, as far as
- * bricks were measured beside one; the method's own error; and the machine, where the measurements are of several.
+ * The prediction interval for a measurement of the whole model in a process of its own at another time. Its error
+ * sources:
  *
- * @param machines standard deviation between them
+ * - the spread between occasions, for the mean of the bricks. Their errors add up, because the machine's drift is the
+ *   same for all bricks;
+ * - the spread between occasions again, for that measurement of the whole model;
+ * - the spread of runs within processes;
+ * - a shared core, as far as bricks were measured on one;
+ * - the method's own error;
+ * - the difference between machines, where the measurements are from several.
+ *
+ * @param machines standard deviation between the machines
  */
 export function predictionInterval(
   { terms, calls }: MeasuredSum,

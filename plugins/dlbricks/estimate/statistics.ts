@@ -1,8 +1,8 @@
 /**
  * The statistics that estimates are made of.
  *
- * - Trimmed mean: the platform's default, sort, drop floor(0.2 n) values at each end, mean; of fewer than three values
- *   the mean, of three the median.
+ * - Trimmed mean: the platform's default, sort, drop floor(0.2 n) values at each end, mean. For fewer than three
+ *   values it is the mean, for three the median.
  * - Its standard error: Tukey and McLaughlin (1963), Sankhya A 25(3): the winsorized standard deviation over (1 - 2 *
  *   trim) * sqrt(n). Chosen over a bootstrap since it is exact arithmetic on the samples, costs nothing, and adds up
  *   over bricks. Three samples would have no spread left: there it is the standard error of the median, 1.16 times that
@@ -80,8 +80,8 @@ export function perCopy(together: Summary, call: Summary, copies: number): Summa
 }
 
 /**
- * Latency of a run less the cost of its profile; never negative. @param overheadMs with an error much smaller than the
- * latency's
+ * Latency of a run less the cost of its profile; never negative. @param overheadMs its error is assumed to be much
+ * smaller than the latency's
  */
 export function lessOverhead(summary: Summary, overheadMs: number): Summary {
   return { ...summary, ms: Math.max(0, summary.ms - overheadMs) };
@@ -97,11 +97,12 @@ const NORMAL_QUANTILE = 1.959963984540054;
 const FEW_DEGREES_OF_FREEDOM = [12.7062, 4.3027, 3.1824];
 
 /**
- * The 0.975 quantile of Student's t distribution: Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5), which is
- * within 2 % from 4 degrees of freedom on; from a table below. Parts of a degree do not count.
+ * The 0.975 quantile of Student's t distribution. From 4 degrees of freedom on, it is the Cornish-Fisher expansion
+ * (Abramowitz and Stegun 26.7.5), whose error is within 2 %; below, it comes from a table. Fractions of a degree are
+ * dropped.
  */
 export function studentQuantile(degreesOfFreedom: number): number {
-  // A rounding error must not cost a degree.
+  // A rounding error must not drop a whole degree.
   const f = Math.max(1, Math.floor(degreesOfFreedom + 1e-9));
   const tabulated = FEW_DEGREES_OF_FREEDOM[f - 1];
   if (tabulated !== undefined) return tabulated;
@@ -117,11 +118,12 @@ export interface Spread {
 }
 
 /**
- * Relative standard deviation that several groups share, each of occasions of one benchmark: the pooled variance of the
- * deviations from each group's mean, groups weighted. Degrees of freedom: Satterthwaite, as in {@link sumWithInterval}.
+ * Pooled relative standard deviation of several groups. Each group has the values of one benchmark on its occasions.
+ * The variance of the deviations from each group's mean is pooled over the groups by weight. Degrees of freedom:
+ * Satterthwaite, as in {@link sumWithInterval}.
  *
  * @param groups groups with one value, with weight 0 or of zeros are ignored
- * @returns undefined where no group has two
+ * @returns undefined where no group has two values
  */
 export function pooledSpread(
   groups: readonly { readonly values: readonly number[]; readonly weight: number }[],

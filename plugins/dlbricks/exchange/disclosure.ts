@@ -8,7 +8,7 @@ export interface Disclosure {
   readonly inLargerBricks: number;
   /** Different bricks of the models. */
   readonly bricks: number;
-  /** Those that are in no decoy. */
+  /** Bricks of the models that are in no decoy. */
   readonly inNoDecoy: number;
 }
 

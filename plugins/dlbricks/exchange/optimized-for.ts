@@ -28,13 +28,13 @@ function channelBlock({ architecture, processor_features: features }: OptimizedF
   return features.includes('avx512f') ? 16 : 8;
 }
 
-/** Differences between a suite that was cut for one system and one cut for another; one sentence each. */
+/** Differences between the system that a suite was cut for and this one; one sentence each. */
 export function differencesBetween(cutFor: OptimizedFor, here: OptimizedFor): readonly string[] {
   const differences: string[] = [];
   const runtime = ({ framework, framework_version: version }: OptimizedFor): string => `${framework} ${version}`;
   if (runtime(cutFor) !== runtime(here)) {
     differences.push(
-      `the suite was cut from graphs that ${runtime(cutFor)} optimized; this machine has ${runtime(here)}, which may fuse otherwise`,
+      `the suite was cut from graphs that ${runtime(cutFor)} optimized; this machine has ${runtime(here)}, which may fuse kernels differently`,
     );
   }
   const [block, ownBlock] = [channelBlock(cutFor), channelBlock(here)];
@@ -44,7 +44,7 @@ export function differencesBetween(cutFor: OptimizedFor, here: OptimizedFor): re
     };
     differences.push(
       `the suite was cut for ${layout(cutFor, block)}, this processor is ${layout(here, ownBlock)}: its runtime would lay out ` +
-        'convolutions otherwise, and may refuse some of these bricks; estimates are of the graphs as they were cut',
+        'convolutions differently, and may refuse some of these bricks; estimates are for the graphs as they were cut',
     );
   }
   return differences;

@@ -63,10 +63,10 @@ export function resultsJsonSchema(): object {
   return snakeCaseSchema(z.toJSONSchema(written)) as object;
 }
 
-/** A document that names today's format, whose keys are in snake_case. */
+/** A document in the current format, whose keys are in snake_case. */
 const todaysSchema = z.looseObject({ format: z.literal(FORMAT) });
 
-/** Reads a results file from an untrusted source. @throws PlatformError `usage` where it is none */
+/** Reads a results file from an untrusted source. @throws PlatformError `usage` where the file is no results file */
 export async function readResults(path: string): Promise<readonly Measurement[]> {
   let content: unknown;
   try {

@@ -28,7 +28,7 @@ const MOST_SUITE_BYTES = 256 * 2 ** 20;
 /** Upper bound on the bytes that a model touches in one run. */
 const MOST_FOOTPRINT_BYTES = 2 ** 50;
 
-/** Most inputs or outputs of a model in a suite. */
+/** Maximum number of inputs or outputs of a model in a suite. */
 const MOST_ENDS = 10_000;
 
 const inputSchema = z.strictObject({
@@ -102,13 +102,13 @@ export interface SuiteBrick extends MeasurableBrick {
 export interface Suite {
   readonly cut: 'layer' | 'kernel';
   readonly granularity: number;
-  /** The system that its graphs were optimized for; undefined at the layer cut, where nothing was. */
+  /** The system that its graphs were optimized for; undefined at the layer cut, where none is optimized. */
   readonly optimizedFor?: OptimizedFor | undefined;
   /** A brick that is measured in several ways occurs several times. */
   readonly bricks: readonly SuiteBrick[];
-  /** Empty calls to be measured beside them. */
+  /** Empty calls to measure beside the bricks. */
   readonly calls: readonly EmptyCall[];
-  /** Outputs of models whose handing over is to be measured. */
+  /** Outputs of models; the cost of handing them over is to be measured. */
   readonly handingOver: readonly (readonly TensorType[])[];
 }
 

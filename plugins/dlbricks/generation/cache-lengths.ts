@@ -1,15 +1,15 @@
-/** Text that a decoder makes after a prompt. */
+/** The tokens that a decoder generates after a prompt. */
 export interface Generation {
   /** Tokens of the prompt, which the decoder reads at once. */
   readonly prompt: number;
-  /** Tokens that it makes, one after another: the first one with the prompt. */
+  /** Tokens that it generates, one after another; the run for the prompt generates the first one. */
   readonly tokens: number;
 }
 
-/** Most lengths of the cache at which a step is estimated; the latency of steps between two is on a line. */
+/** Maximum number of cache lengths at which a step is estimated; between them, the latency is interpolated linearly. */
 const MOST_LENGTHS = 5;
 
-/** Lengths of the cache in all steps after the first token: each reads what was there before it. */
+/** Lengths of the cache in all steps after the first token: each step reads the cache of all tokens before it. */
 export function cacheLengths({ prompt, tokens }: Generation): readonly number[] {
   return Array.from({ length: tokens - 1 }, (_, step) => prompt + step);
 }
@@ -26,9 +26,9 @@ export function sampledLengths(generation: Generation): readonly number[] {
 export type AtLength = readonly [length: number, value: number];
 
 /**
- * The sum over all steps, with values between sampled lengths on a line.
+ * The sum over all steps, with values interpolated linearly between sampled lengths.
  *
- * @param samples in the order of their lengths, the first and the last step's among them
+ * @param samples in the order of their lengths, including the lengths of the first and the last step
  */
 export function sumOverSteps(samples: readonly AtLength[], generation: Generation): number {
   let next = 0;

@@ -5,9 +5,9 @@ import type { Decoder } from './decoders.js';
 type Key = 'estimate_ms' | 'estimate_low_ms' | 'estimate_high_ms' | 'end_to_end_ms';
 
 /**
- * Composes generations from the estimates of a report: the time to the first token is that of the prompt; all further
- * tokens take the sum over steps with a growing cache. Bounds are sums of bounds, because the errors of one machine and
- * method add up. Partial estimates give none.
+ * Composes generations from the estimates of a report: the time to the first token is that of the prompt. The time of
+ * all further tokens is the sum over steps with a growing cache. Bounds are sums of bounds, because the errors of one
+ * machine and method add up. Partial estimates give none.
  */
 export function generationsOf(
   report: Report,

@@ -2,7 +2,8 @@ import { bindDimensions, type LoadedModel, PlatformError } from '../../../src/pl
 import { type Generation, sampledLengths } from './cache-lengths.js';
 
 /**
- * A decoder as two graphs, named alike: one reads a prompt, the other makes a token with a cache of what was before.
+ * Endings of the names of a decoder's two graphs: one reads a prompt, the other generates a token from a cache of the
+ * tokens before it.
  */
 const PREFILL = /[_-]prefill$/;
 const DECODE = /[_-]decode$/;
@@ -25,7 +26,7 @@ export interface WithDecoders {
   readonly decoders: readonly Decoder[];
 }
 
-/** Sizes that a model's open dimensions were given. */
+/** The sizes that a model's open dimensions got. */
 function sizesOf({ model, open, symbols }: LoadedModel): Map<string, number> {
   const sizes = new Map<string, number>();
   for (const name of open?.graph.inputs ?? []) {
@@ -37,12 +38,12 @@ function sizesOf({ model, open, symbols }: LoadedModel): Map<string, number> {
   return sizes;
 }
 
-/** The same model with another size of the first of these dimensions that it has. */
+/** The model with another size of one dimension: the first of these symbols that it has. */
 function resized(loaded: LoadedModel, symbols: readonly string[], size: number, batch: number): LoadedModel {
   const { name, open } = loaded;
   const symbol = symbols.find((candidate) => loaded.symbols.includes(candidate));
   if (open === undefined || symbol === undefined) {
-    const problem = `${name}: generation needs a graph that leaves a dimension open that is called ${symbols.join(' or ')}`;
+    const problem = `${name}: generation needs a graph with an open dimension called ${symbols.join(' or ')}`;
     throw new PlatformError('model', `${problem}; export the model with it, or leave generation out`);
   }
   const bound = bindDimensions(open, sizesOf(loaded).set(symbol, size), { batch });
@@ -52,9 +53,9 @@ function resized(loaded: LoadedModel, symbols: readonly string[], size: number, 
 
 /**
  * Replaces each decoder by the models that its generation is composed of: the prompt, and a step at some lengths of the
- * cache. A decoder is two models with one name but for `prefill` and `decode` at its end.
+ * cache. A decoder is two models whose names differ only in `prefill` and `decode` at their ends.
  *
- * @throws PlatformError `manifest` where there is none, `model` where one leaves no length open
+ * @throws PlatformError `manifest` where there is no decoder, `model` where one of its graphs leaves no length open
  */
 export function withDecoders(models: readonly LoadedModel[], generation: Generation, batch: number): WithDecoders {
   const decodeOf = new Map(
@@ -66,7 +67,7 @@ export function withDecoders(models: readonly LoadedModel[], generation: Generat
     return decode === undefined ? [] : [{ name, prefill, decode }];
   });
   if (pairs.length === 0) {
-    const expected = 'expected two models with one name but for _prefill and _decode at its end';
+    const expected = 'expected two models whose names differ only in _prefill and _decode at their ends';
     throw new PlatformError('manifest', `generation: ${expected}, found ${models.map(({ name }) => name).join(', ')}`);
   }
   const inPairs = new Set(pairs.flatMap(({ prefill, decode }) => [prefill, decode]));

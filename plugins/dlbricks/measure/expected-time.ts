@@ -1,12 +1,12 @@
 import { type Protocol, protocolOfComposite } from '../../../src/plugin-api.js';
 
-// How long measurements take in proportion to each other, so that the time left can be told. Work is that of the
-// imaginary processor of rough-time.ts, and nothing of this enters a latency.
+// How long measurements take in proportion to each other, for the estimate of the remaining time. Work is for the
+// imaginary processor of rough-time.ts. None of this enters a latency.
 
-/** A brick's part of its process, session and graph. */
+/** Cost of a process, a session and a graph, for each brick that shares them. */
 const MS_PER_BRICK = 5;
 
-/** A process, a session and a graph of its own. */
+/** Cost of a process, a session and a graph for one model. */
 const MS_PER_MODEL = 300;
 
 /** Weights are filled, written, and read by the runtime. */

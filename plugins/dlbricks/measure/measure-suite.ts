@@ -32,7 +32,7 @@ export interface SuiteResult {
   readonly system: System;
   /** In the order of the suite; failed ones too. */
   readonly measurements: readonly Measurement[];
-  /** How many were taken now. The others were in the store. */
+  /** Number of measurements taken now. The others were in the store. */
   readonly measured: number;
   readonly interrupted: boolean;
 }

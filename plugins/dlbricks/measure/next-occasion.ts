@@ -11,9 +11,9 @@ import { bricksOfModel, brickTasks, FIRST_OCCASION, type MeasureSettings, MOST_O
 export interface Precision {
   /** Bricks are measured on further occasions until their part of a model's interval is within this, relative: 0.05 is 5 %. */
   readonly targetError: number;
-  /** Limit of the wall time of further occasions, as a multiple of that of the first ones. */
+  /** Limit of the wall time of further occasions, as a multiple of the wall time of the first ones. */
   readonly repeatLimit: number;
-  /** As much wall time may be used in any case, unless the limit is 0; ms. */
+  /** Wall time that further occasions may always take, unless the limit is 0; ms. */
   readonly leastRepeatMs: number;
 }
 
@@ -91,8 +91,8 @@ class Knowledge {
 }
 
 /**
- * Whether the bricks of a model in this context are measured in composites of their own. There, a part of them would be
- * warmer than all of them, since less time passes between two runs.
+ * Whether the bricks of a model in this context are measured in composites of their own. There, some of the bricks
+ * alone would find warmer caches than all of them together, since less time passes between two runs.
  */
 function isMeasuredApart(context: Need['context'], system: System): boolean {
   return context !== undefined && !isColdFootprint(context.footprintBytes, system.cacheBytes);

@@ -13,7 +13,7 @@ import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './tasks.j
 export interface DocumentsContext {
   readonly store: ResultStore;
   readonly agent: Pick<BenchmarkAgent, 'host'>;
-  /** Address of a trace on a tracing server, as the manifest says it. */
+  /** Address of a trace on a tracing server, as in the manifest. */
   readonly traceUrlTemplate?: string | undefined;
 }
 

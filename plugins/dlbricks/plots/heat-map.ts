@@ -9,12 +9,12 @@ export interface HeatMap {
 
 const CELL = 34;
 const FONT = 12;
-/** Width of a character of a proportional font at that size, on average. */
+/** Average width of a character of a proportional font at that size. */
 const CHARACTER = 7;
 const TOP = 44;
 const EDGE = 12;
 
-/** White for nothing, dark for everything; ColorBrewer's Blues at its ends. */
+/** White for 0, dark for 1: the end colors of ColorBrewer's Blues. */
 function colorOf(share: number): string {
   const mix = (from: number, to: number): number => Math.round(from + (to - from) * Math.sqrt(share));
   return `rgb(${mix(247, 8)},${mix(251, 81)},${mix(255, 156)})`;

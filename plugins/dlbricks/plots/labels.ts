@@ -1,15 +1,15 @@
 import { line, text } from './svg.js';
 
-/** Room of a label's text, in pixels: generous, since browsers choose the font. */
+/** Size of a label's text, in pixels: generous, since browsers choose the font. */
 export const LABEL = { character: 7, height: 13, ascent: 10 } as const;
 
-/** Around a point, free of labels. */
+/** Radius around a point that labels leave free, in pixels. */
 const POINT_RADIUS = 5;
 
-/** From a point to its label; beyond the second, a line leads there. */
+/** Distances from a point to its label, in pixels; beyond the second one, a line connects them. */
 const DISTANCES = [4, 12, 24, 40, 60, 90, 130, 180, 240] as const;
 
-/** Directions in which a label may stand from its point, the first that is free. */
+/** Number of directions from a point in which its label may be; the first free one is used. */
 const DIRECTIONS = 16;
 
 export function widthOf(label: string): number {
@@ -68,10 +68,10 @@ function drawn({ x, y, label }: Place, box: Box, isFar: boolean): string {
 }
 
 /**
- * Names beside their points, over no other name and no point, all within an area; a line leads to those that stand
- * farther away. A name for which there is no room is left out: its point has it as its title.
+ * Names beside their points, within an area. A name covers no other name and no point. A line connects a point with a
+ * name that is farther away. A name for which there is no room is left out: its point has it as its title.
  *
- * @param taken what else no name may stand on
+ * @param taken other boxes that no name may cover
  */
 export function labelsBeside(
   places: readonly Place[],

@@ -25,10 +25,10 @@ const COLORS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9'
 
 const LEGEND_ROW = 20;
 
-/** Names that are longer stand aslant. */
+/** Longer names are slanted. */
 const LONGEST_UPRIGHT = 6;
 
-/** Pixels of a position whose name stands aslant. */
+/** Least width of a position, in pixels: enough for a slanted name. */
 const LEAST_STEP = 20;
 
 const CHARACTER = 7;

@@ -70,11 +70,11 @@ export function signedScale(
 export interface Plot {
   readonly x: readonly [number, number];
   readonly y: readonly [number, number];
-  /** Below the lower end, for the names of ticks and of the axis. */
+  /** Pixels below the lower end, for the names of ticks and of the axis. */
   readonly bottom: number;
 }
 
-/** A plot in the size that shows well in a document. */
+/** The default plot, in a size that suits a document. */
 export const PLOT: Plot = { x: [MARGIN.left, 696], y: [424, MARGIN.top], bottom: 56 };
 
 export function sizeOf({ x, y, bottom }: Plot): { readonly width: number; readonly height: number } {

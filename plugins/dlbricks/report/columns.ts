@@ -9,7 +9,7 @@ export interface Row {
   readonly report: Report;
 }
 
-/** The rows of one or more reports; the rows of a model stand together. */
+/** The rows of one or more reports; the rows of a model are next to each other. */
 export function rowsOf(reports: readonly Report[]): readonly Row[] {
   const rows = reports.flatMap((report) => report.models.map((model) => ({ model, report })));
   if (reports.length === 1) return rows;
@@ -41,7 +41,7 @@ function right(title: string, cell: (row: Row) => string): Column<Row> {
   return { title, align: 'right', cell };
 }
 
-/** A column that says of which evaluation a row is, or with what the model ran. */
+/** A column with the evaluation of a row, or with a setting of its run. */
 interface ConfigurationColumn extends Pick<Column<Row>, 'title' | 'align'> {
   readonly of: (report: Report) => string;
 }
@@ -58,7 +58,7 @@ const CONFIGURATION: readonly ConfigurationColumn[] = [
   { title: 'threads', align: 'right', of: ({ system }) => String(system.threads) },
 ];
 
-/** Most columns of the kind are only in tables of several reports, and in wide ones. */
+/** These columns are only in wide tables and tables of several reports; the evaluation only where it differs. */
 function configurationColumns(reports: readonly Report[], wide: boolean): readonly Column<Row>[] {
   if (!wide && reports.length === 1) return [];
   return CONFIGURATION.filter((column) => column !== EVALUATION || !isAlike(reports, EVALUATION.of)).map(
@@ -66,10 +66,13 @@ function configurationColumns(reports: readonly Report[], wide: boolean): readon
   );
 }
 
-/** All but the estimate itself and what it is compared with, the least important first. */
+/** Titles of all further columns except the estimate and its comparison, the least important first. */
 const FURTHER = ['extended from', 'parallelism', 'again', 'normalized', 'layers', 'unique bricks'];
 
-/** Titles of the columns that a narrow terminal leaves out, the least important first: what all rows share, then others. */
+/**
+ * Titles of the columns that a narrow terminal leaves out, the least important first: columns that are the same in all
+ * rows, then others.
+ */
 export function dispensableIn(reports: readonly Report[]): readonly string[] {
   return [...CONFIGURATION.filter(({ of }) => isAlike(reports, of)).map(({ title }) => title), ...FURTHER];
 }

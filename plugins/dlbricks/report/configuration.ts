@@ -6,7 +6,7 @@ export function cutOf({ settings: { cut, granularity } }: Report): string {
   return `${cut} cut, G = ${granularity}`;
 }
 
-/** Whether all reports have the same of something. */
+/** Whether a value is the same in all reports. */
 export function isAlike(reports: readonly Report[], of: (report: Report) => unknown): boolean {
   return new Set(reports.map(of)).size <= 1;
 }

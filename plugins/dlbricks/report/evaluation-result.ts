@@ -8,7 +8,7 @@ import type { LimitedBy } from '../measure/next-occasion.js';
 
 /** Whole-model latency as measured; undefined where an interruption came first. */
 export interface EndToEnd {
-  /** The whole model's. */
+  /** Signature of the whole model. */
   readonly signature: string;
   readonly first: Measurement | undefined;
   /** The same, measured again after everything else. */
@@ -20,11 +20,13 @@ export interface ModelResult {
   readonly estimate: Estimate;
   /** undefined where whole models were not asked for. */
   readonly endToEnd: EndToEnd | undefined;
-  /** Why its bricks were measured no further; undefined where this run did not decide it, or nothing is known. */
+  /**
+   * Why its bricks were not measured on more occasions; undefined where this run did not decide it, or it is not known.
+   */
   readonly limitedBy?: LimitedBy | undefined;
   /** Kernels of the runtime's optimized graph; undefined at the layer cut. */
   readonly kernels?: number | undefined;
-  /** Whether they are those of the file itself, where that was checked. */
+  /** Comparison with the kernels of the file's own weights, where that was made. */
   readonly kernelCheck?: KernelCheck | undefined;
   /** undefined where the model itself is not at hand. */
   readonly inputs?: ChosenInputs | undefined;
@@ -67,7 +69,7 @@ export interface EstimateResult {
   readonly bricks: readonly Measurement[];
   /** Standard deviation between occasions of one brick; undefined where none was measured twice. */
   readonly spread: Spread | undefined;
-  /** How far the machines differ that the measurements are of; undefined for one machine. */
+  /** How far the machines of the measurements differ; undefined for one machine. */
   readonly machines?: MachineSpread | undefined;
   /** Sequences and different bricks of all models together. */
   readonly sequences: number;

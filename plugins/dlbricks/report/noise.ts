@@ -1,6 +1,6 @@
 import { type Measurement, measurementWarnings, type NoiseWarning } from '../../../src/plugin-api.js';
 
-/** Spread between occasions from which there is a warning. */
+/** A larger spread between occasions gives a warning. */
 const MOST_SPREAD = 0.05;
 
 /** The machine's state by the conditions that measurements record. */

@@ -29,7 +29,7 @@ const settingsSchema = z.strictObject({
   warmup_runs: z.int(),
   runs: z.int().describe('Maximum number of timed runs per benchmark'),
   min_runs: z.int(),
-  time_budget_ms: z.number().describe('No further run starts after this much time in runs, once min_runs are there'),
+  time_budget_ms: z.number().describe('No further run starts after this much time in runs, once min_runs are done'),
   target_error_percent: z
     .number()
     .nullable()
@@ -37,7 +37,7 @@ const settingsSchema = z.strictObject({
       'Bricks are measured on further occasions until measuring_error_percent is within this; null where bricks are not repeated, as at the layer cut or by compose',
     ),
   statistic: z.string(),
-  confidence: z.number().describe('Share of cases in which intervals claim to hold the latency'),
+  confidence: z.number().describe('Share of cases in which intervals should contain the latency'),
 });
 
 export const missingSchema = z.strictObject({
@@ -81,7 +81,7 @@ export const modelSchema = z.strictObject({
     )
     .nullable()
     .describe(
-      'Operators of which the optimized graphs of the file itself and of the filled one differ; null where that was not checked',
+      'Operators whose numbers of kernels differ between the optimized graphs with the weights of the file and with made-up weights; null where that was not checked',
     ),
   assumed_inputs: z
     .array(z.strictObject({ name: z.string(), values: z.string() }))
@@ -113,7 +113,7 @@ export const modelSchema = z.strictObject({
   coverage: z.number().min(0).max(1).describe('Share of the sequences that were measured'),
   estimate_ms: ms.describe('Latency constructed from bricks: the sum over all measured sequences'),
   estimate_low_ms: ms.describe(
-    'Kernel cut: a measurement of the whole model in another process is expected above this with the stated confidence; layer cut: how far the mean of these very runs may be off',
+    'Lower end of the interval. Kernel cut: the interval should contain a measurement of the whole model in another process, with the stated confidence; layer cut: it covers only the error of the mean of these runs',
   ),
   estimate_high_ms: ms,
   parallel_ms: ms.describe('Longest path through the sequences: the latency without any limit to parallelism'),
@@ -122,7 +122,7 @@ export const modelSchema = z.strictObject({
     .nullable()
     .describe('estimate_ms / parallel_ms: how much faster it could be with sequences side by side; 1 is a chain'),
   longest_path: z.array(z.int()).describe('Indices of the sequences on it, in their order'),
-  end_to_end_ms: ms.describe('Whole model as measured, before its bricks'),
+  end_to_end_ms: ms.describe('Whole model as measured, after the first measurement of each brick'),
   graph_signature: z
     .string()
     .nullable()
@@ -215,12 +215,12 @@ const summarySchema = z.strictObject({
     .number()
     .nullable()
     .describe(
-      'Share of the models with an interval whose end_to_end_ms lies within it; settings.confidence is what it should be',
+      'Share of the models with an interval whose end_to_end_ms lies within it; it should be settings.confidence',
     ),
   spread_percent: z
     .number()
     .nullable()
-    .describe('Standard deviation between occasions of measuring one brick: how well this machine repeats itself'),
+    .describe('Standard deviation between occasions of measuring one brick: the repeatability of this machine'),
   machines: z
     .int()
     .nullable()
@@ -236,13 +236,13 @@ const summarySchema = z.strictObject({
   repeatability_percent: z
     .number()
     .nullable()
-    .describe('Mean difference between the two end-to-end measurements: the floor under every accuracy figure'),
+    .describe('Mean difference between the two end-to-end measurements; no estimate can be more accurate'),
 });
 
 const generationSchema = z.strictObject({
-  model: z.string().describe('Name of the decoder: of its two models, without prefill and decode'),
+  model: z.string().describe('Name of the decoder: the name of its two models, without prefill and decode'),
   prompt: z.int().describe('Tokens of the prompt'),
-  tokens: z.int().describe('Tokens that are made, the first one with the prompt'),
+  tokens: z.int().describe('Tokens that are generated; the run for the prompt generates the first one'),
   first_token_ms: ms.describe('From the prompt to the first token, constructed'),
   first_token_low_ms: ms,
   first_token_high_ms: ms,
@@ -253,7 +253,7 @@ const generationSchema = z.strictObject({
   further_tokens_measured_ms: ms.describe('The same by whole models'),
   cache_lengths: z
     .array(z.int())
-    .describe('Lengths of the cache that were estimated; between them, latency is on a line'),
+    .describe('Lengths of the cache that were estimated; between them, latency is interpolated linearly'),
 });
 
 const warningSchema = z.strictObject({
@@ -274,12 +274,12 @@ export const reportSchema = z.strictObject({
   generations: z
     .array(generationSchema)
     .default([])
-    .describe('Text that decoders make, where the evaluation asks for it (settings.generation)'),
+    .describe('Generation of tokens by decoders, where the evaluation asks for it (settings.generation)'),
   summary: summarySchema,
   warnings: z
     .array(warningSchema)
     .describe(
-      'Causes of noise during the measurements, each with its remedy; and models whose kernels are not those of their files',
+      'Causes of noise during the measurements, each with its remedy; and models whose kernels are not those with the weights of their files',
     ),
 });
 

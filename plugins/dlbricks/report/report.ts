@@ -135,7 +135,7 @@ function wholesOf({ models }: EstimateResult): readonly Measurement[] {
   return wholes.flatMap((endToEnd) => [endToEnd?.first, endToEnd?.repeat].filter((taken) => taken !== undefined));
 }
 
-/** Models whose bricks are not kernels of their files. */
+/** Warnings for models whose kernels differ from those with their files' own weights. */
 function otherGraphs({ models }: EstimateResult): Report['warnings'] {
   return models.flatMap(({ estimate, kernelCheck }) => {
     const message = kernelWarning(estimate.name, kernelCheck);

@@ -12,14 +12,14 @@ const LIMITS = {
   time: 'the time for repeating ran out; --repeat-limit (repeat_limit in manifests) allows more',
 } as const;
 
-/** The claim of the intervals, and the models with a measured latency outside. */
+/** The confidence level of the intervals, and the models whose measured latency is outside. */
 function intervalLines({ models, settings }: Report): string[] {
   const known = models.filter(({ interval_hit: hit }) => hit !== null);
   if (known.length === 0) return [];
   const outside = known.filter(({ interval_hit: hit }) => hit === false).map(({ name }) => name);
   const claim =
     settings.cut === 'kernel'
-      ? `intervals are to hold ${percent(settings.confidence * 100, 0)} of measurements of the whole model`
+      ? `intervals should contain ${percent(settings.confidence * 100, 0)} of measurements of the whole model`
       : 'at the layer cut, intervals cover only the spread of runs in one process';
   return [outside.length === 0 ? claim : `${claim}; outside: ${outside.join(', ')}`];
 }
@@ -36,11 +36,11 @@ function wideIntervalLines({ models }: Report): string[] {
   if (wide.length === 0) return [];
   const named = wide.map((model) => `${model.name} (± ${relative(halfWidth(model), 1)})`).join(', ');
   return [
-    `warning: wide intervals: ${named}; smaller differences mean nothing, measure again with --remeasure all on a quieter machine`,
+    `warning: wide intervals: ${named}; smaller differences are not significant; measure again with --remeasure all on a quieter machine`,
   ];
 }
 
-/** Models whose bricks are not known well enough, and which limit ended repeating them. */
+/** Models whose bricks are not precise enough, and the limit that ended repeating them. */
 function limitLines({ models }: Report): string[] {
   return Object.entries(LIMITS).flatMap(([limit, why]) => {
     const limited = models.filter(({ limited_by: by }) => by === limit).map(({ name }) => name);
@@ -48,7 +48,7 @@ function limitLines({ models }: Report): string[] {
   });
 }
 
-/** Models whose kernels may be others than those of their files, since their dimensions have sizes. */
+/** Models whose kernels may differ from those with open dimensions, because their dimensions have sizes. */
 function dimensionLines({ models, settings }: Report): string[] {
   const bound = models.filter(({ dimensions }) => dimensions.length > 0);
   if (bound.length === 0 || settings.cut === 'layer' || settings.keep_dynamic) return [];
@@ -56,7 +56,7 @@ function dimensionLines({ models, settings }: Report): string[] {
     return `${name} (${dimensions.map((dimension) => `${dimension.name} ${dimension.size}`).join(', ')})`;
   });
   return [
-    `sizes were given to open dimensions before the runtime optimized: ${named.join(', ')}; --keep-dynamic (keep_dynamic in manifests) leaves them open, which may give other kernels`,
+    `open dimensions got sizes before the runtime optimized the graphs: ${named.join(', ')}; --keep-dynamic (keep_dynamic in manifests) leaves them open, which may give other kernels`,
   ];
 }
 
@@ -70,7 +70,7 @@ function generationLines({ generations }: Report): string[] {
     const first = within(generation.first_token_ms, generation.first_token_high_ms);
     const further = within(generation.further_tokens_ms, generation.further_tokens_high_ms);
     const steps = counted(tokens - 1, 'further token');
-    const rest = tokens === 1 ? '' : `, ${steps} in ${further}, from caches of ${lengths.join(', ')}`;
+    const rest = tokens === 1 ? '' : `, ${steps} in ${further}, from caches of ${lengths.join(', ')} tokens`;
     return `${model}: first token after ${counted(prompt, 'token')} of prompt in ${first}${rest}`;
   });
 }
@@ -83,7 +83,7 @@ function extensionLines({ models }: Report): string[] {
     const { blocks, layers_of_block: layers, optimized_with: optimized } = extended;
     const [whole, most] = [extended.weight_bytes, extended.optimized_weight_bytes].map(gigabytes);
     const graphs = `graphs with ${optimized.join(' and ')} of its ${blocks} blocks of ${counted(layers, 'layer')}`;
-    return [`${name}: extended from ${graphs}, with ${most} of ${whole} of weights at most`];
+    return [`${name}: extended from ${graphs}, with at most ${most} of ${whole} of weights`];
   });
 }
 
@@ -104,14 +104,14 @@ function measuredNowSeconds(costs: NonNullable<Report['summary']['costs']>): num
   return all - costs.known_seconds;
 }
 
-/** Sums of floating-point numbers are not exact. */
+/** Less time than this is nothing: sums of floating-point numbers are not exact. */
 const NOTHING_SECONDS = 1e-6;
 
 function costLine(costs: NonNullable<Report['summary']['costs']>): string {
   const { reading_seconds: reading, preparing_seconds: preparing, known_seconds: known } = costs;
   const before = `reading ${inSeconds(reading)}, optimizing ${inSeconds(preparing)}`;
   if (known > 0 && measuredNowSeconds(costs) < NOTHING_SECONDS) {
-    return `nothing was measured: the store had everything, which took ${inSeconds(known)} then; ${before}`;
+    return `nothing was measured: the store had all measurements, which took ${inSeconds(known)} before; ${before}`;
   }
   const ofBricks = `each brick once ${inSeconds(costs.bricks_first_seconds)}, repeated ${inSeconds(costs.bricks_again_seconds)}`;
   const ofModels = `each model once ${inSeconds(costs.models_first_seconds)}, repeated ${inSeconds(costs.models_again_seconds)}`;
@@ -164,7 +164,7 @@ function spreadLines({ summary, settings }: Report): string[] {
 function machineLines({ summary, settings }: Report): string[] {
   const { machines, machine_spread_percent: spread } = summary;
   if (machines === null || spread === null) return [];
-  const contained = settings.cut === 'kernel' ? ', which intervals contain' : '';
+  const contained = settings.cut === 'kernel' ? ', which the intervals include' : '';
   return [`${machines} machines of this kind differ by ${percent(spread)} (standard deviation)${contained}`];
 }
 

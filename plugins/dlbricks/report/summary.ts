@@ -52,7 +52,7 @@ function ratiosOf(result: EstimateResult, models: readonly ModelReport[]): Repor
   };
 }
 
-/** The figures of all models of an evaluation together: accuracy, cost, and how well the machine repeats itself. */
+/** The figures of all models of an evaluation together: accuracy, cost, and the machine's repeatability. */
 export function summaryOf(result: EstimateResult, models: readonly ModelReport[]): Report['summary'] {
   const normalized = models.flatMap(({ normalized_latency: value }) => (value === null ? [] : [value]));
   const repeatability = models.flatMap(({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }) => {

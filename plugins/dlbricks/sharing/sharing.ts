@@ -40,7 +40,7 @@ export interface Sharing {
 }
 
 interface KeyedModel extends BricksOfModel {
-  /** For each brick the key of its measurements: the same brick in another context is another one. */
+  /** For each brick the key of its measurements. The same brick in another context counts as another brick. */
   readonly keys: readonly string[];
   readonly counts: readonly number[];
   /** For each brick its latency, ms; undefined where it has none. */
@@ -67,7 +67,7 @@ function sumOf(values: Iterable<number>): number {
   return sum;
 }
 
-/** Share of a model's sequences whose brick passes, each as heavy as its brick; 0 for a model without any. */
+/** Share of a model's sequences whose brick passes, weighted by brick; 0 for a model without sequences. */
 function shareOf(
   { counts }: KeyedModel,
   passes: (brick: number) => boolean,
@@ -78,7 +78,7 @@ function shareOf(
   return total > 0 ? sumOf(weights.filter((_, brick) => passes(brick))) / total : 0;
 }
 
-/** In how many models each brick is. */
+/** The number of models that have each brick. */
 function modelsByBrick(models: readonly KeyedModel[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const { keys } of models) for (const key of new Set(keys)) found.set(key, (found.get(key) ?? 0) + 1);
@@ -122,7 +122,7 @@ export function jaccardAmong(bricksOfModels: readonly ReadonlySet<string>[]): re
 /**
  * Computes how much models share. Linear in their size, except for the matrix.
  *
- * @param observations measurements of their bricks on this system; none are needed
+ * @param observations measurements of their bricks on this system; it may be empty
  */
 export function sharingAmong(models: readonly BricksOfModel[], system: System, observations: Observations): Sharing {
   const all = models.map((model) => keyed(model, system, observations));

@@ -31,7 +31,7 @@ const rowSchema = z.strictObject({
 const configurationSchema = z.strictObject({
   cut: z.enum(CUTS),
   granularity: z.int().describe('Longest brick, in kernels or layers'),
-  is_default: z.boolean().describe('Whether it is what the cut has where none is asked for: `auto`'),
+  is_default: z.boolean().describe('Whether it is the default of the cut: `auto`'),
   unique_fraction_within: z
     .number()
     .nullable()
@@ -98,7 +98,7 @@ function configurationOf(swept: Swept): Configuration {
   };
 }
 
-/** All that a sweep found. @param all at least one, in the order in which they are shown */
+/** The document of a sweep. @param all at least one, in the order in which they are shown */
 export function sweepOf(all: readonly [Swept, ...Swept[]]): Sweep {
   const [{ report: first }] = all;
   return {
@@ -137,7 +137,7 @@ const COLUMNS: readonly Column<Configuration>[] = [
   { title: 'unique within', align: 'right', cell: ({ unique_fraction_within: value }) => share(value) },
 ];
 
-/** Titles of the columns that a narrow terminal does without, the least important first. */
+/** Titles of the columns that a narrow terminal leaves out, the least important first. */
 const DISPENSABLE = ['unique within', 'unique across', 'ratio as run', "paper's ratio", 'sequences'];
 
 function notesOf({ system: machine, batch, configurations }: Sweep): readonly string[] {

@@ -69,7 +69,7 @@ function processesOf(occurrences: readonly Occurrence[]): number {
   return new Set(occurrences.map(({ process }) => process)).size;
 }
 
-/** Number of different measurements behind a latency, and its relative error. */
+/** Relative error of a latency, and its degrees of freedom. */
 interface TracedUncertainty {
   readonly relative: number;
   readonly degreesOfFreedom: number;
@@ -169,8 +169,8 @@ export class TraceEstimator {
 
   /**
    * The uncertainty of a sum. Each different layer adds its own error as often as it occurs, since all occurrences have
-   * the same error. Layers that are filled in for one operator add up, since they come from one fit. The process that
-   * the estimate is for adds the spread between processes.
+   * the same error. The errors of filled-in layers of one operator add up, since they come from one fit. The process
+   * that the estimate is for adds the spread between processes.
    */
   private errorsOf(told: readonly Told[], ms: number, reuse: Reuse): readonly ErrorSource[] | undefined {
     const shares = new Map<string, { deviation: number; degreesOfFreedom: number }>();

@@ -23,7 +23,7 @@ interface Point {
 /** Fewest different layers that an operator's time is estimated from. */
 const FEWEST_LAYERS = 3;
 
-/** Most different layers that it is estimated from; of more, an evenly spaced part is used. */
+/** Most different layers that it is estimated from; of more layers, an evenly spaced selection is used. */
 const MOST_LAYERS = 1024;
 
 /** Layers closer than this, in logarithms of work, count as equal. */
@@ -93,7 +93,7 @@ function fitCosts(points: readonly Pick<Point, 'work' | 'ms'>[]): Costs {
   return best?.costs ?? [0, 0, 0];
 }
 
-/** How unlike two layers' work is: their operations and the sizes of their tensors, in logarithms. */
+/** Distance between the work of two layers: their operations and the sizes of their tensors, in logarithms. */
 function distance(a: LayerWork, b: LayerWork): number {
   const ratio = (x: number, y: number): number => Math.log((x + 1) / (y + 1));
   const tensors =
@@ -104,8 +104,8 @@ function distance(a: LayerWork, b: LayerWork): number {
 }
 
 /**
- * How far the most similar layers are from the fit, as a logarithm. A layer weighs more the closer it is. One whose
- * work differs by a factor of e weighs as much as the assumption that the fit is right.
+ * How far the most similar layers are from the fit, as a logarithm. Closer layers have more weight. A layer whose work
+ * differs by a factor of e has the same weight as the prior assumption that the fit is right (a residual of 0).
  */
 function residualNear(work: LayerWork, points: readonly Point[]): number {
   let [sum, weights] = [0, 1];
@@ -190,7 +190,7 @@ export class FillModel {
     }
   }
 
-  /** undefined where too little is known of the layer, or too few of its operator were measured. */
+  /** undefined where too little is known about the layer, or too few layers of its operator were measured. */
   tell(layer: LayerFacts): Filled | undefined {
     const work = workOf(layer);
     const fit = this.fitOf(layer.operator);

@@ -24,17 +24,17 @@ function bytesOf({ elementType, dims }: TracedTensor): number {
     : BYTES_PER_ELEMENT * count;
 }
 
-/** Multiplications of operators with weights, by what their name contains; the first that fits. */
+/** Multiplications of operators with weights, by a part of their name; the first match counts. */
 const MULTIPLICATIONS: readonly (readonly [
   RegExp,
   (input: TracedTensor, weight: TracedTensor, output: TracedTensor) => number,
 ])[] = [
-  // Weights are [input channels, output channels, …]: each input element meets all but the first.
+  // Weights are [input channels, output channels, …]. Count: input elements times all weight dimensions but the first.
   [
     /convtranspose|conv_transpose|deconv/i,
     ({ dims }, weight) => elementCount(dims) * elementCount(weight.dims.slice(1)),
   ],
-  // Weights are [output channels, input channels, …]: each output element takes all but the first.
+  // Weights are [output channels, input channels, …]. Count: output elements times all weight dimensions but the first.
   [/conv/i, (_input, weight, { dims }) => elementCount(dims) * elementCount(weight.dims.slice(1))],
   [
     /gemm|matmul|linear|addmm|fullyconnected|dense/i,
@@ -47,7 +47,7 @@ function operationsOf({ operator, inputs = [], outputs = [] }: LayerFacts): numb
   const [output] = outputs;
   if (input === undefined || weight === undefined || output === undefined) return 0;
   const [, multiplications] = MULTIPLICATIONS.find(([name]) => name.test(operator)) ?? [];
-  // One addition each.
+  // Each multiplication comes with one addition.
   return multiplications === undefined ? 0 : 2 * multiplications(input, weight, output);
 }
 

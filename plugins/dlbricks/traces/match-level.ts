@@ -8,14 +8,14 @@ export type MatchLevel = (typeof MATCH_LEVELS)[number];
 /** How a latency was found: by a level, by the same place in the same model, or by filling in. */
 export type FoundBy = MatchLevel | 'position' | 'fill';
 
-/** The same in words. */
+/** How a latency was found, in words. */
 export const FOUND_BY: Readonly<Record<FoundBy, string>> = {
   position: 'place in the model itself',
   signature: 'signature',
   attributes: 'operator, attributes and shapes',
   shapes: 'operator and shapes',
-  partial: 'operator and the shapes that the trace kept of its weights',
-  fill: 'filled in from other layers of the operator',
+  partial: 'operator and the shapes of the weights that the trace has',
+  fill: 'filled in from other layers with the same operator',
 };
 
 /** The facts that layers are compared by. */
@@ -25,7 +25,7 @@ export interface LayerFacts extends Pick<
 > {
   /** Indices of the inputs that are not weights, where known: tables often leave weights out. */
   readonly activations?: readonly number[] | undefined;
-  /** As the graph or the trace calls the layer. */
+  /** Name of the layer in the graph or the trace. */
   readonly name?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ function hasAll(layers: readonly LayerFacts[], level: MatchLevel, known: Known):
   return [...known].every((fact) => own.includes(fact) || (fact === 'f' && layers.every(hasOutputType)));
 }
 
-/** One text for equal attributes, in any order. */
+/** A form that is the same for equal attributes in any order. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return value;
@@ -122,8 +122,8 @@ function choices(indices: readonly number[], most: number): readonly (readonly n
 }
 
 /**
- * The texts by which measurements of these layers may be found at a level. Tables often leave all weights out, and the
- * profile of ONNX Runtime those that the runtime has prepacked: `[1,2048];[1000]` for a Gemm with a bias.
+ * The texts by which measurements of these layers may be found at a level. Tables often leave all weights out. The
+ * profile of ONNX Runtime leaves out those that the runtime has prepacked: `[1,2048];[1000]` for a Gemm with a bias.
  *
  * @param known the facts that the measurements hold
  */
@@ -141,7 +141,7 @@ export function keysToFind(layers: readonly LayerFacts[], level: MatchLevel, kno
   return keys(choices(weights, MOST_PREPACKED).map((left) => [indices.filter((index) => !left.includes(index))]));
 }
 
-/** Identity of a sequence, as far as its trace shows: equal for those that are one unique layer. */
+/** Identity of a sequence, from the facts in its trace; equal for sequences that count as one unique layer. */
 export function identityOf(layers: readonly LayerFacts[]): string {
   for (const level of MATCH_LEVELS) {
     const known = knownOf(layers, level);

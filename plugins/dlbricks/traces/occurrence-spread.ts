@@ -4,14 +4,14 @@ import type { Occurrence } from './trace-book.js';
 /** Least degrees of freedom of a layer's spread; layers with similar latency are added until there are as many. */
 const ENOUGH_DEGREES = 30;
 
-/** Rounds of alternating between layers and processes. Each round reduces the remaining error several times. */
+/** Rounds of fitting layers and processes in turn. Each round divides the remaining error by a few. */
 const ROUNDS = 20;
 
-/** Spread of the measurements of one layer. All of it is relative. */
+/** Spread of the measurements of one layer. All values are relative. */
 export interface OccurrenceSpread {
   /** Between processes, over all layers of a process; undefined where the processes have no layer in common. */
   readonly process: Spread | undefined;
-  /** Between occurrences of a layer of this time, in addition; undefined where no layer occurs twice. */
+  /** Between occurrences of a layer with this latency, in addition; undefined where no layer occurs twice. */
   layer(ms: number): Spread | undefined;
 }
 
@@ -22,9 +22,10 @@ interface Layer {
 }
 
 /**
- * Learns the spread from layers that occur more than once: log ms = layer + process + rest, layers and processes fitted
- * in turn, processes weighted by their layers' times, since the sum is. A process that ran 5 % slower than others is 5
- * % off in each of its layers, however many there are; the rest averages out over a model.
+ * Learns the spread from layers that occur more than once. The model is log ms = layer + process + residual. Layers and
+ * processes are fitted in turn. The effect of a process is weighted by its layers' times, like the sum over a model. A
+ * process that ran 5 % slower than others is off by 5 % in each of its layers, however many there are. The residual
+ * averages out over a model.
  */
 export function occurrenceSpread(occurrences: readonly Occurrence[]): OccurrenceSpread {
   const layers = new Map<string, { readonly process: string; readonly log: number; readonly ms: number }[]>();
@@ -73,7 +74,7 @@ export function occurrenceSpread(occurrences: readonly Occurrence[]): Occurrence
   };
 }
 
-/** Pools the layers that take about as long, the closest first. */
+/** Pools the layers with similar latency, the closest first. */
 function spreadNear(layers: readonly Layer[], logMs: number): Spread | undefined {
   let high = lowerBound(layers, logMs);
   let low = high - 1;

@@ -8,7 +8,7 @@ export interface RepeatedTrace {
   readonly source: string;
 }
 
-/** Hash of what a trace measured, for traces without ids. */
+/** Hash of a trace's measurements, for traces without ids. */
 function contentOf(model: TracedModel): string {
   const hash = createHash('sha256').update(JSON.stringify([nameOf(model), model.wholeMs, model.tracedWholeMs]));
   for (const { index, last, granularity, operator, runs, samplesMs } of model.layers) {
@@ -18,8 +18,8 @@ function contentOf(model: TracedModel): string {
 }
 
 /**
- * Leaves out what holds only traces that others hold: by the ids of the traces, which every format keeps, and by their
- * content where they have none. Layers of more traces count first.
+ * Leaves out models whose traces are all in other models as well. Traces are compared by their ids, which every format
+ * keeps, or by their content where they have no ids. A model with more traces takes precedence.
  *
  * @param models all of one system
  */

@@ -9,7 +9,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { nameOf } from './model-name.js';
 
-/** Keys of a store are short. */
+/** Maximum length of a name: keys of a store are short. */
 const MOST_NAME = 200;
 
 const trace = z.string().regex(/^[0-9a-f]{32}$/);
@@ -65,7 +65,7 @@ export const TRACED_MODELS: CollectionDefinition<StoredModel> = {
   indexes: [['system']],
 };
 
-/** Their layers. */
+/** Layers of these models. */
 export const TRACED_LAYERS: CollectionDefinition<StoredLayer> = {
   name: 'traced_layers',
   schema: layerSchema,

@@ -6,7 +6,7 @@ function shapesOf(tensors: LayerFacts['inputs']): readonly (readonly number[])[]
   return tensors?.map(({ dims }) => dims);
 }
 
-/** Separated by semicolons, as {@link shapesOf} has the shapes. */
+/** Element types in the order of {@link shapesOf}, separated by semicolons. */
 function typesOf(tensors: LayerFacts['inputs']): string | undefined {
   return tensors?.map(({ elementType = '' }) => elementType).join(';');
 }

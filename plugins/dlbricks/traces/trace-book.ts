@@ -9,7 +9,7 @@ import { type Correction, correctionOf } from './tracing-overhead.js';
 export interface TraceSequence {
   /** Its place in its model: `7`, `0-1-2`, or `7..9` for several layers. */
   readonly position: string;
-  /** The first layer's. */
+  /** Name of the first layer. */
   readonly name: string;
   readonly layers: readonly LayerFacts[];
   /** Equal for sequences that the trace treats as the same; see {@link identityOf}. */
@@ -47,7 +47,7 @@ export interface Target {
   readonly sequences: readonly TraceSequence[];
   /** undefined where the edges are not known. */
   readonly edges: readonly Edge[] | undefined;
-  /** Its latency as a whole, layers not traced meanwhile; undefined where it was not measured. */
+  /** Its latency as a whole, without layer tracing; undefined where it was not measured. */
   readonly wholeMs: number | undefined;
 }
 
@@ -58,11 +58,11 @@ export interface TraceBook {
   /** Why a model cannot be estimated itself, by its name. Other models still use its measurements. */
   readonly refused: ReadonlyMap<string, string>;
   readonly corrections: readonly Correction[];
-  /** Left out, since the same traces were read before. */
+  /** Models that are left out, since the same traces were read before. */
   readonly repeated: readonly RepeatedTrace[];
 }
 
-/** Layers of all sequences together: one row of a table may stand for a hundred thousand of them. */
+/** Limit on the layers of all sequences together: one row of a table may stand for a hundred thousand of them. */
 const MOST_TIMED_LAYERS = 2_000_000;
 
 /** Counts layers before they are held in memory. @throws PlatformError `usage` where there are too many */
@@ -99,7 +99,7 @@ function rangesOf(
   granularity: number,
   account: Account,
 ): { readonly ranges: readonly Range[]; readonly problem: string | undefined } {
-  // Indices may be paths, so that a layer's place is counted.
+  // An index may be a path, so the layer's place in the list counts.
   const places = new Map([...new Set(model.layers.map(({ index }) => index))].map((index, place) => [index, place]));
   const described = new Map<number, MeasuredLayer>();
   const measured: { readonly layer: MeasuredLayer; readonly first: number; readonly last: number }[] = [];
@@ -222,7 +222,7 @@ export function openTraceBook(given: readonly TracedModel[], asked: number | und
       const layersOf = (some: readonly Range[]): number =>
         some.reduce((sum, { first, last }) => sum + last - first + 1, 0);
       const covered = layersOf(ranges);
-      // Several traces may describe it; the one that measured the most of it is used.
+      // Several traces may describe the model; the one that measured the most layers of it is used.
       const measured = layersOf(ranges.filter((range) => range.samplesMs.length > 0));
       if (target !== undefined && measured <= most) continue;
       most = measured;

@@ -19,7 +19,7 @@ const layerSchema = z.strictObject({
   ms,
   found_by: foundBySchema
     .nullable()
-    .describe('The level at which the measurements used match the layer; null: missing'),
+    .describe('The level at which the measurements in use match the layer; null: missing'),
   occurrences: z.int().describe('Number of measurements behind the latency'),
 });
 
@@ -27,19 +27,19 @@ const modelSchema = z.strictObject({
   name: z.string(),
   graph: z
     .enum(TARGET_GRAPHS)
-    .describe('Where the layers are from: the trace, the file, or what the runtime makes of it'),
+    .describe('Where the layers are from: the trace, the file, or the graph that the runtime makes of the file'),
   layers: z.int(),
   sequences: z.int(),
   unique: z.int().describe('Different sequences'),
   measured_share: z.number().describe('Share of the sequences that were measured'),
   coverage: z.number().describe('Share of the sequences that have a latency, measured or filled in'),
   covers_whole_model: z.boolean(),
-  estimate_ms: ms.describe('Sum over the sequences that have a latency; only of that part where coverage is below 1'),
+  estimate_ms: ms.describe('Sum over the sequences that have a latency; part of the model where coverage is below 1'),
   estimate_low_ms: ms,
   estimate_high_ms: ms,
   filled_ms: z.number().describe('Part of estimate_ms that was filled in'),
   parallel_ms: ms.describe('Longest path; null where the edges are not known'),
-  end_to_end_ms: ms.describe('The whole model as it was measured, its layers not traced meanwhile'),
+  end_to_end_ms: ms.describe('The whole model as it was measured, without tracing its layers'),
   normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms, at any coverage'),
   whole_models: z.int().describe('Other models whose whole latency the interval was learned from'),
   found_by: z.partialRecord(foundBySchema, z.int()).describe('Sequences by how their latency was found'),
@@ -58,14 +58,14 @@ const summarySchema = z.strictObject({
   within_5_percent: z.int(),
   within_10_percent: z.int(),
   within_interval: z.int().describe('Of complete_models, those whose whole latency is in the interval'),
-  with_interval: z.int().describe('Of complete_models, those that have one'),
+  with_interval: z.int().describe('Of complete_models, those that have an interval'),
   compared_models: z.int().describe('Models with any coverage and a known whole latency'),
   geomean_of_compared: z
     .number()
     .nullable()
-    .describe('The same over compared_models: estimates of parts count as if they were whole'),
+    .describe('The same over compared_models: estimates of parts of models count as if they were of whole models'),
   whole_seconds: z.number().nullable().describe('One run of each of compared_models'),
-  unique_seconds: z.number().nullable().describe('One run of each unique measured sequence of theirs'),
+  unique_seconds: z.number().nullable().describe('One run of each unique measured sequence of these models'),
   speedup: z.number().nullable().describe('whole_seconds / unique_seconds'),
 });
 

@@ -85,11 +85,11 @@ function foundLine({ models }: TraceReport): string {
   return `layers found: ${parts.length === 0 ? 'none' : parts.join(', ')}`;
 }
 
-/** How models were looked up that are files. */
+/** How models in files were looked up. */
 const LOOKED_UP = {
   source: 'as their files have them',
   optimized: 'as the runtime optimizes them',
-  optimized_open: 'as the runtime optimizes them while the dimensions are open that their files leave open',
+  optimized_open: 'as the runtime optimizes them with open dimensions',
 } as const;
 
 function graphLines({ models }: TraceReport): readonly string[] {
@@ -110,7 +110,7 @@ function summaryLines(report: TraceReport): readonly string[] {
   const { summary, settings, system, corrections, repeated, models } = report;
   const lines = [
     `system: ${system}; ${COUNTED[settings.occurrences]}; ${settings.statistic} over a layer's occurrences`,
-    `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}, ${summary.unique} unique of ${summary.sequences} timed as one`,
+    `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}, unique sequences: ${summary.unique} of ${summary.sequences}`,
     foundLine(report),
     ...graphLines(report),
   ];
@@ -144,7 +144,7 @@ function summaryLines(report: TraceReport): readonly string[] {
   }
   if (summary.compared_models > summary.complete_models && summary.geomean_of_compared !== null) {
     lines.push(
-      `geometric mean with the ${summary.compared_models - summary.complete_models} models of which only a part is covered, as if it were all: ${summary.geomean_of_compared.toFixed(4)}`,
+      `geometric mean including the ${summary.compared_models - summary.complete_models} partly covered models, as if they were covered completely: ${summary.geomean_of_compared.toFixed(4)}`,
     );
   }
   if (summary.speedup !== null && summary.whole_seconds !== null && summary.unique_seconds !== null) {

@@ -5,7 +5,7 @@ import type { Reuse } from './find-occurrences.js';
 /** Fewest other models from which the error of estimates is learned. */
 const FEWEST_MODELS = 3;
 
-/** Least error of an estimate, 0.1 %, so that one with exact parts does not get all the weight. */
+/** Least error of an estimate, 0.1 %, so that an estimate with exact parts does not get all the weight. */
 const LEAST_VARIANCE = 1e-6;
 
 /** Correction and error of an estimate, learned from the other models' whole latencies. */
@@ -24,14 +24,14 @@ function varianceOf({ errors = [] }: TracedSum): number {
 }
 
 /**
- * Learns the error of estimates, since a model is not exactly the sum of its layers, from the traces' other models with
- * a known whole latency and full coverage. The part of their errors that the errors of their layers do not explain (the
- * moment of DerSimonian and Laird, Controlled Clinical Trials 7, 1986: surer estimates count more) is added to the
- * error of this estimate.
+ * Learns the error of estimates from the traces' other models with a known whole latency and full coverage: a model is
+ * not exactly the sum of its layers. The errors of the layers do not explain all of a model's error. The unexplained
+ * part (the moment of DerSimonian and Laird, Controlled Clinical Trials 7, 1986: more certain estimates count more) is
+ * added to the error of this estimate.
  *
  * @param others estimates of other models, by the same settings
  * @param calibrate whether the estimate is corrected by their median error; otherwise it counts as error
- * @returns undefined where there are too few of them
+ * @returns undefined where there are too few other models
  */
 export function learnFromWholeModels(others: readonly TracedSum[], calibrate: boolean): WholeModels | undefined {
   const known = others.flatMap((sum) => {

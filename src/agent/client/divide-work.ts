@@ -3,10 +3,10 @@ import { isColdFootprint } from '../../composite/footprint.js';
 import type { MeasureRequest } from '../benchmark-agent.js';
 import { type Numbered, requestsTogether } from './requests-together.js';
 
-/** Fewest measurements of an item where there are enough: each item costs at least one session of the runtime. */
+/** Fewest requests of an item, where there are enough requests: each item costs at least one session of the runtime. */
 const FEWEST = 8;
 
-/** Items that each agent gets of one call, so that a slow one takes fewer. */
+/** Number of items per agent in one call: more than one, so that a slow agent takes fewer of them. */
 const ITEMS_EACH = 2;
 
 /** The agents that share requests, and the limits of an item. */
@@ -26,7 +26,7 @@ interface ItemLimits {
   readonly bytes: number;
 }
 
-/** Requests of one model in one context, which are measured together best. */
+/** Key of a model in a context. Requests with the same key are best measured together. */
 function modelOf({ request: { context, modelBytes } }: Numbered): string {
   return `${context?.footprintBytes ?? 'alone'} ${modelBytes ?? ''}`;
 }
@@ -35,7 +35,7 @@ function bytesOf(together: readonly Numbered[]): number {
   return together.reduce((sum, { request }) => sum + request.benchmark.model.length, 0);
 }
 
-/** Requests in pieces of limited length, none of which is much shorter than the others. */
+/** Divides requests into pieces of limited and similar length. */
 function pieces(together: readonly Numbered[], limits: ItemLimits): readonly (readonly Numbered[])[] {
   const count = Math.ceil(Math.max(1, together.length / limits.requests, bytesOf(together) / limits.bytes));
   const length = Math.ceil(together.length / count);
@@ -45,9 +45,9 @@ function pieces(together: readonly Numbered[], limits: ItemLimits): readonly (re
 }
 
 /**
- * Divides requests among agents: into items that one agent each measures, which have one way of measuring and one
- * context, and keep their order. Where caches hold a part of a model, all of its bricks are in one item: a part of them
- * would be warmer. A benchmark without a context is an item of its own.
+ * Divides requests into items for agents. One agent measures an item. The requests of an item have the same setup and
+ * the same context, and keep their order. Where caches hold a part of a model, all of its bricks are in one item: fewer
+ * bricks would be warmer in the caches. A benchmark without a context is an item of its own.
  */
 export function divideWork(
   requests: readonly MeasureRequest[],
@@ -76,7 +76,7 @@ function itemsOf(
   return items;
 }
 
-/** Whether an item may have these as well: what small models have is not worth a session each. */
+/** Whether a piece may join an item: the few requests of a small model do not justify a session of their own. */
 function fits(item: readonly Numbered[], piece: readonly Numbered[], limits: ItemLimits): boolean {
   const [first] = item;
   const [next] = piece;

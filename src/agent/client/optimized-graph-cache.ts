@@ -9,10 +9,10 @@ import { makeFolder, OWNER_ONLY } from '../../base/make-folder.js';
 import type { BenchmarkAgent, OptimizedGraph } from '../benchmark-agent.js';
 import { fromWireBenchmark, fromWireValues, toWireBenchmark, toWireValues } from '../wire/benchmark-wire.js';
 
-/** Part of every key. Increase it when agents make other graphs of the same input. */
+/** Part of every key. Increase it when agents make different graphs from the same input. */
 const CACHE_VERSION = 4;
 
-/** Key of a graph: it is kept only for the system that optimized it. */
+/** File name of a graph. It depends on the system, because a graph is kept only for the system that optimized it. */
 function fileName({ fingerprint }: System, { signature }: Benchmark): string {
   const key = createHash('sha256').update(`${CACHE_VERSION} ${fingerprint} ${signature}`).digest('hex');
   return `${key}.binpb`;

@@ -17,7 +17,7 @@ import { fromWireFeature } from '../wire/feature-wire.js';
 
 const DESCRIBE_DEADLINE_MS = 10_000;
 
-/** The agent may be gone. */
+/** Short, because the agent may be gone. */
 const CLOSE_DEADLINE_MS = 5000;
 
 /** The model to open, and the framework that may open it; '' for any. */
@@ -47,7 +47,7 @@ export interface BatchTimes {
 /** The outcome of an input. */
 export interface Prediction {
   readonly inputId: string;
-  /** Times of its batch; only with the first input of each. */
+  /** Times of its batch; only with the first features of each batch. */
   readonly batch?: BatchTimes | undefined;
   readonly outcome:
     | { readonly kind: 'features'; readonly features: readonly PredictedFeature[] }
@@ -65,7 +65,7 @@ export interface AnsweredPrediction extends Prediction {
 /** An open model, and where it runs. */
 export interface DescribedPredictor {
   readonly modelName: string;
-  /** In the words of its manifest. */
+  /** As its manifest states it. */
   readonly modelVersion: string;
   /** As the manifest asks for it. */
   readonly framework: { readonly name: string; readonly version: string };
@@ -75,7 +75,7 @@ export interface DescribedPredictor {
 
 export type PredictionInputs = NonNullable<PredictEachRequest['inputs']>;
 
-/** Predictions of an agent, or of a server that has others predict. Every method throws a PlatformError. */
+/** Predictions of an agent, or of a server that passes calls on to agents. Every method throws a PlatformError. */
 export interface PredictionClient {
   /** @returns the id that the model is open under */
   open(model: ModelToOpen, settings: PredictionSettings, signal: AbortSignal): Promise<string>;

@@ -30,7 +30,7 @@ class Group {
     this.#bytes += numbered.request.benchmark.model.length;
   }
 
-  /** @returns whether it has room for the request */
+  /** Adds a request that fits into the group. @returns whether it fits */
   take(numbered: Numbered): boolean {
     const { request } = numbered;
     const [first] = this.requests;
@@ -42,7 +42,10 @@ class Group {
   }
 }
 
-/** Requests in their order, those with a context that follow each other and are measured in the same way together. */
+/**
+ * Groups requests, in their order: adjacent requests with a context and the same setup are one group, as far as one
+ * call has room. Every other request is a group of its own.
+ */
 export function requestsTogether(requests: readonly MeasureRequest[]): readonly (readonly Numbered[])[] {
   const groups: Group[] = [];
   for (const [index, request] of requests.entries()) {

@@ -35,8 +35,7 @@ export class TakenTraces {
   }
 
   /**
-   * Fetches the agent's spans to the place where this process keeps its own. A failure leaves gaps in the trace and
-   * nothing else.
+   * Fetches the agent's spans and adds them to the spans of this process. A failure only leaves gaps in the trace.
    */
   async take(client: RpcClient): Promise<void> {
     const traceIds = [...this.#traceIds];

@@ -3,53 +3,58 @@ import { setTimeout } from 'node:timers/promises';
 import { PROBE_TRIES, ProbeThreads } from './probe-threads.js';
 import { timeWork, warmUpWork } from './probe-work.js';
 
-/** Probes that follow the warm-up; the fastest one is the core's own speed. */
+/** Number of probes after the warm-up. The fastest one gives the speed of a core that is not shared. */
 const FIRST_PROBES = 50;
 
 /**
- * From this much longer on, a core is taken as shared. A busy second hyperthread makes the work 1.6 to 1.7 times as long, an
- * interrupt or a step of the frequency less than 1.1 times (docs/measuring.md).
+ * A core counts as shared if a probe takes more than this many times as long as the fastest probe. A busy second
+ * hyperthread makes the work 1.6 to 1.7 times as long. An interrupt or a change of the frequency makes it less than 1.1
+ * times as long (docs/measuring.md).
  */
 const SHARED_FROM = 1.3;
 
-/** Between two looks at whether the runtime's threads have become idle, and how long to wait for that at most. */
+/** Time between two checks whether the runtime's threads are idle, and the most checks. */
 const [LOOK_MS, MOST_LOOKS] = [5, 20];
 
-/** The share of one core that idle threads take at most. */
+/** Threads count as idle if they use less than this share of one core. */
 const IDLE_SHARE = 0.5;
 
 /**
- * Time that a process loses to a shared core, in runs that it drops and in waiting: so much, and this share of the time of its
- * other runs. Neighbours come and go within a quarter of a second to some seconds (docs/measuring.md). A core that stays shared
- * is measured as it is.
+ * Most time that a process loses to a shared core, in dropped runs and in waiting: a constant, plus this share of the
+ * time of its other runs. Neighbours come and go within a quarter of a second to some seconds (docs/measuring.md). If a
+ * core stays shared, the runs on it count.
  */
 const [MOST_DROPPED_MS, MOST_DROPPED_SHARE] = [2000, 0.5];
 
-/** Between two probes while nothing runs. */
+/** Time between two probes while no model runs. */
 const POLL_MS = 5;
 
-/** Tells whether something that the operating system does not see slows the cores of this process. */
+/** Detects load that slows the cores of this process and that the operating system does not see. */
 export interface CoreProbe {
-  /** Nanoseconds of a fixed piece of work, now, on the slowest of as many cores as a runtime with so many threads uses. */
+  /**
+   * Times a fixed piece of work on as many cores as a runtime with this number of threads uses.
+   *
+   * @returns nanoseconds on the slowest of these cores
+   */
   take(threads: number): Promise<number>;
-  /** Whether a probe of this duration says that a core is shared. Later probes may show that an earlier one was slow. */
+  /** Whether a probe of this duration shows a shared core. The answer may change when a later probe is faster. */
   isShared(probeNs: number): boolean;
-  /** Counts a run. */
+  /** Adds a run to the time on shared or on unshared cores. */
   count(runMs: number, isShared: boolean): void;
-  /** Whether runs on a shared core are dropped; false where that would take too long. */
+  /** Whether runs on a shared core are dropped; false once that has taken too long. */
   readonly isPatient: boolean;
   /**
-   * Waits until the core is no longer shared, as long as it is patient. Nothing runs meanwhile.
+   * Waits until the core is no longer shared or {@link isPatient} is false. No model runs meanwhile.
    *
-   * @param probeNs the last probe
-   * @returns the last probe of all
+   * @param probeNs the newest probe before the call
+   * @returns the newest probe after the wait
    */
   untilAlone(threads: number, probeNs: number): Promise<number>;
 }
 
 /**
- * Times a fixed piece of work between the runs of a measurement. On a virtual machine, another machine may run on the same
- * core's second hyperthread. No counter of the guest shows it, and every kernel takes 1.3 times as long meanwhile.
+ * Times a fixed piece of work between the runs of a measurement. On a virtual machine, another machine may run on the
+ * second hyperthread of the same core. Then every kernel takes 1.3 times as long, and no counter of the guest shows it.
  */
 export class WorkProbe implements CoreProbe {
   readonly #others = new ProbeThreads();
@@ -60,12 +65,12 @@ export class WorkProbe implements CoreProbe {
 
   constructor(private readonly nowNs: () => bigint) {}
 
-  /** The fastest probe that is known of this machine; undefined before the first one. */
+  /** Nanoseconds of the fastest probe on this machine that this process knows; undefined before the first one. */
   get fastestNs(): number | undefined {
     return this.#fastestNs;
   }
 
-  /** Takes over the fastest probe of other processes on this machine. */
+  /** Takes a probe into account that this process or another one on this machine made. */
   learn(fastestNs: number | undefined): void {
     if (fastestNs !== undefined) this.#fastestNs = Math.min(fastestNs, this.#fastestNs ?? Infinity);
   }
@@ -76,7 +81,7 @@ export class WorkProbe implements CoreProbe {
       warmUpWork();
       for (let probe = 0; probe < FIRST_PROBES; probe++) this.learn(this.#time());
     }
-    // More threads than cores would be neighbours of each other.
+    // More threads than cores would share cores with each other.
     const others = Math.min(threads, availableParallelism()) - 1;
     if (others > 0) await untilIdle();
     this.#others.ask(others);
@@ -114,7 +119,7 @@ export class WorkProbe implements CoreProbe {
   }
 }
 
-/** Waits until the runtime's threads have stopped to wait actively for work, tens of milliseconds after a run. */
+/** Waits until the runtime's threads no longer spin. They spin for tens of milliseconds after a run. */
 async function untilIdle(): Promise<void> {
   for (let look = 0; look < MOST_LOOKS; look++) {
     const [startMs, start] = [performance.now(), process.cpuUsage()];

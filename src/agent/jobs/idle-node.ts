@@ -6,7 +6,9 @@ import { encodeModelToBytes } from '../../onnx/write/write-model.js';
 import type { DeclaredType, Node } from '../../onnx/model/model.js';
 import type { MeasureContext } from './measure-benchmark.js';
 
-/** Idle nodes of two graphs; so many more in one that their time shows beside the call's. */
+/**
+ * Idle nodes of two graphs. The difference is so large that the time of the nodes shows beside the time of the call.
+ */
 const [MANY, FEW] = [200, 2];
 
 const RUNS = 60;
@@ -14,7 +16,7 @@ const RUNS = 60;
 /** Warm-up runs: in the first ones the runtime learns how much memory it needs. */
 const DROPPED = 10;
 
-/** Idle nodes of a composite, one right after another, and nothing else. */
+/** A graph of idle nodes as in a composite, one right after another, and a node that joins their outputs. */
 function idleNodes(count: number, inputs: number): Uint8Array {
   const names = Array.from({ length: count }, (_, index) => `idle${index}`);
   const join: Node = {
@@ -54,14 +56,18 @@ async function runMsOf(
   }
 }
 
-/** Cached per process: it depends little on the run options' threads and level, and much on the processor. */
+/**
+ * Times by number of inputs and run options, cached for the life of the process. They depend little on threads and
+ * optimization level, and much on the processor.
+ */
 const known = new Map<string, number>();
 
 /**
- * The time in which the runtime executes an idle node of a composite, without a profile. A kernel's own time by the
- * profile does not include this overhead. Milliseconds, tens of microseconds at most.
+ * Time that the runtime takes for an idle node of a composite without a profile. The time of a kernel in the profile
+ * does not include this overhead.
  *
- * @param inputs of the node
+ * @param inputs number of the node's inputs
+ * @returns milliseconds; tens of microseconds at most
  */
 export async function unwatchedNodeMs(
   inputs: number,

@@ -12,9 +12,9 @@ export interface Inferred {
 }
 
 /**
- * Runs a model on one batch in a session of its own, with the framework's own profile, and records the run's kernels. A
- * profile ends with its session, so that every batch that is traced to this level costs a session, outside of the
- * measured times; the run before warms it up.
+ * Runs a model on one batch in a new session with the framework's own profile, and records the kernels of the run. A
+ * profile ends with its session, so every batch that is traced to this level needs a new session. A first run warms the
+ * session up. The measured times include neither the session nor this run.
  *
  * @returns undefined where the framework keeps no profile
  */

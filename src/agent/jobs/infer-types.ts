@@ -12,7 +12,7 @@ import { refusalOf } from '../failure.js';
 import type { InferTypesJob } from './job.js';
 import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
 
-/** Nothing is fused or folded away, so that every value exists. */
+/** Without optimization, no node is fused or folded away, so every value exists. */
 const RUN_OPTIONS: RunOptions = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'disabled' };
 
 /** Largest integer or boolean value whose content is returned: enough for shapes, axes and sizes. */
@@ -53,8 +53,9 @@ function inferredValueOf(value: TensorValue): InferredValue {
 }
 
 /**
- * The types without those that only look like scalars: for a value without a known number of dimensions, a binding
- * returns none as well. The shape of a scalar has no elements, and that of the other has an unknown number of them.
+ * Removes the types of values with an unknown number of dimensions. A binding returns no dimensions for them, as it
+ * does for scalars. The type of the value's shape shows the difference: the shape of a scalar has 0 elements, the shape
+ * of the other value has an unknown number of elements.
  */
 async function withoutUnranked(
   types: ReadonlyMap<string, TensorType>,
@@ -68,7 +69,7 @@ async function withoutUnranked(
   return new Map([...types].filter(([name]) => !scalars.has(name) || known.has(name)));
 }
 
-/** Types that the runtime infers without running the graph; undefined where types are missing after that. */
+/** Types that the runtime infers without running the graph; undefined where it does not infer all of them. */
 async function inferStatically(
   benchmark: Benchmark,
   { predictor }: OpenContext,
@@ -77,7 +78,7 @@ async function inferStatically(
   if (contents.length > 0) return undefined;
   const { inferStaticTypes } = predictor;
   if (inferStaticTypes === undefined) return undefined;
-  // A runtime may accept with weights a graph that it refuses without them.
+  // A runtime may refuse a graph without weights although it accepts the graph with weights.
   const found = await inferStaticTypes(withEveryValueAsOutput(benchmark))
     .then((inferred) => withoutUnranked(inferred, benchmark, inferStaticTypes))
     .catch(() => undefined);

@@ -2,8 +2,8 @@ import type { SpanAttributes } from '../../tracing/span.js';
 import type { WorkerJob } from './job.js';
 
 /**
- * The subject of a job, as attributes of its span: the name of a model that is measured whole, else the signatures
- * of bricks.
+ * Attributes of a job's span that identify the subject of the job: its signatures, and the name of a whole model that
+ * is measured. None for jobs that open a model or predict.
  */
 export function jobAttributes(job: WorkerJob): SpanAttributes {
   switch (job.kind) {

@@ -30,7 +30,7 @@ export interface MeasureJob {
 export interface MeasureBricksJob extends Omit<MeasureJob, 'kind' | 'benchmark' | 'name'> {
   readonly kind: 'measure-bricks';
   readonly bricks: readonly Benchmark[];
-  /** Bytes to read in addition in every run. */
+  /** Additional bytes to read in every run. */
   readonly paddingBytes: number;
 }
 
@@ -72,7 +72,7 @@ export interface PredictJob {
 /** The jobs of a worker process, one at a time. */
 export type WorkerJob = MeasureJob | MeasureBricksJob | TraceJob | InferTypesJob | OptimizeJob | OpenJob | PredictJob;
 
-/** Threads of the session in which a job runs its graph: inferring types, which optimizing does too, takes one. */
+/** Threads of the session in which a job runs its graph. Inferring types takes one; optimizing infers types as well. */
 export function threadsOf(job: WorkerJob): number {
   switch (job.kind) {
     case 'measure':
@@ -97,17 +97,17 @@ export function occasionOf(job: WorkerJob): number | undefined {
   return job.kind === 'measure' || job.kind === 'measure-bricks' ? job.occasion : undefined;
 }
 
-/** A measurement without its system and its time. */
+/** A measurement without its system and the time at which it was taken. */
 export interface Measured {
   readonly outcome: Outcome;
   readonly costMs: number;
   readonly sessionMs: number;
   readonly peakMemoryBytes: number;
-  /** undefined where the operating system does not provide them, or the process ended before. */
+  /** Undefined where the operating system does not provide them, or where the process ended early. */
   readonly conditions?: Conditions | undefined;
 }
 
-/** How a job ended. `rejected`: the request was wrong or the machine failed, so that nothing was measured. */
+/** How a job ended. `rejected`: the request was wrong or the machine failed, so nothing was measured. */
 export type JobResult =
   | { readonly kind: 'measured'; readonly measured: Measured }
   | { readonly kind: 'measured-bricks'; readonly measured: readonly Measured[] }
@@ -121,7 +121,7 @@ export type JobResult =
 /** Message from the agent to a worker process. */
 export interface Assignment {
   readonly job: WorkerJob;
-  /** How deep the job is traced. */
+  /** The deepest level at which the job is traced. */
   readonly traceLevel: TraceLevel;
   /** The fastest probe that the agent knows; see core-probe.ts. */
   readonly fastestProbeNs: number | undefined;
@@ -130,7 +130,7 @@ export interface Assignment {
 /** Message from a worker process to the agent. */
 export type WorkerMessage =
   | { readonly kind: 'ready'; readonly residentBytes: number }
-  /** The job has not begun: another process measures on this machine, this one as far as it is known. */
+  /** The job has not begun: another process measures on this machine. `for` is that process, once it is known. */
   | { readonly kind: 'waiting'; readonly for: number | undefined }
   | { readonly kind: 'begun' }
   | { readonly kind: 'progress'; readonly progress: MeasureProgress }

@@ -9,18 +9,18 @@ import { recordRuns } from './run-spans.js';
 import { runDurationMs, type Sharing, timeRuns, type TimingContext } from './timed-runs.js';
 import { withSharing } from './watch-conditions.js';
 
-/** Dependencies of measuring on its process. */
+/** Parts of the worker process that measuring depends on. */
 export interface MeasureContext extends OpenContext, TimingContext {
   readonly peakMemoryBytes: () => number;
   /** Begins to watch the load by other processes. */
   readonly watchConditions: () => () => Conditions | undefined;
-  /** Called with the spans of a traced measurement. */
+  /** Collects the spans of a traced measurement. */
   readonly recorder: SpanRecorder;
 }
 
 type Samples = Extract<Outcome, { kind: 'samples' }>;
 
-/** A failure in the open stage is the framework's refusal, except for this project's own errors. */
+/** The outcome of a benchmark that failed. Errors of this project other than `unsupported` are thrown again. */
 function outcomeOf(thrown: unknown, stage: 'open' | 'run'): Outcome {
   if (thrown instanceof PlatformError && thrown.code !== 'unsupported') throw thrown;
   return { kind: 'failure', ...failureOf(thrown, stage) };
@@ -38,7 +38,8 @@ async function takeSamples(
 }
 
 /**
- * Measures one benchmark: fills its weights, creates one session, warms it up, runs it as often as its plan says.
+ * Measures one benchmark: fills its weights, creates one session, warms it up, and runs it as often as its protocol
+ * says.
  *
  * @throws PlatformError where the request is wrong (`usage`) or the machine fails (`storage`); a failure of the
  *   benchmark is an outcome

@@ -15,23 +15,24 @@ import { withSharing } from './watch-conditions.js';
 
 const NS_PER_MS = 1e6;
 
-/** Durations of each node in one run, by name. @throws PlatformError `unsupported` where a node of a composite is missing */
+/** Duration of each node in one run, by name; ms. */
 function durationsIn(run: ProfiledRun): ReadonlyMap<string, number> {
   return new Map(run.kernels.map(({ name, durationNs }) => [name, durationNs / NS_PER_MS]));
 }
 
+/** @throws PlatformError `unsupported` where the node is missing in the profile */
 function durationOf(durations: ReadonlyMap<string, number>, node: string): number {
   const ms = durations.get(node);
   if (ms !== undefined) return ms;
   throw new PlatformError('unsupported', `the runtime's profile has no event of node ${node}`);
 }
 
-/** Time that the profile adds to a node with so many inputs; ms. */
+/** Time that the profile adds to a node with this number of inputs; ms. */
 type ProfileCost = (inputs: number) => number;
 
 /**
- * The cost of the profile: the time of idle nodes by the profile, less their time without a profile. It is linear in the
- * number of inputs, since the profile describes each of them.
+ * The cost of the profile for one node: the time of an idle node in the profile, minus its time without a profile. The
+ * cost is linear in the number of inputs, because the profile describes each input.
  */
 function profileCost(
   { idleNodes }: Composite,
@@ -48,12 +49,12 @@ function profileCost(
   return (inputs) => ofFew + perInput * Math.max(0, inputs - few);
 }
 
-/** The profile's cost of a kernel and of those of its subgraphs, as often as they ran. */
+/** The profile's cost for a kernel and for the kernels of its subgraphs, once for each execution. */
 function costOf({ inputDims, inner }: ProfiledKernel, cost: ProfileCost): number {
   return inner.reduce((sum, kernel) => sum + costOf(kernel, cost), cost(inputDims.length));
 }
 
-/** By node, the profile's cost in one run; a mean over all of them. */
+/** The profile's cost for each node in one run: the mean over all runs. */
 function costsByNode(profile: readonly ProfiledRun[], cost: ProfileCost): ReadonlyMap<string, number> {
   const costs = new Map<string, number>();
   for (const kernel of profile.flatMap(({ kernels }) => kernels)) {
@@ -81,7 +82,7 @@ export function outcomesOf(
   }));
 }
 
-/** Cost of all bricks together. */
+/** Cost of a composite, or of one of its bricks. */
 interface Cost {
   readonly sessionMs: number;
   readonly costMs: number;
@@ -91,9 +92,12 @@ function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Divides the cost of a composite among its bricks: its session by their weights, its runs by their time. */
+/**
+ * Divides the cost of a composite among its bricks. The cost of the session is divided by the bytes of their weights,
+ * the rest by the time of their runs.
+ */
 function shares(job: MeasureBricksJob, outcomes: readonly Outcome[], { sessionMs, costMs }: Cost): readonly Cost[] {
-  // The 1 gives bricks without weights a part in the session.
+  // LEAST_SHARE_BYTES gives bricks without weights a part of the session's cost.
   const bytes = job.bricks.map(({ inputs }) => inputBytes(inputs, 'weight') + LEAST_SHARE_BYTES);
   const times = outcomes.map((outcome) => (outcome.kind === 'samples' ? trimmedMean(outcome.runMs) : 0));
   const [allBytes, allTime] = [sumOf(bytes), sumOf(times)];
@@ -108,8 +112,8 @@ function shares(job: MeasureBricksJob, outcomes: readonly Outcome[], { sessionMs
 const LEAST_SHARE_BYTES = 2 ** 16;
 
 /**
- * Measures bricks together: each once in one graph, in one session, by the runtime's own profile. Either all have
- * samples or all fail for one reason. The agent finds the brick that fails by halving.
+ * Measures bricks together: in one session of a graph that has each brick once, with the runtime's own profile. Either
+ * all bricks have samples, or all fail for the same reason. The agent finds the brick that fails by halving.
  *
  * @throws PlatformError where the request is wrong (`usage`) or the machine fails (`storage`)
  */

@@ -11,7 +11,7 @@ export interface OpenBenchmark extends PreparedRun {
   close(): Promise<void>;
 }
 
-/** Dependencies of opening on its process. */
+/** Parts of the worker process that opening a benchmark depends on. */
 export interface OpenContext {
   readonly predictor: Predictor;
   /** See OpenFilledOptions. */
@@ -25,7 +25,7 @@ export interface OpenBenchmarkRequest {
   readonly memoryLimitBytes: number;
 }
 
-/** @throws PlatformError `unsupported` where the weights and inputs alone are beyond the limit */
+/** @throws PlatformError `unsupported` where the weights and inputs alone exceed the limit */
 export function checkMemory({ benchmark, memoryLimitBytes }: Omit<OpenBenchmarkRequest, 'runOptions'>): void {
   const leastBytes = inputBytes(benchmark.inputs);
   if (leastBytes <= memoryLimitBytes) return;

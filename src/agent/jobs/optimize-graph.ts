@@ -21,7 +21,7 @@ function hasSubgraphs(benchmark: Benchmark): boolean {
   return nodes.some(({ attributes }) => subgraphsOf(attributes).length > 0);
 }
 
-/** The optimized graph of a model whose dimensions were open while it was optimized, with the sizes that were asked for. */
+/** Gives a graph that was optimized with open dimensions the input sizes of its benchmark. */
 function withSizes(model: Model, { inputs }: Benchmark): Model {
   const { graph } = model;
   const sizes = inputs.filter(({ name }) => graph.inputs.includes(name));
@@ -33,8 +33,8 @@ function withSizes(model: Model, { inputs }: Benchmark): Model {
 }
 
 /**
- * Fills a graph's weights, has the framework optimize it, and takes the weights out again. The optimized graph says
- * nothing about the shapes of its values, so they are inferred, unless the graph has its own weights.
+ * Fills a graph's weights, lets the framework optimize the graph, and removes the weights again. The optimized graph
+ * has no shapes of its values, so they are inferred, unless the graph has its own weights.
  *
  * @throws PlatformError `unsupported` where the framework refuses the graph, `model` where running it fails, `storage`
  *   where the temporary folder cannot hold it
@@ -53,11 +53,11 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
     const path = await optimizeFilledModel(predictor, fillable, runOptions, options).catch((error: unknown) => {
       throw refusalOf(error, 'open');
     });
-    // The files of large weights are gone.
+    // The files of large weights no longer exist.
     const read = withSizes(await readModel(path, { keepsExternalData: false }), benchmark);
     const { graph, ...model } = hoistSubgraphWeights(read);
     const optimized = weightlessBenchmark({ ...model, graph: { ...graph, given: givenValues(benchmark) } });
-    // Of a graph with its own weights, the kernels are all that is looked at.
+    // For a graph with its own weights, only the kernels are used.
     const values =
       weights === undefined
         ? await inferTypes({ kind: 'infer-types', benchmark: optimized, memoryLimitBytes }, context)

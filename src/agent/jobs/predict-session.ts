@@ -25,7 +25,7 @@ export type BatchInput =
 
 export interface PredictBatch {
   readonly input: BatchInput;
-  /** Features of each element; 0 for as many as the manifest says. */
+  /** Most features of each element; 0 for as many as the manifest says. */
   readonly featureLimit: number;
 }
 
@@ -40,7 +40,7 @@ export interface Predicted {
 
 type Feeds = ReadonlyMap<string, TensorValue>;
 
-/** Made-up values differ between elements. An element has the same values in every batch. */
+/** Distance of the seeds of two elements: made-up values differ between elements, and not between batches. */
 const SEEDS_APART = 1 << 16;
 
 function sizeOf(input: BatchInput): number {
@@ -54,7 +54,7 @@ function sizeOf(input: BatchInput): number {
   }
 }
 
-/** One input's values of all elements. */
+/** The values of one input for all elements. */
 function stacked({ name, elementType, isBatched }: PredictionInput, elements: readonly ElementTensors[]): TensorValue {
   const values = elements.flatMap((element) => element.get(name) ?? []);
   const dims = values[0]?.dims ?? [];

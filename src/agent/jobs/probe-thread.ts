@@ -1,4 +1,4 @@
-// A thread that probes the core that the operating system gives it, whenever its process asks; see probe-threads.ts.
+// This thread probes its core whenever its process asks. The operating system chooses the core. See probe-threads.ts.
 import { workerData } from 'node:worker_threads';
 import { PROBE_TRIES, type ProbeThreadData, SLOTS } from './probe-threads.js';
 import { timeWork, warmUpWork } from './probe-work.js';

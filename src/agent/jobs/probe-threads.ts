@@ -6,20 +6,22 @@ export interface ProbeThreadData {
   readonly shared: SharedArrayBuffer;
 }
 
-/** Data that a thread shares with its process: the numbers of probes asked for and answered, and the last answer. */
+/**
+ * Data that a thread shares with its process: the numbers of requested and of answered probes, and the newest answer.
+ */
 export const SLOTS = { asked: 0, answered: 1, ns: 2 } as const;
 
-/** One try may meet an interrupt, or wait for its core. */
+/** Tries of one probe. An interrupt or a wait for the core may lengthen one of them. */
 export const PROBE_TRIES = 3;
 
 /** Longest wait for a thread that starts, or that gets no core. */
 const MOST_WAIT_MS = 1000;
 
-/** Threads that probe further cores at the same time as their process probes its own. */
+/** Threads that probe other cores while their process probes its own. */
 export class ProbeThreads {
   readonly #threads: Int32Array[] = [];
 
-  /** Asks so many threads; they begin at once. */
+  /** Asks this number of threads for a probe; they begin at once. */
   ask(threads: number): void {
     while (this.#threads.length < threads) this.#threads.push(this.#start());
     for (const slots of this.#threads.slice(0, threads)) {
@@ -28,7 +30,7 @@ export class ProbeThreads {
     }
   }
 
-  /** Waits for their answers. @returns nanoseconds of the slowest; 0 without threads, and where none answers */
+  /** Waits for the answers. @returns nanoseconds of the slowest one; 0 without threads, and where none answers */
   slowestNs(threads: number): number {
     return Math.max(0, ...this.#threads.slice(0, threads).map(answerOf));
   }

@@ -1,13 +1,16 @@
 /** Steps of the work that a probe times: 20 to 40 µs on a current processor. */
 const STEPS = 30_000;
 
-/** Calls until the JavaScript engine has compiled the work for good. */
+/** Number of calls after which the JavaScript engine no longer recompiles the work. */
 const WARMUP_CALLS = 300;
 
-/** The results of the work, which keep the engine from leaving the work out. */
+/** Receives the results of the work, so that the engine cannot remove the work as dead code. */
 const sink = new Int32Array(1);
 
-/** Six independent chains of integers: they occupy the execution units of a core as kernels do, and no memory. */
+/**
+ * Six chains of integer operations in three independent pairs. They occupy the execution units of a core as kernels do,
+ * and use no memory.
+ */
 function work(): void {
   let [a, b, c, d, e, f] = [1, 2, 3, 4, 5, 6];
   for (let step = 0; step < STEPS; step++) {
@@ -21,12 +24,12 @@ function work(): void {
   sink[0] = a + b + c + d + e + f;
 }
 
-/** Has the work compiled. */
+/** Makes the engine compile the work. */
 export function warmUpWork(): void {
   for (let call = 0; call < WARMUP_CALLS; call++) work();
 }
 
-/** Nanoseconds that the work takes now: the fastest of so many tries, since an interrupt lengthens one of them. */
+/** Nanoseconds that the work takes: the fastest of several tries, because an interrupt may lengthen one of them. */
 export function timeWork(nowNs: () => bigint, tries: number): number {
   let fastest = Infinity;
   for (let attempt = 0; attempt < tries; attempt++) {

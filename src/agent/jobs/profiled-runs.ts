@@ -17,7 +17,7 @@ export interface ProfiledRuns extends TimedRuns {
 /** A session with a profile. */
 export interface OpenProfiled {
   /**
-   * Warms up and runs; once, for it ends the profile.
+   * Warms up and runs. It can be called once, because it ends the profile.
    *
    * @throws PlatformError `unsupported` where the profile does not hold every run
    */

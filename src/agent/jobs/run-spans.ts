@@ -18,7 +18,7 @@ export interface RunSpansOptions {
   readonly bricks?: number | undefined;
 }
 
-/** `[1,3,224,224]`, several separated by semicolons. */
+/** Shapes as in `[1,3,224,224]`; several are separated by semicolons. */
 export function shapeText(shapes: readonly (readonly number[])[]): string {
   return shapes.map((dims) => `[${dims.join(',')}]`).join(';');
 }
@@ -52,8 +52,8 @@ function kernelSpan(kernel: ProfiledKernel, index: string, runUnixNano: bigint):
 }
 
 /**
- * The run's kernels. The framework's clock has another zero than ours. Its run is placed in the middle of the run
- * measured from outside, which is longer by some microseconds of the call.
+ * Spans of the run's kernels. The framework's clock has another origin than the clock of this process. So the profiled
+ * run is placed in the middle of the run measured from outside, which also includes some microseconds of the call.
  */
 function kernelSpans({ startNs, durationNs }: TimedRun, profiled: ProfiledRun): readonly TimedSpan[] {
   const callNs = Math.max(0, Math.floor((durationNs - profiled.durationNs) / 2));
@@ -61,7 +61,7 @@ function kernelSpans({ startNs, durationNs }: TimedRun, profiled: ProfiledRun): 
   return profiled.kernels.map((kernel, position) => kernelSpan(kernel, sequenceIndex('', position), runUnixNano));
 }
 
-/** A span of each run. */
+/** One span for each run. */
 export function runSpans(
   runs: readonly TimedRun[],
   { level, profile = [], bricks }: RunSpansOptions,
@@ -76,7 +76,7 @@ export function runSpans(
       attributes: {
         evaluation_trace_level: level,
         batch_index: position,
-        // Distinguishes it from a run of the model.
+        // Distinguishes a run of bricks from a run of a whole model.
         ...(bricks === undefined ? {} : { bricks }),
       },
       children: profiled === undefined ? [] : kernelSpans(run, profiled),
@@ -100,7 +100,7 @@ function spanOfRuns(
   return [{ name, level: 'APPLICATION_TRACE', startUnixNano, durationNs, attributes, children, error: undefined }];
 }
 
-/** Records a benchmark's warm-up, and its runs as deep as the trace goes. */
+/** Records spans of a benchmark's warm-up and of its runs, down to the traced level. */
 export function recordRuns(
   recorder: SpanRecorder,
   { warmups, runs }: TimedRuns,

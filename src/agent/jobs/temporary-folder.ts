@@ -8,7 +8,7 @@ import { inMemory } from '../../predictor/memory-folder.js';
 /** Names the machine, because containers with equal process ids may share the folder. */
 const PREFIX = `mlmodelscope-${hostname().replace(/[^a-zA-Z0-9.]/g, '_')}-`;
 
-/** Absolute path of a new folder of this process; nothing is made there. */
+/** Absolute path for a new folder of this process. The folder is not made. */
 export function temporaryFolderPath(): string {
   return resolve(tmpdir(), `${PREFIX}${process.pid}-${randomUUID()}`);
 }

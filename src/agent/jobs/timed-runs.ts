@@ -3,7 +3,7 @@ import type { PreparedRun } from '../../predictor/predictor.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import type { CoreProbe } from './core-probe.js';
 
-/** Dependencies of timing on its process. */
+/** Parts of the worker process that timing depends on. */
 export interface TimingContext {
   readonly nowNs: () => bigint;
   /** Called between runs, outside of the measured time: frees a run's outputs and lets pending events run. */
@@ -22,9 +22,11 @@ export interface TimedRun {
 
 /** The effect of a shared core on a series of runs. */
 export interface Sharing {
-  /** Runs that were left out, since the core was shared meanwhile. */
+  /** Number of runs that are left out because the core was shared during them. */
   readonly droppedRuns: number;
-  /** Share of the runs that were kept although the core was shared, since there were too few others; 0 to 1. */
+  /**
+   * Share of the kept runs during which the core was shared; 0 to 1. Such runs are kept if there are too few others.
+   */
   readonly sharedShare: number;
 }
 
@@ -33,7 +35,7 @@ export interface TimedRuns {
   readonly runs: readonly TimedRun[];
   /** The index of each of `runs` among all runs after the warm-ups. */
   readonly indices: readonly number[];
-  /** Runs after the warm-ups, with those that were left out. */
+  /** Number of runs after the warm-ups, including those that are left out. */
   readonly taken: number;
   readonly sharing: Sharing;
 }
@@ -41,28 +43,28 @@ export interface TimedRuns {
 /** How often a model runs, and with how many threads. */
 export type RunPlan = Pick<Protocol, 'warmupRuns' | 'runs' | 'minRuns' | 'timeBudgetMs'> & { readonly threads: number };
 
-/** Fewest milliseconds between two reports while running. */
+/** Shortest time between two progress reports during the runs. */
 const PROGRESS_INTERVAL_MS = 200;
 
 export function runDurationMs({ durationNs }: TimedRun): number {
   return durationNs / 1e6;
 }
 
-/** A run, and the slower one of the probes before and after it. */
+/** A run, and the duration of the slower probe of the two around it. */
 interface ProbedRun extends TimedRun {
   readonly probeNs: number;
 }
 
 /**
- * Time of runs between two probes of several cores. Before such a probe, the runtime's threads have to become idle, which takes
- * longer than the probe. With one thread, a probe follows each run.
+ * Total time of the runs between two probes of several cores. Before such a probe, the runtime's threads have to become
+ * idle, which takes longer than the probe. With one thread, a probe follows each run.
  */
 const PROBE_EVERY_MS = 100;
 
-/** Runs at most, for each run that the plan asks for. */
+/** Most runs that are made for each run that the plan asks for. */
 export const MOST_RUNS_PER_RUN = 4;
 
-/** A number of runs, and their time. */
+/** A number of runs, and their total time. */
 interface Amount {
   readonly runs: number;
   readonly ms: number;
@@ -74,7 +76,7 @@ function plus({ runs, ms }: Amount, more: Amount): Amount {
   return { runs: runs + more.runs, ms: ms + more.ms };
 }
 
-/** Whether a plan asks for no more than that. */
+/** Whether an amount of runs satisfies a plan. */
 function isEnough({ runs, ms }: Amount, plan: RunPlan): boolean {
   return runs >= plan.runs || (runs >= plan.minRuns && ms >= plan.timeBudgetMs);
 }
@@ -95,12 +97,12 @@ class RunCount {
     if (!isShared) this.#alone = plus(this.#alone, { runs: 1, ms });
   }
 
-  /** Runs that count, as far as is known. */
+  /** Number of runs so far that count. */
   get counted(): number {
     return this.#counting.runs;
   }
 
-  /** @param more further runs, which may count */
+  /** @param more further runs, which are assumed to count */
   isEnoughWith(more: Amount): boolean {
     return isEnough(plus(this.#counting, more), this.plan);
   }
@@ -111,7 +113,10 @@ class RunCount {
   }
 }
 
-/** The runs that count: as many as the plan asks for, first those with the core to themselves, then the least slowed. */
+/**
+ * Selects the runs that count, as many as the plan asks for: first the runs on a core that is not shared, then the runs
+ * with the fastest probes.
+ */
 function counted(taken: readonly ProbedRun[], plan: RunPlan, probe: CoreProbe): Omit<TimedRuns, 'warmups'> {
   const slownessOf = ({ probeNs }: ProbedRun): number => (probe.isShared(probeNs) ? probeNs : 0);
   const slowness = taken.map(slownessOf);
@@ -136,8 +141,9 @@ function counted(taken: readonly ProbedRun[], plan: RunPlan, probe: CoreProbe): 
 }
 
 /**
- * Warms a model up and runs it as often as the plan says, each run timed on its own. Runs during which the core was shared
- * with another machine do not count, as long as that does not last. The probes between the runs decide, never the latency.
+ * Warms a model up and runs it as often as the plan says. Each run is timed on its own. A run does not count if the
+ * core was shared with another machine during the run, unless the sharing lasts too long. The probes between the runs
+ * decide whether a run counts; its latency never does.
  */
 export async function timeRuns(
   model: PreparedRun,

@@ -15,7 +15,7 @@ function requestOf({ benchmark, runOptions, limits }: TraceJob): OpenBenchmarkRe
   return { benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
 }
 
-/** A failure of the framework as the error of a request that needs it to work. */
+/** Converts a failure of the framework to the error of a request that needs the model to work. */
 async function orRefuse<T>(stage: 'open' | 'run', work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -52,7 +52,7 @@ async function runProfiled(job: TraceJob, context: MeasureContext): Promise<Prof
   }
 }
 
-/** The kernels of all runs, those at the same place put together. */
+/** The kernels of all runs. Kernels at the same place in different runs are one entry. */
 export function kernelTraces(profile: readonly ProfiledRun[]): readonly KernelTrace[] {
   const found = new Map<string, KernelTrace & { readonly runMs: number[] }>();
   const add = (kernel: ProfiledKernel, index: string): void => {
@@ -79,8 +79,9 @@ export function kernelTraces(profile: readonly ProfiledRun[]): readonly KernelTr
 }
 
 /**
- * Runs a benchmark twice as often as its plan says: first as it is measured, then with the framework's own profile.
- * Each level of tracing slows the run down, and its cost is the difference to the level below.
+ * Runs a benchmark in two series, each as long as its protocol says: first as in a measurement, then with the
+ * framework's own profile. Each level of tracing slows the runs down. The cost of a level is its difference from the
+ * level below.
  *
  * Source: leveled experimentation; Li et al., XSP: Across-Stack Profiling and Analysis of Machine Learning Models on
  * GPUs (arXiv 1908.06869), section III-C.

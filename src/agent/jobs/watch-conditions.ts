@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Conditions } from '../../measurement/conditions.js';
 import type { Sharing } from './timed-runs.js';
 
-/** USER_HZ, which /proc/stat counts in: 100 on every Linux that Node runs on (proc_stat(5)). */
+/** Clock tick of /proc/stat: USER_HZ is 100 on every Linux that Node runs on (proc_stat(5)). */
 const MS_PER_TICK = 10;
 
 /** Processor time since boot, all cores together; ms. */
@@ -21,7 +21,7 @@ export function processorTimesIn(procStat: string): ProcessorTimes | undefined {
   return { cores, busyMs: (user + nice + system + irq + softirq) * MS_PER_TICK, stealMs: steal * MS_PER_TICK };
 }
 
-/** Time that the quota held a control group of version 2 back, from its cpu.stat; ms. */
+/** Time for which the CPU quota throttled a control group of version 2, from its cpu.stat; ms. */
 export function throttledMsIn(cpuStat: string): number | undefined {
   const microseconds = /^throttled_usec (\d+)$/m.exec(cpuStat)?.[1];
   return microseconds === undefined ? undefined : Number(microseconds) / 1000;
@@ -62,7 +62,7 @@ function difference(after: number | undefined, before: number | undefined): numb
  * Begins to watch the load by other processes on this machine.
  *
  * @param nowNs the clock
- * @returns the load since then; undefined where the operating system has no processor times
+ * @returns a function that gives the load since this call; undefined where the operating system has no processor times
  */
 export function watchConditions(
   nowNs: () => bigint,

@@ -12,13 +12,13 @@ import type { BatchInput, Predicted } from '../jobs/predict-session.js';
  */
 const MAX_BATCH_BYTES = 64 * 2 ** 20;
 
-/** Most bytes of one encoded picture: far more than those of cameras. */
+/** Most bytes of one encoded picture: far more than cameras produce. */
 export const MAX_IMAGE_BYTES = 32 * 2 ** 20;
 
 /** Most bytes of the features in one answer. Until it is sent, they take several times as much memory here. */
 const MAX_ANSWER_BYTES = 16 * 2 ** 20;
 
-/** Bytes of each feature, beside its output or label: its id and type, for the most part. */
+/** Bytes of each feature in addition to its output or label: mostly its id and type. */
 const FEATURE_BYTES = 80;
 
 /** An element that could not be made an input. */
@@ -37,7 +37,7 @@ export interface InputBatch {
   readonly failed: readonly FailedElement[];
 }
 
-/** Batches as they are needed. */
+/** Batches, which are made as they are needed. */
 export type Batches = AsyncIterable<InputBatch> | Iterable<InputBatch>;
 
 /** The features of one element. */
@@ -60,7 +60,7 @@ export interface ImageElement {
   readonly fetch: (maxBytes: number) => Uint8Array | Promise<Uint8Array>;
 }
 
-/** Errors of an input, which say nothing about the others. */
+/** Codes of errors that concern one input and not the others. */
 const OF_ONE_INPUT: ReadonlySet<ErrorCode> = new Set(['usage', 'not_found', 'timeout']);
 
 /** Pictures in batches. */
@@ -134,11 +134,14 @@ function isOfInput(error: unknown): error is PlatformError {
 /** Settings of predicting. */
 export interface PredictSettings {
   readonly featureLimit: number;
-  /** Whether an input that cannot be used ends everything, or is left out. */
+  /** Whether an input that cannot be used ends the call, or is left out. */
   readonly onBadInput: 'throw' | 'leave out';
 }
 
-/** The features of a batch's elements; of a batch that fails for an input that is left out, those of each by itself. */
+/**
+ * The outcomes of a batch's elements. If a batch fails because of an input, and bad inputs are left out, each element
+ * is predicted alone.
+ */
 async function outcomesOf(
   model: ModelInUse,
   { ids, input }: Pick<InputBatch, 'ids' | 'input'>,
@@ -160,7 +163,7 @@ async function outcomesOf(
   }
 }
 
-/** Failed elements at their places among the others. */
+/** Puts failed elements at their places among the others. */
 function inOrder(outcomes: readonly ElementOutcome[], failed: readonly FailedElement[], batchIndex: number) {
   const failures = (place: number): readonly ElementOutcome[] => {
     return failed.filter((one) => one.place === place).map((one) => ({ kind: 'failure', ...one, batchIndex }));
@@ -169,9 +172,9 @@ function inOrder(outcomes: readonly ElementOutcome[], failed: readonly FailedEle
 }
 
 /**
- * Predicts batch by batch, and yields the outcomes of the elements of each.
+ * Predicts batch by batch, and yields the outcomes of each batch's elements.
  *
- * @throws PlatformError what the batches and the model throw for other reasons than an input
+ * @throws PlatformError the errors of the batches and the model, except those of an input that is left out
  */
 export async function* predictEach(
   model: ModelInUse,
@@ -196,8 +199,8 @@ export async function* predictEach(
 /**
  * Predicts all batches.
  *
- * @throws PlatformError `usage` where the answer would be too large, that of the first input that cannot be used, and as
- *   {@link predictEach}
+ * @throws PlatformError `usage` where the answer would be too large, the error of the first input that cannot be used,
+ *   and as {@link predictEach}
  */
 export async function predictBatches(
   model: ModelInUse,

@@ -36,7 +36,10 @@ async function realPathOf(path: string, what: string): Promise<string> {
   });
 }
 
-/** Pictures below a folder, without following links to folders. */
+/**
+ * Pictures below a folder, without following links to folders. Yields '' for each other entry, so that callers can
+ * count all entries.
+ */
 export async function* imagesBelow(folder: string, depth = 0): AsyncGenerator<string> {
   const entries = await readdir(folder, { withFileTypes: true });
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -49,7 +52,8 @@ export async function* imagesBelow(folder: string, depth = 0): AsyncGenerator<st
 }
 
 /**
- * The pictures of a dataset, the folder `category/name` of those that the agent was started with, by their names.
+ * The pictures of a dataset in the order of their names. The dataset is the folder `category/name` within `root`, the
+ * folder that the agent was started with.
  *
  * @throws PlatformError `not_found` where there is none, `usage` where a name or a link in it leads elsewhere
  */
@@ -106,7 +110,7 @@ export async function readDatasetFile({ id, path }: DatasetFile, maxBytes: numbe
 }
 
 /**
- * Number of elements of a synthetic dataset: its name, or one batch without a name.
+ * Number of elements of a synthetic dataset: the number that is its name, or the size of one batch if it has no name.
  *
  * @throws PlatformError `usage`
  */

@@ -14,7 +14,7 @@ import { fetchUrl } from './url.js';
 
 /** Files and addresses that clients may read through this agent. */
 export interface PredictAccess {
-  /** The folder whose folders are datasets. */
+  /** The folder that contains the datasets. */
   readonly datasetsFolder?: string | undefined;
   /** IP addresses that pictures may be fetched from; by default those on the internet. */
   readonly isAllowedAddress?: ((address: string) => boolean) | undefined;

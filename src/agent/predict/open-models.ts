@@ -10,10 +10,10 @@ import type { WorkerRunner } from '../worker/worker-runner.js';
 import type { PredictOptions } from './options.js';
 import type { PredictBatch, Predicted } from '../jobs/predict-session.js';
 
-/** Each holds a whole model in memory. */
+/** Most open models. Each holds a whole model in memory. */
 const MAX_OPEN = 8;
 
-/** Calls that predict, each with a batch of pictures and the features found so far. */
+/** Most calls that predict at a time, each with a batch of pictures and the features found so far. */
 const MAX_CALLS = 16;
 
 /** A model that was not used for this long may be closed to open another one. */
@@ -146,7 +146,7 @@ export class OpenModels {
       const process = await this.#start(opened.model, signal);
       opened.process = process;
       this.#forgetWith(id, process);
-      // Closed meanwhile.
+      // The model was closed meanwhile.
       if (this.#open.get(id) !== opened) await process.kill();
     } catch (error) {
       this.#open.delete(id);

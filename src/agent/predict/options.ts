@@ -29,7 +29,7 @@ function checkedNumber(value: number, max: number, name: string): number {
 }
 
 /**
- * Checks the options of a request. Unset options are those with which the model was opened.
+ * Checks the options of a request. Unset options have the values with which the model was opened.
  *
  * @param opened the options that the model was opened with
  * @throws PlatformError `usage` for invalid options, `unsupported` for a missing device
@@ -42,7 +42,7 @@ export function predictOptionsOf(message: PredictionOptions | undefined, opened?
     const device = other[0].slice(0, 100);
     throw new PlatformError('unsupported', `the request asks for a ${device}; this agent runs models on the processor`);
   }
-  // The platform's numbers of the levels are their places.
+  // The platform's number of a level is its index in the list.
   const levelNumber: number = executionOptions?.traceLevel ?? 0;
   const traceLevel = TRACE_LEVELS.find((_, number) => number === levelNumber);
   if (traceLevel === undefined) throw new PlatformError('usage', 'options.execution_options.trace_level is unknown');
@@ -62,7 +62,7 @@ export function predictOptionsOf(message: PredictionOptions | undefined, opened?
 }
 
 /**
- * Elements of the batches that a model is given.
+ * Number of elements in each batch for a model.
  *
  * @throws PlatformError `usage` where the model takes no batches of that size
  */

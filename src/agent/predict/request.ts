@@ -6,10 +6,10 @@ import type { Framework } from '../../predictor/predictor.js';
 import { isSameFramework } from '../../base/framework-name.js';
 import { isAny, isLatest } from '../../base/platform-name.js';
 
-/** Pictures of one request. */
+/** Most inputs of one request. */
 const MAX_INPUTS = 1000;
 
-/** @throws PlatformError `usage` for no pictures, or too many; `field` is their name in the request */
+/** @throws PlatformError `usage` for no inputs, or too many; `field` is the name of their field in the request */
 export function requireInputs(inputs: readonly unknown[], field: string): void {
   if (inputs.length === 0) throw new PlatformError('usage', `${field} is empty`);
   if (inputs.length <= MAX_INPUTS) return;

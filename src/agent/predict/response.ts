@@ -7,7 +7,7 @@ import { toWireFeature } from '../wire/feature-wire.js';
 import type { ElementResult } from './batches.js';
 import type { PredictOptions } from './options.js';
 
-/** Attributes of an element's batch in a trace at APPLICATION_TRACE. */
+/** Metadata on the batch of an element, for calls that are traced at APPLICATION_TRACE or deeper. */
 function timesOf({ batch, batchIndex }: ElementResult): FeatureResponse['metadata'] {
   return {
     batch_index: String(batchIndex),
@@ -18,7 +18,7 @@ function timesOf({ batch, batchIndex }: ElementResult): FeatureResponse['metadat
   };
 }
 
-/** The features of one element as the contract has them. */
+/** The features of one element as a message of the contract. */
 export function toFeatureResponse(result: ElementResult, { requestId, traceLevel }: PredictOptions): FeatureResponse {
   return {
     id: randomUUID(),
@@ -29,7 +29,7 @@ export function toFeatureResponse(result: ElementResult, { requestId, traceLevel
   };
 }
 
-/** Id of the trace that a call is in; else the one that its client says; '' for none. */
+/** Id of the active trace of a call; else the id that its client gives; '' for none. */
 export function traceIdOf({ traceId }: PredictOptions): string {
   return activeTracing()?.traceId() ?? traceId;
 }

@@ -52,7 +52,7 @@ function integerWithin(value: number | bigint, name: string, elementType: Elemen
   return fail(`${name} takes whole numbers from ${low} to ${high} (${elementType}); found ${value}`);
 }
 
-/** The numbers as the model's input has them. */
+/** The numbers in the element type of the model's input. */
 function converted(numbers: Numbers, name: string, elementType: ElementType): Uint8Array<ArrayBuffer> {
   const { array, kind, fed } = ELEMENT_TYPES[elementType];
   if (!fed || kind === 'string') fail(`${name} has elements of ${elementType}, which cannot be given`);
@@ -72,7 +72,7 @@ function shown(sizes: readonly (number | undefined)[]): string {
   return `[${sizes.map((size) => size ?? 'any').join(', ')}]`;
 }
 
-/** The dimensions that fit the input: those that are given, or these without or with a first one of 1. */
+/** The dimensions that fit the input: the given ones, or these with a leading 1 removed or added. */
 function fittingDims(dims: readonly number[], { name, sizes }: PredictionInput): readonly number[] {
   const candidates = [dims, ...(dims[0] === 1 ? [dims.slice(1)] : []), [1, ...dims]];
   const fits = candidates.find((candidate) => {
@@ -110,7 +110,7 @@ function shapesOf(tensors: ElementTensors): string {
 }
 
 /**
- * Batches of elements that are given as tensors. A batch has elements of equal shapes, one after another.
+ * Batches of elements that are given as tensors. A batch has consecutive elements of equal shapes.
  *
  * @throws PlatformError `unsupported` for a model whose batch is fixed at more than one
  */

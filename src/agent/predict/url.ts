@@ -31,7 +31,7 @@ function readAnswer({ url, response }: OpenedUrl, maxBytes: number, signal: Abor
       else pieces.push(piece);
     });
     response.on('end', () => {
-      // An answer that does not say how long it is ends with its connection, which the signal ends as well.
+      // An answer without a stated length ends with its connection. The signal ends the connection as well.
       if (signal.aborted) reject(urlFailure(url, 'its answer did not end in time'));
       else resolve(Buffer.concat(pieces));
     });

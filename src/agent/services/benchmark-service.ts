@@ -40,16 +40,19 @@ import {
 /** Time limit for inferring types, which takes one run of a graph. */
 const INFER_TYPES_LIMIT_MS = 5 * 60_000;
 
-/** One session and one run. */
+/** Time limit for optimizing, which takes one session and one run. */
 const OPTIMIZE_LIMIT_MS = 10 * 60_000;
 
 /** Longest name of a model in a trace. */
 const MOST_NAME_CHARACTERS = 1000;
 
-/** Part of the memory limit that the values of graphs may take which are optimized beside each other. */
+/** Share of the memory limit for the inputs of all graphs that are optimized or typed beside each other. */
 const SHARE_BESIDE = 1 / 8;
 
-/** Whether other graphs may be optimized beside this one. Otherwise it may take all memory that an agent gives. */
+/**
+ * Whether other graphs may be optimized or typed beside this one. Otherwise it runs alone and may take all memory of
+ * the limit.
+ */
 function leavesRoom({ inputs }: Benchmark, machine: Machine): boolean {
   const bytes = inputBytes(inputs);
   return bytes <= (defaultMemoryLimitBytes(machine) * SHARE_BESIDE) / machine.cores;
@@ -64,7 +67,11 @@ export interface BenchmarkServiceOptions {
   readonly weightFiles: ReadonlyMap<string, string>;
 }
 
-/** The benchmark with the path of the file that has its weights, where it names one. @throws PlatformError `usage` for an unknown one */
+/**
+ * Replaces a benchmark's handle of a file with weights by the path of the file.
+ *
+ * @throws PlatformError `usage` for an unknown handle
+ */
 function withWeightFile(benchmark: Benchmark, weightFiles: ReadonlyMap<string, string>): Benchmark {
   if (benchmark.weights === undefined) return benchmark;
   const weights = weightFiles.get(benchmark.weights);
@@ -121,7 +128,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const runOptions = fromWireRunOptions(request.runOptions);
       const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
       const onProgress = (progress: MeasureProgress): void => {
-        // A client that has stopped reading gets no error.
+        // A client that stops reading causes no error: its messages would accumulate.
         if (signal.aborted || call.writableNeedDrain) return;
         call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
       };

@@ -3,7 +3,7 @@ import os from 'node:os';
 import { type RunOptions, type System, withFingerprint } from '../../measurement/system.js';
 import type { Framework } from '../../predictor/predictor.js';
 
-/** A machine, by its operating system. */
+/** A machine, as its operating system describes it. */
 export interface Machine {
   readonly processor: string;
   readonly architecture: string;
@@ -76,7 +76,7 @@ function readCacheBytes(): number {
 /** The part of this machine that this process may use. */
 export function readMachine(): Machine {
   const cpuInfo = readCpuInfo();
-  // A control group's limit; 0 or more than the machine has where there is none.
+  // The limit of the control group. Without a limit, it is 0 or more than the memory of the machine.
   const constrainedBytes = process.constrainedMemory() ?? 0;
   const totalBytes = os.totalmem();
   return {

@@ -31,7 +31,7 @@ import { withinTime } from '../predict/time-limit.js';
 /**
  * Finds a model by name for the framework of this agent. An empty version means any.
  *
- * @throws PlatformError `not_found`, `unsupported` where it asks for another framework
+ * @throws PlatformError `not_found`, `unsupported` where the model asks for another framework
  */
 export type ResolveModel = (name: string, version: string, framework: Framework) => Promise<PredictionModel>;
 
@@ -49,7 +49,7 @@ interface PredictRequest {
   readonly options?: PredictionOptions | undefined;
 }
 
-/** Adds the platform's service that opens models and predicts with them. Each has a process of its own. */
+/** Adds the platform's service that opens models and predicts with them. Each model has its own process. */
 export function addPredictService(server: RpcServer, service: PredictServiceOptions): void {
   const { framework, calls, resolveModel, models, inputs } = service;
 

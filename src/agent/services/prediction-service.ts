@@ -24,7 +24,10 @@ import type { Predicted } from '../jobs/predict-session.js';
 import { toWireSystem } from '../wire/benchmark-wire.js';
 import { describeSystem, type Machine } from './describe-system.js';
 
-/** Most bytes of the features of one input: a message has no more, and a mask takes several times as much to be made. */
+/**
+ * Most bytes of the features of one input. They have to fit into a message, and making a mask takes several times its
+ * size in memory.
+ */
 const MAX_FEATURES_BYTES = MAX_MESSAGE_BYTES / 4;
 
 type Answer = Omit<PredictEachResponse, 'total' | 'traceId' | 'batch'>;

@@ -37,8 +37,8 @@ export interface RunningAgent {
   /** host:port, as `connectAgent` takes it. */
   readonly address: string;
   /**
-   * Opens another address on loopback for this process, without TLS, because the certificate names the machine as others
-   * do. It accepts a token of its own only.
+   * Opens another address on loopback for this process. It has no TLS, because the certificate has the name that other
+   * machines use for this one. It accepts only its own token.
    *
    * @throws PlatformError as the server's `listen`
    */
@@ -47,7 +47,7 @@ export interface RunningAgent {
   close(): Promise<void>;
 }
 
-/** Time limit of opening a model or predicting for a batch, beside the call's own time limit. */
+/** Time limit of opening a model or predicting for a batch, in addition to the call's own time limit. */
 const PREDICT_LIMIT_MS = 15 * 60_000;
 
 const knowsNoModels: ResolveModel = (name) => {

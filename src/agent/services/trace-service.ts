@@ -20,7 +20,7 @@ import { fromWireBenchmark, fromWireProtocol, fromWireRunOptions, toWireProgress
 /** Far below the limit of a message: a span has about a kilobyte. */
 const SPANS_PER_MESSAGE = 500;
 
-/** Runs the work in the trace of the caller. The server has set it already unless tracing was off until now. */
+/** Runs the work in the caller's trace. The server has already set this trace, unless tracing was off until now. */
 async function inCallersTrace<T>(metadata: Metadata, work: () => Promise<T>): Promise<T> {
   if (activeTracing() !== undefined) return work();
   const tracing = await requireTracing({ serviceName: 'mlmodelscope-agent', environment: process.env });
@@ -39,7 +39,7 @@ export function addTraceService(server: RpcServer, options: BenchmarkServiceOpti
       const runOptions = fromWireRunOptions(request.runOptions);
       const { protocol, limits } = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
       const onProgress = (progress: MeasureProgress): void => {
-        // A client that has stopped reading gets no error.
+        // A client that stops reading causes no error: its messages would accumulate.
         if (signal.aborted || call.writableNeedDrain) return;
         call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
       };

@@ -2,16 +2,19 @@ import type { Measurement } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import type { MachineSpread, MeasureRequest } from '../benchmark-agent.js';
 
-/** One request in so many is measured on all machines. */
+/** One request in this many is measured on all machines, and at most this many requests. */
 const ONE_IN = 10;
 const MOST_CHECKED = 16;
 
-/** Machines that differ less pass for identical: one that is as close to the median of all is no outlier. */
+/**
+ * Machines that differ less than this, relatively, count as identical: a machine as close to the median is no outlier.
+ */
 export const LEAST_DIFFERENCE = 0.1;
 
 /**
- * Modified z-score from which a value is an outlier, and the factor that makes a standard deviation of the median absolute
- * deviation of normal values: Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993).
+ * Modified z-score from which a value is an outlier, and the factor that converts the median absolute deviation of
+ * normally distributed values to their standard deviation. Source: Iglewicz and Hoaglin, How to Detect and Handle
+ * Outliers (1993).
  */
 const OUTLIER_SCORE = 3.5;
 const DEVIATIONS_PER_MAD = 1.4826;
@@ -20,8 +23,9 @@ const DEVIATIONS_PER_MAD = 1.4826;
 const LEAST_MACHINES = 3;
 
 /**
- * The requests that all machines measure, to be compared: a tenth of those that are measured in the same way, bricks
- * where there are some. Signatures are hashes, so that the lowest of them are a random choice that is the same each time.
+ * The requests that all machines measure for the comparison: a tenth of the requests with the same setup, only bricks
+ * if there are any. It takes the requests with the lowest signatures. Signatures are hashes, so this choice is random
+ * and the same each time.
  */
 export function requestsToCompare(requests: readonly MeasureRequest[]): readonly MeasureRequest[] {
   const bricks = requests.filter(({ context }) => context !== undefined);
@@ -42,7 +46,7 @@ export interface Compared<Machine> {
   readonly ms: readonly (number | undefined)[];
 }
 
-/** Latency by a measurement; undefined for one that failed. */
+/** Latency from a measurement; undefined for one that failed. */
 export function comparedMs({ outcome }: Measurement): number | undefined {
   if (outcome.kind === 'failure') return undefined;
   return Math.max(0, trimmedMean(outcome.runMs) - (outcome.overheadMs ?? 0));
@@ -50,7 +54,7 @@ export function comparedMs({ outcome }: Measurement): number | undefined {
 
 export interface Outlier<Machine> {
   readonly machine: Machine;
-  /** Relative difference from the median of all machines: 0.5 takes half as long again. */
+  /** Relative difference from the median of all machines: a machine with 0.5 takes 50 % longer. */
   readonly difference: number;
 }
 
@@ -75,9 +79,9 @@ function relativeDeviation(values: readonly number[]): number {
 }
 
 /**
- * Compares machines by the time that the same requests take on each, in sum: a model's latency is a sum over its bricks
- * as well. An outlier is further from the median than the spread of the others explains, and than machines that pass for
- * identical may be.
+ * Compares machines by the total time that the same requests take on each, because a model's latency is also a sum over
+ * its bricks. An outlier is further from the median than the spread of the others explains, and further than
+ * {@link LEAST_DIFFERENCE}.
  */
 export function compareMachines<Machine>(compared: readonly Compared<Machine>[]): Comparison<Machine> {
   const places = [...(compared[0]?.ms.keys() ?? [])];

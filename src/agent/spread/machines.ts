@@ -3,7 +3,7 @@ import type { BenchmarkAgent } from '../benchmark-agent.js';
 
 /** One of several machines that share the work. */
 export interface Machine {
-  /** As messages call it: the address of its agent. */
+  /** Its name in messages: the address of its agent. */
   readonly name: string;
   readonly agent: BenchmarkAgent;
 }
@@ -34,7 +34,7 @@ export class Machines {
     return this.#working;
   }
 
-  /** Does without a machine from now on. */
+  /** Stops using a machine. */
   leaveOut(machine: Machine, why: string): void {
     const place = this.#working.indexOf(machine);
     if (place < 0) return;
@@ -51,7 +51,7 @@ export class Machines {
   }
 
   /**
-   * Asks the machines in turns; where one fails, another one is asked.
+   * Asks the machines in turn. If one fails, it asks another one.
    *
    * @throws PlatformError for an error that the request itself causes, and `unavailable` where no machine is left
    */

@@ -12,12 +12,12 @@ import type { Numbered } from '../client/requests-together.js';
 import { type Compared, comparedMs, compareMachines, LEAST_DIFFERENCE, requestsToCompare } from './compare-machines.js';
 import { isOfMachine, type Machine, Machines } from './machines.js';
 
-/** Work that so many agents did not survive is not given to another one. */
+/** Work during which this many agents ended is not given to another agent. */
 const MOST_LOSSES = 3;
 
 interface Work {
   readonly requests: readonly Numbered[];
-  /** Agents that ended while they did it. */
+  /** Number of agents that ended during this work. */
   readonly losses: number;
 }
 

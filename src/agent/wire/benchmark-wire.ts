@@ -1,5 +1,5 @@
-// Between the messages of proto/mlmodelscope/benchmark/v1 and this project's own types. `fromWire…` checks what it gets
-// and throws PlatformError `usage`; the caller knows which side was wrong.
+// Converts between the messages of proto/mlmodelscope/benchmark/v1 and this project's own types. `fromWire…` checks its
+// message and throws PlatformError `usage`; the caller knows which side was wrong.
 import { z } from 'zod';
 import * as wire from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { PlatformError } from '../../base/errors.js';
@@ -93,7 +93,7 @@ export function toWireProtocol({ protocol, occasion, limits }: WireSetup): wire.
 }
 
 /**
- * @param defaultMemoryLimitBytes stands for the message's 0
+ * @param defaultMemoryLimitBytes the limit if the message has 0
  * @throws PlatformError `usage`
  */
 export function fromWireProtocol(message: wire.Protocol | undefined, defaultMemoryLimitBytes: number): WireSetup {
@@ -147,7 +147,7 @@ export function fromWireSystem(message: wire.System | undefined): System {
   return check(systemSchema, system, 'system');
 }
 
-/** @param first the first brick of the session, and how many are measured in it; undefined where it is no session of bricks */
+/** @param session index of its first brick and number of its bricks; absent for a session without bricks */
 export function toWireProgress(
   { phase, runsDone, runsTotal, waitsFor = 0 }: MeasureProgress,
   { index, together }: Pick<RequestProgress, 'index' | 'together'> = { index: 0, together: 0 },
@@ -196,7 +196,7 @@ export function toWireConditions(conditions: Conditions | undefined): wire.Condi
   return { ...conditions, stealMs, othersMs, throttledMs, lowestMhz, highestMhz, droppedRuns, sharedShare };
 }
 
-/** Leaves unknown fields out: a message has them as undefined. */
+/** Leaves out unknown values, which a message has as undefined fields. */
 export function fromWireConditions(message: wire.Conditions | undefined): { readonly conditions?: unknown } {
   if (message === undefined) return {};
   return { conditions: Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined)) };
@@ -244,7 +244,7 @@ const MAX_INT64 = 2n ** 63n - 1n;
 
 export function toWireValues(values: ReadonlyMap<string, InferredValue>): wire.ValueType[] {
   return [...values].map(([name, { elementType, dims, content, minimum, maximum }]) => {
-    // An uint64 can exceed the message's int64; then the value has no range.
+    // A uint64 can exceed the message's int64; then the value has no range.
     const hasRange = minimum !== undefined && maximum !== undefined && maximum <= MAX_INT64;
     const range = hasRange ? { minimum, maximum } : { minimum: undefined, maximum: undefined };
     return { name, elementType, dims: dims.map(BigInt), content, ...range };

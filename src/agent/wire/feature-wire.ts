@@ -1,4 +1,4 @@
-// Between the platform's messages of features and this project's own types.
+// Converts between the platform's messages of features and this project's own types.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type Feature, FeatureType } from '../../generated/mlmodelscope/org/dlframework/features.js';
@@ -74,7 +74,7 @@ function boxIn(box: Omit<DetectedBox, 'probability'>, probability: number): Dete
   return { index, label, probability, xmin, xmax, ymin, ymax };
 }
 
-/** @throws Error for a feature of another kind, or one that is not what its metadata say */
+/** @throws Error for a feature of an unknown kind, or one that contradicts its metadata */
 export function fromWireFeature({ probability, metadata, feature }: Feature): PredictedFeature {
   switch (feature?.$case) {
     case 'classification':

@@ -5,11 +5,11 @@ import { runOptionsSchema } from '../../measurement/system.js';
 import { MOST_LISTED_VALUES } from '../../onnx/model/model.js';
 import { ELEMENT_TYPE_NAMES } from '../../onnx/model/element-type.js';
 
-// Limits of a request. The worker process gets every request that passes, and limits its memory and time.
+// Limits of a request. The worker process gets every request that passes; the agent limits its memory and time.
 
 const MAX_INPUTS = 100_000;
 const MAX_RANK = 64;
-/** Most bytes of all inputs together: more than any machine that this runs on has, and far below 2^53. */
+/** Most bytes of all inputs together: more than the memory of any machine that this runs on, and far below 2^53. */
 const MAX_FILLED_BYTES = 2 ** 44;
 
 export const elementTypeSchema = z.enum(ELEMENT_TYPE_NAMES);

@@ -1,4 +1,4 @@
-// Between the messages of proto/mlmodelscope/trace/v1 and this project's own types.
+// Converts between the messages of proto/mlmodelscope/trace/v1 and this project's own types.
 import { z } from 'zod';
 import * as wire from '../../generated/mlmodelscope/trace/v1/trace.js';
 import { conditionsSchema } from '../../measurement/conditions.js';
@@ -9,13 +9,13 @@ import { includesLevel, type TraceLevel } from '../../tracing/trace-level.js';
 import type { LayerTrace } from '../layer-trace.js';
 import { fromWireConditions, toWireConditions, toWireSystem } from './benchmark-wire.js';
 
-/** The deepest level of this wire: the runtimes here do not trace libraries and hardware. */
+/** FRAMEWORK is the deepest level of this contract: the runtimes here do not trace libraries and hardware. */
 export function toWireLevel(level: TraceLevel): wire.TraceLevel {
   if (includesLevel(level, 'FRAMEWORK_TRACE')) return wire.TraceLevel.FRAMEWORK;
   return includesLevel(level, 'MODEL_TRACE') ? wire.TraceLevel.MODEL : wire.TraceLevel.APPLICATION;
 }
 
-/** The deepest level, for a level that is unset or that only a newer version knows. */
+/** A level that is unset or that only a newer version knows becomes the deepest level. */
 export function fromWireLevel(level: wire.TraceLevel): TraceLevel {
   switch (level) {
     case wire.TraceLevel.APPLICATION:

@@ -8,11 +8,11 @@ export interface JobLimits {
 
 /** The limits of a job, while it runs. */
 export interface Enforcement {
-  /** The job's time does not pass: it waits. */
+  /** Stops the time limit while the job waits. */
   pause(): void;
-  /** The job begins, with all of its time. */
+  /** Starts the full time limit: the job begins. */
   begin(): void;
-  /** The limit that the process was ended for. */
+  /** The failure for which the process was ended; undefined where the job broke no limit. */
   broken(): Failure | undefined;
   peakBytes(): number;
   stop(): void;

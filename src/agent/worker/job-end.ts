@@ -11,14 +11,14 @@ export interface Died {
   readonly kind: 'died';
   readonly failure: Failure;
   readonly elapsedMs: number;
-  /** The part of it before the first run. */
+  /** The part of `elapsedMs` before the first run. */
   readonly preparingMs: number;
   readonly peakMemoryBytes: number;
 }
 
 export type JobEnd = JobResult | Died;
 
-/** Whether the process may be in an unknown state after such an end of a job. */
+/** Whether the process may be in an unknown state after a job that ended in this way. */
 export function isFailure(end: JobEnd): boolean {
   if (end.kind === 'measured') return end.measured.outcome.kind === 'failure';
   if (end.kind === 'measured-bricks') return end.measured.some(({ outcome }) => outcome.kind === 'failure');
@@ -40,7 +40,7 @@ export function errorOfEnd(end: JobEnd): PlatformError {
 }
 
 /**
- * A process that died is a measurement like any other.
+ * The measurement of a job. If its process died, the outcome of the measurement is a failure.
  *
  * @throws PlatformError where the request was wrong
  */
@@ -51,7 +51,7 @@ export function measuredOf(end: JobEnd): Measured {
 }
 
 /**
- * The same for so many bricks together, each with its share of the cost.
+ * The same for bricks that are measured together. If the process died, each brick has an equal share of the cost.
  *
  * @throws PlatformError where the request was wrong
  */
@@ -61,7 +61,7 @@ export function measuredBricksOf(end: JobEnd, bricks: number): readonly Measured
   throw errorOfEnd(end);
 }
 
-/** @param bricks that died with it */
+/** @param bricks number of the bricks that the process measured */
 function deathOf({ failure, elapsedMs, preparingMs, peakMemoryBytes }: Died, bricks: number): Measured {
   const cost = { costMs: elapsedMs / bricks, sessionMs: preparingMs / bricks };
   return { outcome: { kind: 'failure', ...failure }, ...cost, peakMemoryBytes };

@@ -4,12 +4,12 @@ import { LIFELINE_FILE_DESCRIPTOR } from '../jobs/job.js';
 import { removeTemporaryFolders } from '../jobs/temporary-folder.js';
 
 /**
- * A thread that ends the worker process when its agent ends. The other end of a pipe is open as long as the agent runs;
- * the kernel closes it however the agent ends, kill -9 included. Measuring blocks the process's main thread, possibly
- * for long or for ever, so this thread waits, without ever waking up in between, and ends the process.
+ * A thread that ends the worker process when its agent ends. The agent holds the other end of a pipe. The kernel closes
+ * that end however the agent ends, including kill -9. Measuring may block the main thread of the process for a long
+ * time or forever. So this thread waits until the pipe closes, without waking up before, and then ends the process.
  */
 export interface LifelineData {
-  /** The folder and the files beside it are removed before the process ends. */
+  /** The thread removes this folder and its counterpart in memory before it ends the process. */
   readonly temporaryFolder: string;
 }
 

@@ -2,8 +2,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The variable with the name of a group, whose processes wait for each other only. Tests use it, which measure at the same
- * time and read no times from it.
+ * Environment variable with the name of a group. Processes of a group wait only for each other. Tests use it: they
+ * measure at the same time and do not use the times.
  */
 export const TURN_GROUP_VARIABLE = 'MLMODELSCOPE_TURN_GROUP';
 
@@ -11,9 +11,9 @@ export const TURN_GROUP_VARIABLE = 'MLMODELSCOPE_TURN_GROUP';
 const ADDRESS_BYTES = 108;
 
 /**
- * An address in Linux's abstract name space (unix(7)): no file, no rights, and free as soon as its process ends, however
- * it ends. Processes see each other by it where they share a network name space. Versions of Node differ in whether they
- * fill up a shorter name.
+ * An address in Linux's abstract namespace (unix(7)). It needs no file and no permissions, and it is free as soon as
+ * its process ends, however it ends. All processes in the same network namespace see it. The name has the full length,
+ * because versions of Node differ in whether they pad a shorter name.
  */
 function machineAddress(): string {
   const group = process.env[TURN_GROUP_VARIABLE];
@@ -21,23 +21,23 @@ function machineAddress(): string {
   return `\0${name}`.slice(0, ADDRESS_BYTES).padEnd(ADDRESS_BYTES, '\0');
 }
 
-/** Time between two tries where the holder takes no connection. */
+/** Time between two tries if the holder accepts no connection. */
 const PAUSE_MS = 50;
 
-/** A process number: Linux has at most 2^22 of them (proc(5), pid_max). */
+/** A process id: Linux has at most 2^22 of them (proc(5), pid_max). */
 const PROCESS = /^\d{1,7}$/;
 
 /** The right to measure on this machine. One process has it at a time. */
 export interface MachineTurn {
-  /** Gives the right to the processes that wait. */
+  /** Releases the right, so that a waiting process can take it. */
   release(): void;
 }
 
 /**
- * Waits until no other process measures on this machine. On systems other than Linux, nothing is waited for.
+ * Waits until no other process measures on this machine. On systems other than Linux, it does not wait.
  *
- * @param holder the process that others are told of
- * @param onWaiting called where this process has to wait; with the process that it waits for, once that is known
+ * @param holder id of the process that other processes see as the holder
+ * @param onWaiting called if this process has to wait, and again with the holder's process id once it is known
  */
 export async function takeMachineTurn(holder: number, onWaiting: (holder?: number) => void): Promise<MachineTurn> {
   if (process.platform !== 'linux') return { release: () => undefined };
@@ -55,13 +55,13 @@ function tryToTake(holder: number): Promise<MachineTurn | undefined> {
     const waiting = new Set<Socket>();
     const server = createServer((socket) => {
       waiting.add(socket);
-      // A process that waits no longer.
+      // That process no longer waits.
       socket.on('error', () => waiting.delete(socket));
       socket.write(String(holder));
     });
     server.once('error', (error) => {
       const isTaken = 'code' in error && error.code === 'EADDRINUSE';
-      // Where the system allows no such address, nothing is waited for.
+      // If the system does not allow such an address, this process does not wait.
       resolve(isTaken ? undefined : { release: () => undefined });
     });
     server.listen({ path: machineAddress() }, () => resolve({ release: () => release(server, waiting) }));
@@ -74,7 +74,7 @@ function release(server: Server, waiting: ReadonlySet<Socket>): void {
   for (const socket of waiting) socket.destroy();
 }
 
-/** Waits for the end of the holder's right. @returns false where it takes no connection */
+/** Waits until the holder releases its right. @returns false where the holder accepts no connection */
 function holderEnds(onWaiting: (holder: number) => void): Promise<boolean> {
   return new Promise((resolve) => {
     let isConnected = false;

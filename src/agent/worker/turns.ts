@@ -1,12 +1,12 @@
 import { PlatformError } from '../../base/errors.js';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
 
-/** Requests hold their benchmark's bytes while they wait, up to 64 MiB each. */
+/** Most requests that wait. Each holds its benchmark's bytes meanwhile, up to 64 MiB. */
 const MAX_WAITING = 32;
 
 export interface TurnOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called where the task has to wait; with the process that it waits for, where that is another agent's. */
+  /** Called if the task has to wait; with the id of the process that it waits for, if another agent holds the turn. */
   readonly onWaiting?: ((holder?: number) => void) | undefined;
   /** Whether the task may run beside other tasks with this option. */
   readonly beside?: boolean | undefined;
@@ -18,8 +18,8 @@ interface Waiting {
 }
 
 /**
- * Lets tasks run one at a time, first come, first served: other work disturbs a measurement. Tasks that time nothing may run
- * beside each other.
+ * Lets tasks run one at a time, first come, first served, because other work disturbs a measurement. Tasks that time
+ * nothing may run beside each other.
  */
 export class Turns {
   readonly #waiting: Waiting[] = [];
@@ -32,8 +32,8 @@ export class Turns {
   constructor(private readonly mostBeside: number) {}
 
   /**
-   * A clock that divides wall time equally among the tasks that run now. The times of several tasks by this clock add up to
-   * the wall time of all. Milliseconds.
+   * A clock that divides wall time equally among the tasks that run now. The times of several tasks by this clock add
+   * up to the wall time of all. Milliseconds.
    */
   get sharedMs(): number {
     const nowMs = performance.now();
@@ -103,7 +103,7 @@ export class Turns {
       };
       const leave = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-        // Those behind it may be allowed to start where it was not.
+        // The tasks behind it may start where this one had to wait.
         this.#startWaiting();
         if (signal !== undefined) reject(cancellationOf(signal));
       };

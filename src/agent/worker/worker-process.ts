@@ -21,15 +21,15 @@ import {
 import { removeTemporaryFolders, temporaryFolderPath } from '../jobs/temporary-folder.js';
 import { enforceLimits, type JobLimits } from './enforce-limits.js';
 
-/** Loading Node and the runtime takes a quarter of a second; a machine that swaps may take long. */
+/** Loading Node and the runtime takes a quarter of a second, and much longer on a machine that swaps. */
 const START_LIMIT_MS = 60_000;
 
-/** Times that a process is started which is killed while it starts. */
+/** Most attempts to start a process that is killed while it starts. */
 const MOST_STARTS = 3;
 
 const LAST_WORDS_LENGTH = 4096;
 
-/** A process is replaced after a few dozen jobs, or once it keeps this much memory after a job: sessions leak. */
+/** A process is replaced after this many jobs, or once it keeps this much more memory after a job: sessions leak. */
 const MAX_JOBS = 64;
 const MAX_KEPT_BYTES = 256 * 2 ** 20;
 
@@ -40,7 +40,7 @@ const MAX_KEPT_BYTES = 256 * 2 ** 20;
  */
 const SETTLED_ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: `${32 * 2 ** 20}`, MALLOC_TRIM_THRESHOLD_: `${64 * 2 ** 20}` };
 
-/** The fastest probe of a machine's core, as all its processes know it; see core-probe.ts. */
+/** The fastest probe on this machine, shared by the worker processes of a runner; see core-probe.ts. */
 export interface FastestProbe {
   ns?: number | undefined;
 }
@@ -48,7 +48,7 @@ export interface FastestProbe {
 export interface JobHooks {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
-  /** Called where another process measures on this machine; with that process, once it is known. */
+  /** Called if another process measures on this machine, and again with the id of that process once it is known. */
   readonly onWaiting?: ((holder?: number) => void) | undefined;
 }
 
@@ -62,7 +62,7 @@ interface ReportHooks {
 type ResultReport = Extract<WorkerMessage, { kind: 'result' }>;
 
 interface NotStarted {
-  /** Whether something else killed it, such as the kernel where memory runs out. */
+  /** Whether something else killed the process, such as the kernel when memory runs out. */
   readonly wasKilled: boolean;
   readonly problem: string;
 }
@@ -73,8 +73,8 @@ interface Exit {
 }
 
 /**
- * The agent's side of a worker process (worker.ts). One job at a time. The death of the process is an answer, never an
- * error.
+ * The agent's side of a worker process (worker.ts). It runs one job at a time. The death of the process is a way for a
+ * job to end, never an error.
  */
 export class WorkerProcess {
   readonly #child: ChildProcess;
@@ -130,7 +130,7 @@ export class WorkerProcess {
   }
 
   /**
-   * A process that is killed while it starts, perhaps for the memory of another program, is started again.
+   * Starts a process. If it is killed while it starts, perhaps because another program needs memory, it starts again.
    *
    * @throws PlatformError `unavailable` where the process does not start, `storage` where it can get no folder
    */
@@ -209,8 +209,8 @@ export class WorkerProcess {
   }
 
   /**
-   * Runs a job in the process, within limits. One that is timed waits until no other process measures on this machine; the
-   * limit of time does not count that.
+   * Runs a job in the process, within limits. A timed job first waits until no other process measures on this machine.
+   * The time limit does not include this wait.
    *
    * @throws PlatformError `cancelled` after the signal; the process is gone then
    */

@@ -6,7 +6,7 @@ import type { JobLimits } from './enforce-limits.js';
 import { type FastestProbe, type JobHooks, WorkerProcess } from './worker-process.js';
 import { type TurnOptions, Turns } from './turns.js';
 
-/** More processes need more memory than they save time. */
+/** Most jobs beside each other. More processes would save little time for the memory that they need. */
 const MOST_BESIDE = 8;
 
 /** The end of a job that ran beside others. */
@@ -17,8 +17,8 @@ export interface BesideEnd {
 }
 
 /**
- * Runs jobs in worker processes. A job that measures runs alone; others may run beside each other. A process is replaced after
- * a number of jobs, after every failure and for another occasion.
+ * Runs jobs in worker processes. A job that measures runs alone; others may run beside each other. A process is
+ * replaced after a number of jobs, after every failure and for another occasion.
  */
 export class WorkerRunner {
   readonly #turns: Turns;

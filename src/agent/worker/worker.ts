@@ -1,5 +1,5 @@
-// The worker process. It is started by worker-process.ts, does one job at a time, and decides nothing: limits,
-// cancellation and recycling are the agent's, which simply kills it.
+// The worker process. worker-process.ts starts it. It does one job at a time and decides nothing: the agent enforces
+// limits, cancels jobs and replaces the process. To do so, the agent simply kills it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -29,8 +29,8 @@ import { watchConditions } from '../jobs/watch-conditions.js';
 /** This process's own folder. It holds the working directory and, beside it, the files of the jobs. */
 const [folder = '', framework] = process.argv.slice(2);
 
-// A terminal's Ctrl-C and Ctrl-Z reach the whole process group. Only the agent reacts: a process that is suspended while it
-// measures would keep all others on the machine from measuring.
+// A terminal's Ctrl-C and Ctrl-Z reach the whole process group. Only the agent reacts: a process that is suspended
+// during a measurement would block the measurements of all other processes on the machine.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGTSTP'] as const) process.on(signal, () => {});
 const lifelineData: LifelineData = { temporaryFolder: folder };
 new Worker(new URL('./lifeline.js', import.meta.url), { workerData: lifelineData }).unref();
@@ -41,11 +41,11 @@ function writeProcessFile(name: string, value: string): void {
   try {
     writeFileSync(`/proc/self/${name}`, value);
   } catch {
-    // A container may forbid it. Then the kernel does not prefer this process, or a peak is that of an older job.
+    // A container may forbid it. Then the kernel may end another process first, or a peak is that of an earlier job.
   }
 }
 
-// Where memory runs out, the kernel ends this process first.
+// When memory runs out, the kernel ends this process first.
 writeProcessFile('oom_score_adj', '1000');
 
 /** Starts a new peak of resident memory. Source: "clear_refs", value 5, in the kernel's filesystems/proc.rst. */
@@ -124,7 +124,10 @@ async function resultOf(job: WorkerJob, recorder: SpanRecorder): Promise<JobResu
   }
 }
 
-/** Waits until the machine is free for a job that is timed. Others are told of the agent, whose process users know. */
+/**
+ * For a timed job, waits until the machine is free. Other processes see the agent as the holder, because users know the
+ * agent's process.
+ */
 async function turnFor(job: WorkerJob): Promise<MachineTurn | undefined> {
   if (!isTimed(job)) return undefined;
   return takeMachineTurn(process.ppid, (holder) => void send({ kind: 'waiting', for: holder }));

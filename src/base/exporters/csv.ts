@@ -8,6 +8,6 @@ function field(value: string | number | null | undefined): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A header, then the records; a figure that is not known is an empty field. */
+/** A header, then the records; an unknown value is an empty field. */
 export const csv: Exporter<Pick<TableResult, 'records'>> = ({ records: { keys, rows } }) =>
   [keys, ...rows].map((row) => `${row.map(field).join(',')}\r\n`).join('');

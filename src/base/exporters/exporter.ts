@@ -3,14 +3,14 @@ import type { TextTable } from '../text-table.js';
 /** Writes a result as the text of a file. One module for each format. */
 export type Exporter<Result> = (result: Result) => string;
 
-/** A result of which tables are made. */
+/** A result that can be written as a table. */
 export interface TableResult {
   /** The whole result, for programs. */
   readonly document: unknown;
   /** For spreadsheets. */
   readonly records: {
     readonly keys: readonly string[];
-    /** Figures with every digit; null and undefined are not known. */
+    /** Numbers in full precision; null and undefined stand for unknown values. */
     readonly rows: readonly (readonly (string | number | null | undefined)[])[];
   };
   /** For people. */

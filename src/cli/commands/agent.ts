@@ -57,7 +57,7 @@ function offerOf(agent: RunningAgent, address: string, known: OfferedModels, hos
   const offer = { address, tls: host.security.server.identity !== undefined, ...machine, ...framework };
   const { models, leftOut } = modelsWithin(offer, known.models);
   if (leftOut > 0) {
-    host.warn(`warning: ${leftOut} models are not announced, for which a registration has no room; they can be opened`);
+    host.warn(`warning: ${leftOut} models have no room in the registration and are not listed; they can be opened`);
   }
   return { ...offer, models };
 }
@@ -66,7 +66,7 @@ function runningFramework({ name, version }: Framework, { allowVersion }: AgentF
   return { framework: name, frameworkVersion: version, allowVersion: allowVersion ?? false };
 }
 
-/** The models that clients can open by name; a warning for each manifest that is none of them. */
+/** The models that clients can open by name. Warns about each manifest whose model cannot be opened. */
 async function knownModels(agent: RunningAgent, flags: AgentFlags, host: OwnedHost): Promise<OfferedModels> {
   const known = await offeredModels(runningFramework(agent.framework, flags), flags.models);
   for (const reason of known.leftOut) host.warn(`warning: not offered: ${reason}`);
@@ -84,7 +84,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Keeps the agent registered with the platform's servers until the command is stopped, or one refuses it. */
+/** Keeps the agent registered with the platform's servers until the signal aborts, or a server refuses the agent. */
 async function stayRegistered(
   agent: RunningAgent,
   known: OfferedModels,
@@ -101,18 +101,18 @@ async function stayRegistered(
       signal: AbortSignal.any([signal, refused.signal]),
       client: { security: host.security.client },
       onRegistered: () => host.print(`registered with ${address} as ${offer.address}\n`),
-      onLost: (problem) => host.warn(`warning: ${problem}; trying again until it does`),
+      onLost: (problem) => host.warn(`warning: ${problem}; trying again until the server answers`),
     }).finally(() => refused.abort());
   });
   await Promise.allSettled(announced);
   await Promise.all(announced);
 }
 
-/** A user's own store is on this machine, where the callers that ask for work do not look. */
+/** The callers that ask for work do not read the user's own store on this machine, so a shared store must be named. */
 function assertSharedStore({ queue, store }: AgentFlags): void {
   if (queue === undefined || store !== undefined || process.env['MLMODELSCOPE_STORE']) return;
   const example = '--store mongodb://HOST/DATABASE';
-  throw new PlatformError('usage', `--queue needs the store of those who ask for work as well: ${example}`);
+  throw new PlatformError('usage', `--queue also needs the store that the callers of the queue use: ${example}`);
 }
 
 /** Opens the agent's queue and its store, and takes work until the signal aborts. */
@@ -145,7 +145,7 @@ export function registerAgentCommand(program: Command, host: OwnedHost): void {
         "the platform's server; the agent stays registered with it. Several servers of one store: HOST:PORT,…",
       ),
     )
-    .addOption(queueOption('this agent also takes work from, beside requests; needs --store'))
+    .addOption(queueOption('this agent takes work from, in addition to requests; needs --store'))
     .addOption(accessFileOption())
     .option('--store <uri>', storeDescription('measurements of work from --queue'))
     .option(
@@ -154,7 +154,7 @@ export function registerAgentCommand(program: Command, host: OwnedHost): void {
       parseAddress,
     )
     .option('--models <dir>', 'folder of further model manifests that clients may open')
-    .option('--allow-version', 'open models on other versions of the framework that their manifests ask for')
+    .option('--allow-version', 'open models on other versions of the framework than their manifests ask for')
     .option('--datasets <dir>', 'folder of datasets that clients may predict for, one folder each')
     .option('--allow-private-urls', 'also fetch pictures from this machine and its private network')
     .addHelpText(
@@ -195,7 +195,7 @@ Examples:
           ...(server === undefined ? [] : [stayRegistered(agent, known, server, flags, host, signal)]),
           ...(queue === undefined ? [] : [serveQueueOf(agent, queue, flags, host, signal)]),
         ];
-        // Where one of them fails, the other ends as well.
+        // Where one part fails, the other part ends as well.
         const all = parts.map((part) => part.finally(() => ended.abort()));
         await Promise.allSettled(all);
         await (all.length === 0 ? aborted(signal) : Promise.all(all));

@@ -32,7 +32,7 @@ function settingsFrom(assignments: readonly string[]): object {
   return Object.fromEntries(settings);
 }
 
-/** The value as JSON, else the text itself. */
+/** The text parsed as JSON; the text itself where it is no JSON. */
 function valueOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -37,7 +37,7 @@ interface EvaluateFlags extends OutputOptions {
   readonly wide?: true;
 }
 
-/** Warnings of noise name this option, so that its users expect it here as well. */
+/** Noise warnings name this option, so users expect it here as well. */
 function refuseRemeasure(): never {
   throw new InvalidArgumentError(
     "write settings: { remeasure: all } into the manifest; only 'mlmodelscope dlbricks run' and 'mlmodelscope latency' have --remeasure",
@@ -52,7 +52,7 @@ function agentsOption(text: string): number {
   throw new InvalidArgumentError(`expected ${error.issues[0]?.message}`);
 }
 
-/** The agents that options ask for; undefined where the manifest decides. */
+/** The agents that the options ask for; undefined where the manifest decides. */
 function askedAgents({ agents, placement }: EvaluateFlags, manifest: AgentChoice): AgentChoice | undefined {
   if (agents === undefined && placement === undefined) return undefined;
   return { most: agents ?? manifest.most, placement: placement ?? manifest.placement };
@@ -66,10 +66,10 @@ function checkFlags({ server, detach, store, framework }: EvaluateFlags): void {
   if (server === undefined) return;
   if (store !== undefined) throw wrong('--store is for evaluations without a server; the one at --server has its own');
   if (framework !== undefined)
-    throw wrong('--framework is for evaluations without a server; a manifest says it in software');
+    throw wrong('--framework is for evaluations without a server; for a server, the manifest names it under software');
 }
 
-/** @throws PlatformError `usage` for a model, which is easily taken for an evaluation */
+/** @throws PlatformError `usage` for a model, which users easily give instead of an evaluation manifest */
 function refuseModel(path: string): void {
   if (!path.startsWith('zoo:') && !path.endsWith('.onnx')) return;
   throw new PlatformError('usage', `${path}: expected an evaluation manifest (.yml), found a model${takenBy('model')}`);
@@ -82,14 +82,17 @@ function withoutUnwantedServer(flags: EvaluateFlags, command: Command): Evaluate
   return isLocal && server !== undefined && command.getOptionValueSource('server') === 'env' ? others : flags;
 }
 
-/** The platform in this process. It is loaded only where no server is named. */
+/** Starts the platform in this process. Its code is loaded only where no server is named. */
 async function platformHere(flags: EvaluateFlags, plugins: readonly Plugin[], host: OwnedHost): Promise<RunningServer> {
   const { store, framework } = flags;
   const { startLocalPlatform } = await import('../local-platform.js');
   return startLocalPlatform({ store: await host.openStore(store), plugins, framework });
 }
 
-/** Submits, follows and reports. An interruption ends an evaluation of this process, but not one of a server. */
+/**
+ * Submits an evaluation, follows it and reports its result. An interruption ends an evaluation of this process, but not
+ * an evaluation of a server.
+ */
 async function evaluateWith(
   client: EvaluationClient,
   path: string,
@@ -139,7 +142,7 @@ export function registerEvaluateCommand(program: Command, host: OwnedHost, plugi
     .addOption(new Option('--remeasure <which>').argParser(refuseRemeasure).hideHelp())
     .option(
       '--agents <one|all|n>',
-      'agents of one system that share the work, at most (default: as the manifest says)',
+      'largest number of agents of one system that share the work (default: as the manifest says)',
       agentsOption,
     )
     .addOption(

@@ -50,7 +50,7 @@ function inWords(last: LoggedEvent | undefined): string {
   }
 }
 
-/** Shows nothing: what happened before is of no interest any more. */
+/** Shows nothing: the events of a finished evaluation no longer matter. */
 const SILENT = { step: () => {}, within: () => {}, note: () => {}, warn: () => {}, stop: () => {} };
 
 /** The estimates and the result of an evaluation that is done. */
@@ -108,7 +108,7 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost, pl
     return use(client).finally(() => client.close());
   }
 
-  add('list', `The latest ${LISTED}, newest first`)
+  add('list', `List the latest ${LISTED} evaluations, newest first`)
     .option('--json', 'as JSON')
     .action((flags: ServerFlags) =>
       withServer(flags, async (client) => {

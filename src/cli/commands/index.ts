@@ -5,10 +5,12 @@ import type { OwnedHost } from '../host.js';
 /** Adds a command to the program. */
 type Register = (program: Command, host: OwnedHost, plugins: readonly Plugin[]) => void;
 
-/** A command of the platform. Its code is loaded when it is called, because most of a short command's time is loading. */
+/**
+ * A command of the platform. Its code is loaded only when it is called: loading takes most of a short command's time.
+ */
 export interface BuiltInCommand {
   readonly name: string;
-  /** Plugins, or the plugins and all other commands. */
+  /** Whether it needs the plugins, or the plugins and all other commands. */
   readonly needs?: 'plugins' | 'commands';
   readonly load: () => Promise<Register>;
 }

@@ -33,7 +33,7 @@ async function isFolder(path: string): Promise<boolean> {
   return found?.isDirectory() === true;
 }
 
-/** The manifests that a command line names; those of a folder with problems are reported, and left out. */
+/** The manifests that a command line names. A manifest of a folder that has problems is reported and left out. */
 async function manifestsOf(references: readonly string[], onProblem: (line: string) => void) {
   const manifests: ManifestToFetch[] = [];
   for (const reference of references) {
@@ -70,7 +70,7 @@ function rulesOf(flags: FetchFlags, progress: Progress, signal: AbortSignal): Fe
   };
 }
 
-/** Fetches all; one line for each manifest whose files cannot be had. */
+/** Fetches the files of all manifests. Each manifest whose files cannot be fetched gets a line. */
 async function fetchAll(references: readonly string[], flags: FetchFlags, host: OwnedHost): Promise<void> {
   if (flags.mirror !== undefined && !(await isFolder(flags.mirror))) {
     throw new PlatformError('usage', `--mirror ${flags.mirror}: no such folder`);
@@ -84,7 +84,7 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
     failures.push(new PlatformError('manifest', line));
     unreadable++;
   });
-  // Other commands need no archives.
+  // Loaded here, because other commands need no archives.
   const { fetchModel } = await import('../../fetch/fetch-model.js');
   const graphs: string[] = [];
   try {
@@ -122,7 +122,7 @@ export function registerModelsCommand(program: Command, host: OwnedHost): void {
     .command('fetch')
     .description("Download the files that model manifests name by their addresses, and print the graphs' paths")
     .argument('<path...>', 'model manifests (.yml), or folders of them')
-    .option('--mirror <dir>', 'take files that are in this folder already, by their addresses or names')
+    .option('--mirror <dir>', 'take files from this folder, where it has them by their addresses or names')
     .option('--allow-http', 'also take files over http://')
     .option('--allow-private-urls', 'also take files from this machine and its private network')
     .option(

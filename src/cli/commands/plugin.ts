@@ -26,7 +26,7 @@ function evaluationOf(name: string, plugins: readonly Plugin[]): Evaluation {
   throw new PlatformError('usage', `there is no plugin ${name} with an evaluation; there are ${names}`);
 }
 
-/** Aborted when the host's signal is, or when standard input ends with the process at its other end. */
+/** Aborts with the host's signal, or when standard input ends because the parent process has ended. */
 function endOfParent(signal: AbortSignal): AbortSignal {
   const gone = new AbortController();
   process.stdin.on('close', () => gone.abort()).on('error', () => gone.abort());
@@ -65,7 +65,7 @@ Example:
         client: { security, ...(flags.plainServer === true ? { tls: false } : {}) },
         signal: flags.ofParent === true ? endOfParent(host.signal) : host.signal,
         onRegistered: () => host.print(`plugin ${name} registered with ${address}\n`),
-        onLost: (problem) => host.warn(`warning: ${problem}; trying again until it does`),
+        onLost: (problem) => host.warn(`warning: ${problem}; trying again until the server answers`),
       });
     });
 }

@@ -29,7 +29,7 @@ function addPredictOptions(command: Command): Command {
       "inputs that the model gets at a time (default: 1, or the model's fixed batch)",
       wholeNumberOption(1, MAX_BATCH_SIZE),
     )
-    .option('--top <k>', 'features of each input (default: what the manifest says)', wholeNumberOption(1, 100_000))
+    .option('--top <k>', 'features of each input (default: as the manifest says)', wholeNumberOption(1, 100_000))
     .option('--publish', "also store the predictions, as the platform's documents")
     .option('--store <uri>', 'where --publish stores them: a folder, or mongodb://HOST/DATABASE');
   return addQuietOption(addTableOptions(command));
@@ -37,10 +37,10 @@ function addPredictOptions(command: Command): Command {
 
 const OUTPUT_HELP = `
 The table has a row for each feature. --export-json writes JSON lines, one for
-each input. An input that cannot be used has its reason in its row, and the exit
-code is 3. Ctrl-C keeps the results so far.`;
+each input. The row of an input that cannot be used says why, and the exit code
+is then 3. Ctrl-C keeps the results so far.`;
 
-/** `mlmodelscope predict images|urls|dataset|raw`: what models find in inputs. */
+/** `mlmodelscope predict images|urls|dataset|raw`: predicts for inputs of each kind. */
 export function registerPredictCommand(program: Command, host: OwnedHost): void {
   const group = program
     .command('predict')
@@ -120,9 +120,10 @@ Examples:
     .addHelpText(
       'after',
       `
-An element is a list of numbers, as deep as the input has dimensions without the
-batch, or an object with a list for each input. A line of a .jsonl file is one
-element. Numbers become what the input takes, int64 tokens for example.
+An element is a list of numbers, or an object with a list for each input. A list
+is nested as deep as the input has dimensions without the batch. A line of a
+.jsonl file is one element. Numbers are converted to the type of the input, such
+as int64 for tokens.
 ${OUTPUT_HELP}
 
 Examples:

@@ -1,11 +1,11 @@
 import { Option } from 'commander';
 
-/** Names the queue for commands that are not told otherwise; a password there shows in no list of processes. */
+/** Names the queue for commands without `--queue`. A password in a variable does not show in lists of processes. */
 const QUEUE_VARIABLE = 'MLMODELSCOPE_QUEUE';
 
-/** @param use what the command does with it, after "the RabbitMQ broker that" */
+/** @param use completes the sentence "the RabbitMQ broker (amqp://HOST/VHOST or amqps://) that" */
 export function queueOption(use: string): Option {
-  return new Option('--queue <uri>', `the RabbitMQ broker that ${use}: amqp://HOST/VHOST or amqps://`).env(
+  return new Option('--queue <uri>', `the RabbitMQ broker (amqp://HOST/VHOST or amqps://) that ${use}`).env(
     QUEUE_VARIABLE,
   );
 }

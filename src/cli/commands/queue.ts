@@ -16,13 +16,13 @@ interface QueueFlags {
   readonly queue: string;
 }
 
-/** A class of systems and its queue. */
+/** A class of systems and the state of its queue. */
 interface ClassRow extends QueueState {
   readonly id: string;
   readonly system: System;
 }
 
-/** Bricks that a row names. */
+/** Most bricks that a row names. */
 const MOST_NAMED = 3;
 
 /** The requests of a message, in a few words. */
@@ -36,7 +36,7 @@ function contentOf({ body }: WorkMessage): string {
   }
 }
 
-/** The shown fields of work that was given up; its body would fill the memory. */
+/** The shown fields of work that was given up. Keeping the bodies too would fill the memory. */
 interface FailedRow {
   readonly id: string;
   readonly system: string;
@@ -50,7 +50,7 @@ function rowOf({ message, system, failedAt = '', reason }: FailedWork): FailedRo
   return { id: message.id, system, failedAt: minutes, bricks: contentOf(message), reason };
 }
 
-/** The work without the lease of its caller, which may be gone: an agent takes it all the same. */
+/** Removes the caller from the work. Agents skip work whose caller has ended, and take work without a caller. */
 function forAnybody(message: WorkMessage): WorkMessage {
   try {
     return { ...message, body: bodyOf({ ...itemIn(message.body), wantedBy: undefined }) };
@@ -94,13 +94,13 @@ function failedColumns(rows: readonly FailedRow[]): readonly Column<FailedRow>[]
 export function registerQueueCommand(program: Command, host: OwnedHost): void {
   const queues = program
     .command('queue')
-    .description('Show the work that agents take from a RabbitMQ broker, and try again what was given up')
+    .description('Show the work that agents take from a RabbitMQ broker, and retry work that was given up')
     .addHelpText(
       'after',
       `
 There is one queue for each kind of machine. Work that fails three times is
-given up with its reason: an agent may have ended each time, as a brick made it
-run out of memory. It is kept until you try it again.
+given up, and its reason is kept. An agent may have ended each time, for example
+because a brick made it run out of memory. The work is kept until you retry it.
 
 Examples:
   mlmodelscope queue list --queue amqp://mq.example
@@ -112,7 +112,7 @@ Examples:
 
   queues
     .command('list')
-    .description('The kinds of machines that a store knows, with the agents that serve each and the work that waits')
+    .description('List the kinds of machines in a store, with the agents that serve each and the work that waits')
     .addOption(open())
     .option(...STORE)
     .addHelpText('after', '\nExample:\n  mlmodelscope queue list --queue amqp://mq.example --store mongodb://HOST/DB')
@@ -125,7 +125,7 @@ Examples:
 
   queues
     .command('failed')
-    .description('Work that was given up, with the reasons')
+    .description('List the work that was given up, with the reasons')
     .addOption(open())
     .addHelpText('after', '\nExample:\n  mlmodelscope queue failed --queue amqp://mq.example')
     .action(async ({ queue: uri }: QueueFlags) => {
@@ -137,14 +137,14 @@ Examples:
 
   queues
     .command('retry')
-    .description('Give work that was given up to agents again; its measurements go into the store')
+    .description('Put work that was given up into its queue again; its measurements go into the store')
     .argument('[ids...]', 'ids that "queue failed" shows, or their first digits')
     .option('--all', 'everything that was given up')
     .addOption(open())
     .addHelpText('after', '\nExample:\n  mlmodelscope queue retry 3f2a91c0 --queue amqp://mq.example')
     .action(async (ids: readonly string[], { queue: uri, all }: QueueFlags & { readonly all?: true }) => {
       if ((ids.length === 0) === (all === undefined)) {
-        throw new PlatformError('usage', 'name the work to try again by its ids, see "queue failed", or give --all');
+        throw new PlatformError('usage', 'name the work to retry by its ids (see "queue failed"), or give --all');
       }
       const unknown = new Set(ids);
       const queue = await host.openQueue(uri);
@@ -153,7 +153,7 @@ Examples:
         for (const id of named) unknown.delete(id);
         return all === true || named.length > 0 ? [forAnybody(message)] : undefined;
       });
-      host.print(`gave ${replaced} ${replaced === 1 ? 'piece' : 'pieces'} of work to agents again\n`);
+      host.print(`queued ${replaced} ${replaced === 1 ? 'piece' : 'pieces'} of work again\n`);
       const [first] = unknown;
       if (first === undefined) return;
       throw new PlatformError(

@@ -11,11 +11,11 @@ import type { OwnedHost } from '../host.js';
 import { documentText } from '../json-documents.js';
 import { labelsOf, type RegisteredModel, registeredModels, typeText } from '../registered-models.js';
 
-/** An agent that is registered, or one that is not. */
+/** A registered agent, or an agent that is not registered. */
 type ShownAgent =
   | (Omit<ListedAgent, 'models'> & { readonly models: string[] })
   | (System & {
-      /** null for one that is started for a command on this machine. */
+      /** null for an agent that is started for this command. */
       readonly address: string | null;
     });
 
@@ -24,7 +24,7 @@ interface AgentsFlags extends AgentOptions {
   readonly json?: true;
 }
 
-/** The agents of the platform's server, else the agent that is named or started here. */
+/** The agents of the platform's server, else the agent that `--agent` names or that is started here. */
 async function agentsAt(
   { server, agent: address, framework }: AgentsFlags,
   host: OwnedHost,

@@ -22,7 +22,7 @@ interface ServeFlags {
   readonly plugins?: readonly string[] | false;
 }
 
-/** The global options as given, which plugins in processes of their own need as well. */
+/** Global options that are passed on to plugins in processes of their own. */
 const PASSED_ON = { tlsCert: '--tls-cert', tlsKey: '--tls-key', tlsCa: '--tls-ca', tokenFile: '--token-file' } as const;
 
 function namesOf({ plugins: wanted }: ServeFlags, plugins: readonly Plugin[]): readonly string[] {
@@ -56,7 +56,7 @@ function argumentsFor(
   ];
 }
 
-/** How the server is protected. Plugins that it runs show the server's own token, so that has to be accepted. */
+/** The server's security settings. The plugins that it runs present the server's own token, so it must be accepted. */
 async function securityOf({ accessFile }: ServeFlags, hasPlugins: boolean, host: OwnedHost): Promise<ServerSecurity> {
   const security = await serverSecurity(accessFile, host);
   const { token, acceptedTokens } = security;
@@ -82,9 +82,9 @@ export function registerServeCommand(program: Command, host: OwnedHost, plugins:
       'after',
       `
 The store keeps the evaluations. After a restart, the server continues those
-that have not ended. Several servers may use one MongoDB store; of a store of
-this machine, one at a time. The server needs TLS and a token if other machines
-can reach it.
+that have not ended. Several servers may use one MongoDB store; a store on this
+machine has one server at a time. The server needs TLS and a token if other
+machines can reach it.
 
 Examples:
   mlmodelscope serve
@@ -101,12 +101,12 @@ Examples:
       }
       const names = namesOf(flags, plugins);
       const security = await securityOf(flags, names.length > 0, host);
-      // The plugins use it; a broker that cannot be used is told here.
+      // Only the plugins use the queue. It is opened here to report a broker that cannot be used.
       if (flags.queue !== undefined) await (await host.openQueue(flags.queue)).close();
       const store = await host.openStore(flags.store);
       const onWarning = (message: string): void => host.warn(`warning: ${message}`);
       const { listen } = flags;
-      // Other commands need no server, and loading one takes as long as a short command.
+      // Loaded here, because other commands need no server, and loading one takes as long as a short command.
       const { startServer, openBackDoor } = await import('../serving.js');
       const { client: agentSecurity } = host.security;
       const server = await startServer({ listen, store, security, agentSecurity, onWait: onWarning });
@@ -123,7 +123,7 @@ Examples:
         else host.signal.addEventListener('abort', () => resolve(), { once: true });
       });
       await Promise.race([stopped, server.lost]);
-      // Before the plugins end, so that their end does not count as a failure.
+      // The server closes before the plugins end, so that their end does not count as a failure.
       await server.close();
       await door.close(new PlatformError('unavailable', 'the server is shutting down'));
       ended.abort();

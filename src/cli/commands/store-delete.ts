@@ -15,7 +15,7 @@ interface DeletingFlags extends StoreOption {
 
 const DRY_RUN = ['--dry-run', 'only say what would be deleted'] as const;
 
-/** A store that is not there is an error here as well: there is nothing to delete in a new one. */
+/** A store that does not exist is an error, also without `--dry-run`: a new store has nothing to delete. */
 async function openToDelete(host: CommandHost, uri: string | undefined, dryRun: boolean): Promise<ResultStore> {
   const store = await host.openStore(uri, { access: 'read' });
   return dryRun || store.isReadOnly !== true ? store : host.openStore(uri);
@@ -25,14 +25,14 @@ function counted(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
-/** Deletes the measurements that are meant, or counts them. */
+/** Deletes the measurements that the filter selects, or only counts them. */
 async function deleteMeant(store: ResultStore, filter: MeasurementFilter, dryRun: boolean): Promise<string> {
   const keys = await filteredKeys(store, filter);
   if (dryRun) return `would delete ${counted(keys.length, 'measurement')}`;
   return `deleted ${counted(await store.deleteMeasurements(keys), 'measurement')}`;
 }
 
-/** @throws PlatformError `not_found` for an id that nothing begins with, before anything is deleted */
+/** @throws PlatformError `not_found`, before anything is deleted, where no signature or system begins with an id */
 async function requireFound(store: ResultStore, ids: readonly string[]): Promise<void> {
   const left = new Set(ids);
   for await (const { signature, system } of filteredMeasurements(store, { ids })) {
@@ -46,7 +46,7 @@ async function requireFound(store: ResultStore, ids: readonly string[]): Promise
   );
 }
 
-/** @throws PlatformError `not_found` naming the kinds that there are */
+/** @throws PlatformError `not_found` that lists the kinds in the store */
 async function shapeOf(store: ResultStore, name: string): Promise<CollectionShape> {
   const shapes = await store.listCollections();
   const shape = shapes.find((candidate) => candidate.name === name);
@@ -96,7 +96,7 @@ export function registerStoreDelete(parent: Command, host: CommandHost): void {
     .description('Delete the measurements of bricks, models or systems, or all documents of one kind')
     .argument(
       '[id...]',
-      'first digits of signatures or of systems; everything that begins so is deleted',
+      'first digits of signatures or of systems; all matching measurements are deleted',
       (text: string, before: readonly string[] | undefined) => [...(before ?? []), idPrefix(text)],
     )
     .option(...STORE)

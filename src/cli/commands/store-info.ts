@@ -12,7 +12,7 @@ import type { ResultStore } from '../../store/result-store.js';
 import { documentText } from '../json-documents.js';
 import { STORE, type StoreOption } from './store-option.js';
 
-/** The measurements of one system, in numbers. */
+/** Counts and dates of the measurements of one system. */
 interface SystemCounts {
   readonly system: System;
   measurements: number;
@@ -66,7 +66,7 @@ function columnsFor(systems: readonly SystemCounts[]): readonly Column<SystemCou
   ];
 }
 
-/** `mlmodelscope store info`: how much there is, and of which systems. */
+/** `mlmodelscope store info`: the number of measurements of each system, and of other documents. */
 export function registerStoreInfo(parent: Command, host: CommandHost): void {
   parent
     .command('info')

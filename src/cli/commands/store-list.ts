@@ -11,7 +11,7 @@ import { documentOf } from '../json-documents.js';
 import { STORE, type StoreOption } from './store-option.js';
 import { addSelectionOptions, filterOf, type SelectionFlags } from './store-selection.js';
 
-/** The fields of a row; the runs themselves would fill the memory. */
+/** The fields of a row. Keeping the runs too would fill the memory. */
 interface Row {
   readonly signature: string;
   readonly system: string;
@@ -62,7 +62,8 @@ export function registerStoreList(parent: Command, host: CommandHost): void {
     .addHelpText(
       'after',
       `
-Several options together mean measurements that meet all of them. Times are UTC.
+With several options, only measurements that meet all of them are listed. Times
+are UTC.
 
 Examples:
   mlmodelscope store list --failed

@@ -1,6 +1,6 @@
 import { storeDescription } from '../../command/options.js';
 
-/** The store that a command is about. */
+/** The store that a command reads or changes. */
 export interface StoreOption {
   readonly store?: string;
 }

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { durationOption } from '../../base/option-value.js';
 import type { MeasurementFilter } from '../../store/measurement-filter.js';
 
-/** Which measurements a command is about, as its options say. */
+/** The options that select the measurements of a command. */
 export interface SelectionFlags {
   readonly system?: string;
   readonly failed?: true;
@@ -14,7 +14,7 @@ export interface SelectionFlags {
 /** The first digits of an id, as an option's or argument's value. */
 export function idPrefix(text: string): string {
   if (/^[0-9a-f]{4,64}$/i.test(text)) return text.toLowerCase();
-  throw new InvalidArgumentError('expected the first digits of an id: 4 to 64 of 0 to 9 and a to f');
+  throw new InvalidArgumentError('expected the first digits of an id: 4 to 64 characters, each 0 to 9 or a to f');
 }
 
 export function addSelectionOptions(command: Command): Command {
@@ -34,7 +34,7 @@ export function filterOf({ system, failed, disturbed, olderThan }: SelectionFlag
   };
 }
 
-/** Whether the options leave anything out. */
+/** Whether any option is given, so that not all measurements are selected. */
 export function isNarrowed({ system, failed, disturbed, olderThan }: SelectionFlags): boolean {
   return [system, failed, disturbed, olderThan].some((condition) => condition !== undefined);
 }

@@ -58,7 +58,7 @@ Examples:
     .action(async (file: string, { store: uri }: StoreOption) => {
       const name = file === '-' ? '(standard input)' : file;
       const bytes = addAbortSignal(host.signal, file === '-' ? process.stdin : await streamOf(file));
-      // Its reader gets the error as well, which may come before there is one.
+      // An error may come before the stream has a reader. A reader gets the error as well.
       bytes.on('error', () => {});
       try {
         const target = await host.openStore(uri);
@@ -101,7 +101,7 @@ async function writeToStdout(lines: AsyncIterable<string>): Promise<void> {
   }
 }
 
-/** Rephrases the operating system's errors; passes all others on. */
+/** Rephrases an error of the operating system, and returns any other error unchanged. */
 function fileError(file: string, what: string, thrown: unknown): unknown {
   if (!(thrown instanceof Error && 'syscall' in thrown)) return thrown;
   return new PlatformError('usage', `${file} cannot be ${what}: ${messageOf(thrown)}; name another file`, {

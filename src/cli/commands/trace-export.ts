@@ -16,7 +16,7 @@ export function registerTraceExport(trace: Command, host: CommandHost): void {
   trace
     .command('export')
     .description(
-      "Print a trace as Jaeger's JSON, OTLP's, or Chrome's, which Perfetto opens; 'dlbricks import' reads all",
+      "Print a trace in the JSON of Jaeger, OTLP or Chrome (for Perfetto); 'dlbricks import' reads all of them",
     )
     .argument('<id>', 'id of the trace, its first digits, or latest')
     .addOption(new Option('--format <format>', 'output format').choices(FORMATS).default('jaeger'))

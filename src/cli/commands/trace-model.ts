@@ -42,7 +42,7 @@ interface TraceModelOptions extends AgentOptions {
   readonly json?: boolean;
 }
 
-/** Most runs with a profile; each takes about a kilobyte per kernel. */
+/** Most runs with a profile. The profile of a run takes about a kilobyte per kernel. */
 const MOST_RUNS = 1000;
 
 function ms(value: number): string {
@@ -58,12 +58,12 @@ const COLUMNS: readonly Column<KernelRow>[] = [
   { title: 'output', align: 'left', cell: ({ shape }) => shape },
   { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => ms(latencyMs) },
   { title: 'share', align: 'right', cell: ({ share }) => `${(share * 100).toFixed(1)} %` },
-  { title: 'less tracing (ms)', align: 'right', cell: ({ untracedLatencyMs }) => ms(untracedLatencyMs) },
+  { title: 'without tracing (ms)', align: 'right', cell: ({ untracedLatencyMs }) => ms(untracedLatencyMs) },
 ];
 
 function printTable(host: CommandHost, table: KernelTable): void {
   const { modelMs, tracedModelMs, overheadMs, kernelsMs, rows } = table;
-  const fitting = { width: host.columns?.out, dispensable: ['name', 'less tracing (ms)', 'output', 'share'] };
+  const fitting = { width: host.columns?.out, dispensable: ['name', 'without tracing (ms)', 'output', 'share'] };
   const { text } = fittingTable(COLUMNS, rows, fitting);
   const percent = ((overheadMs / modelMs) * 100).toFixed(1);
   host.print(
@@ -77,7 +77,7 @@ tracing overhead:     ${ms(overheadMs)} ms (${percent} %); the ${ms(modelMs)} ms
 
 const AGAIN = 'and trace the model again';
 
-/** Warnings of disturbances of the runs of a trace. */
+/** Warnings about disturbances during the runs of a trace. */
 function noiseIn({ conditions, untracedMs }: LayerTrace, { cores }: System, threads: number): readonly NoiseWarning[] {
   const outcome: Outcome = { kind: 'samples', runMs: [...untracedMs], warmupMs: [] };
   const shared = isCoreShared({ conditions, outcome })
@@ -109,7 +109,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
       wholeNumberOption(1, MOST_RUNS),
       20,
     )
-    .option('--warmup <n>', 'runs before them', numberOption(protocolSchema.shape.warmupRuns), 3)
+    .option('--warmup <n>', 'warm-up runs before them', numberOption(protocolSchema.shape.warmupRuns), 3)
     .addOption(new Option('--level <level>', 'how deep the stored trace goes').choices(LEVELS).default(LEVELS[2]))
     .option('--json', 'the table as JSON')
     .addHelpText('after', '\nExample:\n  mlmodelscope trace model zoo:mobilenet_v2 --threads 2 --runs 50')

@@ -12,9 +12,9 @@ function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** The numbers of an output as JSON has them. */
+/** The numbers of an output in JSON: null where not finite, and text for whole numbers beyond 2^53. */
 export function valuesOf({ elementType, dims, bytes }: RawFeature): (number | string | null)[] {
-  // A copy starts where its elements may start.
+  // The copy is aligned to its elements.
   const elements = elementsOf({ elementType, dims, bytes: new Uint8Array(bytes) });
   return Array.from(elements as ArrayLike<number | bigint>, (value) => {
     if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
@@ -22,7 +22,7 @@ export function valuesOf({ elementType, dims, bytes }: RawFeature): (number | st
   });
 }
 
-/** Runs of equal pixels. */
+/** Runs of equal pixels, as pairs of value and length. */
 function runsOf(mask: Iterable<number>): [number, number][] {
   const runs: [number, number][] = [];
   for (const pixel of mask) {

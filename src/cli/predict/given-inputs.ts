@@ -5,13 +5,13 @@ import type { Prediction } from '../../agent/client/prediction-client.js';
 /** An input that a command line names, before it is read. */
 export interface GivenInput<T> {
   readonly id: string;
-  /** @throws PlatformError where it cannot be used, which leaves the other inputs alone */
+  /** @throws PlatformError where the input cannot be used; the other inputs are not affected */
   readonly read: () => T | Promise<T>;
 }
 
-/** How inputs go into calls. */
+/** How inputs are divided into calls. */
 export interface Calls<T> {
-  /** Elements of the model's batches. */
+  /** Elements of a batch of the model. */
   readonly batchSize: number;
   /** Bytes of an input in a request. */
   readonly bytesOf: (value: T) => number;
@@ -19,10 +19,13 @@ export interface Calls<T> {
   readonly signal: AbortSignal;
 }
 
-/** Inputs of one call at least, so that calls take little beside the predictions; a multiple of the batch. */
+/**
+ * Inputs of one call, rounded up to a multiple of the batch size. So many that the overhead of a call is small compared
+ * with its predictions.
+ */
 const CALL_INPUTS = 64;
 
-/** Most bytes of a call with several inputs; the largest picture takes 32 MiB, and a message 64. */
+/** Most bytes of a call with several inputs. The largest picture takes 32 MiB, and the largest message 64 MiB. */
 const CALL_BYTES = 24 * 2 ** 20;
 
 type ReadInput<T> = { readonly id: string } & ({ readonly value: T } | { readonly error: PlatformError });
@@ -58,7 +61,7 @@ async function* predictTogether<T>(inputs: readonly ReadInput<T>[], { predict }:
   }
 }
 
-/** Reads inputs and predicts for them, many in one call; yields the outcome of each. */
+/** Reads inputs and predicts for them, with many inputs in one call; yields the prediction for each input. */
 export async function* predictGiven<T>(given: readonly GivenInput<T>[], calls: Calls<T>): AsyncGenerator<Prediction> {
   const most = calls.batchSize * Math.ceil(CALL_INPUTS / calls.batchSize);
   let together: ReadInput<T>[] = [];

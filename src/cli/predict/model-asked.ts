@@ -5,7 +5,7 @@ import { parseModelReference } from '../../manifest/reference.js';
 
 /** A model as the command line names it. */
 export interface ModelAsked extends ModelToOpen {
-  /** Path of its manifest, where that is named. */
+  /** Path of its manifest, where the command line names a manifest. */
   readonly path: string | undefined;
 }
 
@@ -14,7 +14,7 @@ const NO_FRAMEWORK = { frameworkName: '', frameworkVersion: '' };
 /**
  * The model that `--model` names: a manifest's file, zoo:NAME, or NAME with or without :VERSION.
  *
- * @param allowVersion whether any version of the framework that the manifest asks for will do
+ * @param allowVersion whether any version of the manifest's framework is accepted
  * @throws PlatformError `usage` for a file without a manifest, `manifest` where the manifest is wrong
  */
 export async function modelAsked(text: string, allowVersion: boolean): Promise<ModelAsked> {

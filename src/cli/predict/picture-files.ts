@@ -36,7 +36,7 @@ async function picturesIn(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * The pictures that paths name: files of any name, and those below folders in the order of their names.
+ * The pictures that paths name: files of any name, and the pictures below folders in the order of their names.
  *
  * @throws PlatformError `usage` for a folder without pictures, or too many pictures
  */
@@ -47,7 +47,7 @@ export async function pictureFiles(paths: readonly string[]): Promise<readonly G
     throw new PlatformError('usage', `there are ${files.length} pictures; name at most ${MAX_ELEMENTS} at a time`);
   }
   return files.map((file) => {
-    // As people type it.
+    // A path below the working directory is relative, as people type it.
     const id = file.startsWith(process.cwd() + sep) ? relative(process.cwd(), file) : file;
     return { id, read: () => readPicture(file) };
   });

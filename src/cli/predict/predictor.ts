@@ -7,18 +7,18 @@ import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import type { OwnedHost } from '../host.js';
 import type { ModelAsked } from './model-asked.js';
 
-/** Where a command predicts. */
+/** The options that say where a command predicts. */
 export interface PlaceFlags {
   readonly server?: HostPort;
   readonly agent?: string;
   readonly framework?: FrameworkName;
-  /** Whether it runs models that ask for other versions of its framework. */
+  /** Whether the agent runs models that ask for other versions of its framework. */
   readonly allowVersion?: true;
   readonly datasets?: string;
   readonly allowPrivateUrls?: true;
 }
 
-/** Options for an agent on this machine. */
+/** Options that apply only to an agent that is started on this machine. */
 const LOCAL = { framework: '--framework', datasets: '--datasets', allowPrivateUrls: '--allow-private-urls' } as const;
 
 function checkPlace(flags: PlaceFlags): void {
@@ -31,11 +31,11 @@ function checkPlace(flags: PlaceFlags): void {
   const local = keys.find((key) => flags[key] !== undefined);
   if (local === undefined) return;
   const problem = `${LOCAL[local]} is for an agent that is started here`;
-  const remedy = `leave one of it and ${server === undefined ? '--agent' : '--server'} out`;
-  throw new PlatformError('usage', `${problem}, and the others have their own; ${remedy}`);
+  const remedy = `leave out this option or ${server === undefined ? '--agent' : '--server'}`;
+  throw new PlatformError('usage', `${problem}, and other agents have their own; ${remedy}`);
 }
 
-/** A client, and the call that ends it. */
+/** A client, and the function that closes it. */
 export interface ConnectedPredictor {
   readonly client: PredictionClient;
   close(): Promise<void>;
@@ -61,12 +61,12 @@ export async function connectPredictor(
         : connectPredictions(formatHostPort(server), 'server', options);
     return { client, close: () => Promise.resolve(client.close()) };
   }
-  // Predicting elsewhere needs no agent here, and loading one takes as long as a short command.
+  // Loaded here, because predicting elsewhere needs no agent, and loading one takes as long as a short command.
   const { startAgent } = await import('../../agent/services/server.js');
   const agent = await startAgent({
     framework,
     resolveModel: (name, version, own) => {
-      // The request has asked for the framework of a manifest's file already.
+      // For a manifest file, the request itself asks for the manifest's framework.
       if (path !== undefined) return loadPredictionModel(path);
       const running = { framework: own.name, frameworkVersion: own.version, allowVersion: flags.allowVersion ?? false };
       return resolvePredictionModel(name, version, { runsOn: running });

@@ -8,12 +8,12 @@ import type { ResultStore } from '../../store/result-store.js';
 export interface Published {
   readonly predictions: readonly Prediction[];
   readonly described: DescribedPredictor;
-  /** Source of the inputs: a dataset of the agent, or a kind of inputs. */
+  /** Source of the inputs: a dataset of the agent, or the kind of the inputs. */
   readonly dataset: { readonly category: string; readonly name: string };
   readonly traceId: string;
 }
 
-/** Masks and outputs as they are would make documents of many megabytes. */
+/** The published form of a feature. Masks and raw outputs are left out: they would make documents of many megabytes. */
 function publishedFeature(feature: PredictedFeature): readonly InputFeature[] {
   switch (feature.kind) {
     case 'classification': {
@@ -32,8 +32,8 @@ function publishedFeature(feature: PredictedFeature): readonly InputFeature[] {
 }
 
 /**
- * Stores predictions as the platform's own documents. Smaller batches than the others, such as the last one, are no runs
- * of the evaluation.
+ * Stores predictions as the platform's own documents. Only batches of the largest size are runs of the evaluation: a
+ * smaller one, such as the last, is not.
  *
  * @returns the evaluation's identifier
  * @throws PlatformError `storage`

@@ -10,10 +10,10 @@ import type { GivenInput } from './given-inputs.js';
 /** The tensors of one element. */
 export type RawElement = readonly Tensor[];
 
-/** Most bytes of one file, or of standard input. */
+/** Most bytes of one file, and most characters of standard input. */
 const MOST_FILE_BYTES = 64 * 2 ** 20;
 
-/** Lists within lists. */
+/** Most levels of nested lists. */
 const MOST_RANK = 16;
 
 const WHAT = 'a list of numbers for the only input, or an object with such a list for each input';
@@ -22,7 +22,7 @@ function fail(problem: string): never {
   throw new PlatformError('usage', problem);
 }
 
-/** Dimensions of lists within lists. @throws PlatformError `usage` where lists of one level differ in length */
+/** Dimensions of nested lists, by the first list of each level. @throws PlatformError `usage` for too many levels */
 function dimensionsOf(value: unknown): readonly number[] {
   const dimensions: number[] = [];
   let at = value;
@@ -43,7 +43,7 @@ function addNumbers(value: unknown, dimensions: readonly number[], numbers: numb
     return;
   }
   if (!Array.isArray(value) || value.length !== length)
-    fail(`lists of one level have different lengths; give rectangles`);
+    fail(`lists at one level have different lengths; give lists of the same length`);
   else for (const item of value) addNumbers(item, rest, numbers);
 }
 
@@ -51,7 +51,7 @@ function bytesOf(array: BigInt64Array | Float64Array): Uint8Array {
   return new Uint8Array(array.buffer);
 }
 
-/** A tensor of whole numbers where all are, else of fractions. */
+/** An int64 tensor where all numbers are integers, else a float64 tensor. */
 function tensorOf(name: string, dimensions: readonly number[], numbers: readonly number[]): Tensor {
   const dims = [...dimensions];
   if (numbers.every(Number.isSafeInteger)) {
@@ -68,7 +68,7 @@ function tensorIn(name: string, value: unknown): Tensor {
 }
 
 /**
- * An element as JSON: lists of numbers within lists, for the only input or by the names of inputs.
+ * Reads an element from JSON: nested lists of numbers, for the only input or by the names of inputs.
  *
  * @throws PlatformError `usage`
  */
@@ -133,8 +133,8 @@ async function elementsOf(given: string, place: number): Promise<readonly GivenI
 }
 
 /**
- * The elements that arguments name: JSON itself, files of JSON, of JSON lines (.jsonl, or - for standard input) or of an
- * array of NumPy's (.npy).
+ * The elements that arguments give: JSON text, or files of JSON, of JSON lines (.jsonl, or - for standard input) or of
+ * a NumPy array (.npy).
  *
  * @throws PlatformError `usage` for a file that cannot be read, or too many elements
  */

@@ -22,7 +22,7 @@ export interface PredictFlags extends PlaceFlags, OutputOptions {
   readonly store?: string;
 }
 
-/** Predictions in memory. More is too much for one command. */
+/** Most bytes of predictions that one command keeps in memory. */
 const MOST_HELD_BYTES = 2 ** 30;
 
 function bytesOf({ outcome }: Prediction): number {
@@ -33,16 +33,16 @@ function bytesOf({ outcome }: Prediction): number {
   }, 0);
 }
 
-/** The predictions, and the error that ended them early. */
+/** The predictions, and the error that ended the command early. */
 interface Outcome {
   readonly predictions: readonly Prediction[];
   readonly traceId: string;
-  /** undefined where the model was not opened, or nothing is published. */
+  /** undefined where the model could not be opened, or nothing is published. */
   readonly described: DescribedPredictor | undefined;
   readonly stoppedBy: Error | undefined;
 }
 
-/** Predicts for all inputs, or until something ends that. */
+/** Predicts for all inputs, or until an error or an interruption. */
 async function predictAll(wanted: Wanted, asked: ModelAsked, flags: PredictFlags, host: OwnedHost): Promise<Outcome> {
   const predictions: Prediction[] = [];
   let traceId = '';
@@ -73,7 +73,7 @@ async function predictAll(wanted: Wanted, asked: ModelAsked, flags: PredictFlags
         progress.step('predicting', predictions.length, total, prediction.inputId);
       }
     } finally {
-      // It closes by itself where that fails.
+      // Where this fails, the agent closes the model by itself.
       await client.closeModel(id).catch(() => undefined);
     }
     return { predictions, traceId, described, stoppedBy: undefined };
@@ -86,7 +86,7 @@ async function predictAll(wanted: Wanted, asked: ModelAsked, flags: PredictFlags
 }
 
 /**
- * Predicts, shows the predictions, and publishes them where that is asked for. An error keeps the predictions before it.
+ * Predicts, shows the predictions, and publishes them with `--publish`. An error keeps the predictions before it.
  *
  * @throws PlatformError the error that ended the predictions, except an interruption
  */
@@ -111,6 +111,6 @@ export async function predict(wanted: Wanted, asked: ModelAsked, flags: PredictF
   if (predictions.some(({ outcome }) => outcome.kind === 'failure')) host.setExitCode(EXIT_PARTIAL);
   if (stoppedBy === undefined) return;
   if (!host.signal.aborted) throw stoppedBy;
-  host.warn(`interrupted; ${predictions.length} inputs are predicted for`);
+  host.warn(`interrupted; ${predictions.length} inputs are done`);
   host.setExitCode(EXIT_INTERRUPTED);
 }

@@ -5,7 +5,7 @@ import { type Column, textTable } from '../../base/text-table.js';
 import type { DetectedBox, PredictedFeature } from '../../processing/feature.js';
 import { predictionDocument, valuesOf } from './documents.js';
 
-/** A line of the table: a feature, a class of a segmentation, or why an input has none. */
+/** A row of the table: a feature, a class of a segmentation, or the error of an input. */
 interface Row {
   readonly input: string;
   /** Counts from 1. */
@@ -17,11 +17,11 @@ interface Row {
   /** Probability, score, or share of the picture. */
   readonly score: number | null;
   readonly box: DetectedBox | undefined;
-  /** The rest, for people. */
+  /** Further details, for people. */
   readonly details: string;
 }
 
-/** Numbers of an output that people are shown. */
+/** How many numbers of a raw output the table shows. */
 const SHOWN_VALUES = 6;
 
 const KEYS = ['input_id', 'rank', 'kind', 'index', 'label', 'score', 'xmin', 'xmax', 'ymin', 'ymax'] as const;
@@ -95,7 +95,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'details', align: 'left', cell: ({ details }) => details },
 ];
 
-/** Columns that say something about any of the rows. */
+/** The columns without those that are empty in every row. */
 function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {
   return COLUMNS.filter(({ cell }) => rows.some((row) => cell(row) !== ''));
 }
@@ -104,7 +104,7 @@ function meanMs(values: readonly number[]): string {
   return (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(3);
 }
 
-/** Numbers and times of the predictions, in sentences. */
+/** Counts and times of the predictions, one line each. */
 function notesOf(predictions: readonly Prediction[], traceId: string): readonly string[] {
   const batches = predictions.flatMap(({ batch }) => batch ?? []);
   const failed = predictions.filter(({ outcome }) => outcome.kind === 'failure').length;
@@ -115,12 +115,12 @@ function notesOf(predictions: readonly Prediction[], traceId: string): readonly 
   const counted = `inputs: ${predictions.length}, without a prediction: ${failed}`;
   return [
     none === 0 ? counted : `${counted}, with nothing found: ${none}`,
-    ...(batches.length === 0 ? [] : [`batches: ${batches.length}, mean of each: ${times.join(', ')}`]),
+    ...(batches.length === 0 ? [] : [`batches: ${batches.length}, mean times: ${times.join(', ')}`]),
     ...(traceId === '' ? [] : [`trace: ${traceId}`]),
   ];
 }
 
-/** Predictions as they are exported. @param traceId '' where they are not traced */
+/** Predictions as they are exported. @param traceId '' where there is no trace */
 export function predictionResult(predictions: readonly Prediction[], traceId: string): TableResult {
   const rows = predictions.flatMap(rowsOf);
   return {

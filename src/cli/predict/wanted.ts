@@ -25,7 +25,7 @@ type Predict = (model: OpenedModel) => AsyncIterable<Prediction>;
 /** The inputs that a command line names, and their number where it is known. */
 export interface Wanted {
   readonly total: number | undefined;
-  /** In published documents. */
+  /** Its name in published documents. */
   readonly dataset: Published['dataset'];
   readonly predict: Predict;
 }
@@ -40,7 +40,7 @@ async function* answersOf(
   }
 }
 
-/** Inputs that the command sends, many in each call. */
+/** Inputs that the command sends, with many in each call. */
 function sent<T>(
   kind: 'images' | 'urls' | 'raw',
   given: readonly GivenInput<T>[],
@@ -86,7 +86,7 @@ export function urlsWanted(addresses: readonly string[]): Wanted {
   );
 }
 
-/** Numbers. @throws PlatformError as {@link rawElements} */
+/** Tensors of numbers. @throws PlatformError as {@link rawElements} */
 export async function rawWanted(given: readonly string[]): Promise<Wanted> {
   return sent(
     'raw',

@@ -20,7 +20,7 @@ const { submitEvaluation, followEvaluation, getEvaluation, listEvaluations, canc
 
 const CALL_DEADLINE_MS = 30_000;
 
-/** The server reads every model before it answers. */
+/** Long, because the server reads every model before it answers. */
 const SUBMIT_DEADLINE_MS = 5 * 60_000;
 
 /** After this time the stream is opened again from its last event. */
@@ -46,14 +46,15 @@ export interface PluginSummary extends Registration {
 }
 
 /**
- * Evaluations of a server. Every method throws a PlatformError with the server's error, or where it does not answer.
+ * Evaluations of a server. Every method throws a PlatformError with the server's error, or where the server does not
+ * answer.
  */
 export interface EvaluationClient {
-  /** @param id made by the caller; the same submission under the same id is the same evaluation */
+  /** @param id made by the caller. The same submission under the same id is the same evaluation. */
   submit(id: string, submission: Submission, signal?: AbortSignal): Promise<EvaluationSummary>;
   /** The events after a sequence number until the last one, also through a restart of the server. */
   follow(id: string, afterSequence: number, signal?: AbortSignal): AsyncIterable<LoggedEvent>;
-  /** The last event is without its result, which {@link EvaluationClient.follow} gives. */
+  /** The last event comes without its result; {@link EvaluationClient.follow} gives the result. */
   get(id: string): Promise<{ readonly evaluation: EvaluationSummary; readonly last: LoggedEvent | undefined }>;
   /** Newest first. */
   list(most: number): Promise<readonly EvaluationSummary[]>;
@@ -67,13 +68,16 @@ function codeOf(error: unknown): ErrorCode | undefined {
   return error instanceof PlatformError ? error.code : undefined;
 }
 
-/** The event with the parts of its result that came before it; older servers send it whole. */
+/** Joins the parts of a result that came before the event. Older servers send the result in the event itself. */
 function withResult(logged: LoggedEvent, parts: readonly string[]): LoggedEvent {
   if (logged.event.kind !== 'done' || parts.length === 0) return logged;
   return { ...logged, event: { ...logged.event, resultJson: parts.join('') } };
 }
 
-/** Waits for the end of a stream that has nothing more to say, so that its call ends well. It is cut off otherwise. */
+/**
+ * Waits, for a limited time, until the server ends the stream after the last event. Then the call succeeds; otherwise
+ * it is cancelled.
+ */
 async function untilEnd(answers: AsyncIterator<unknown> | undefined): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, END_LIMIT_MS)));
@@ -130,7 +134,7 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
           signal,
           clock: options.clock,
         });
-        // A stream without a last event has no events after the number.
+        // The stream ended without a last event: there are no events after the sequence number.
         if (answer.done === true) return;
         const { event } = answer.value;
         if (event?.event?.$case === 'resultPart') parts.push(event.event.value.json);

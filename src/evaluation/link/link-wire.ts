@@ -1,5 +1,5 @@
-// Between the messages of proto/mlmodelscope/evaluation/v1/plugin_service.proto and those of a link. `fromWire…` gives
-// undefined for a kind of message that only a newer version knows.
+// Converts between the messages of proto/mlmodelscope/evaluation/v1/plugin_service.proto and the messages of a link.
+// `fromWire…` returns undefined for a kind of message that only a newer version knows.
 import { PlatformError } from '../../base/errors.js';
 import type { AttachRequest, AttachResponse } from '../../generated/mlmodelscope/evaluation/v1/plugin_service.js';
 import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';

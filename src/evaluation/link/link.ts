@@ -25,10 +25,10 @@ export interface AgentEndpoint {
   readonly tls: boolean;
 }
 
-/** An evaluation to run. The platform gives its submission as it travels, a plugin gets it read. */
+/** An evaluation to run. The platform sends the submission encoded, and the plugin receives it decoded. */
 export interface Run<Submitted> extends RunKey {
   readonly submission: Submitted;
-  /** The agents that may measure, at least one. The submission says how many of each system do. */
+  /** The agents that may measure, at least one. The submission says how many agents of each system measure. */
   readonly agents: readonly AgentEndpoint[];
   /** W3C trace context of the client that submitted it: traceparent, tracestate. */
   readonly traceContext: Readonly<Record<string, string>>;
@@ -47,13 +47,13 @@ export type PlatformMessage<Submitted> =
   | ({ readonly kind: 'stop' } & RunKey);
 
 /**
- * One end of the connection between the platform and a plugin. It is an iterable of the other end's messages, to be
- * iterated once.
+ * One end of the connection between the platform and a plugin. Iterating it, which is possible once, gives the messages
+ * of the other end.
  */
 export interface Link<Sent, Received> extends AsyncIterable<Received> {
   /** Resolves when there is room for more. A closed link drops messages. */
   send(message: Sent): Promise<void>;
-  /** Ends both ends' iterations. May be called again. */
+  /** Ends the iterations at both ends. May be called again. */
   close(): void;
 }
 

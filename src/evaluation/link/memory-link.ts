@@ -2,7 +2,7 @@ import type { Submission } from '../submission.js';
 import { decodeSubmission } from '../wire/submission-wire.js';
 import type { Link, PlatformEnd, PluginEnd, PlatformMessage, PluginMessage } from './link.js';
 
-/** Most messages that wait for the other end. A sender of more has to wait. */
+/** Most messages that wait for the other end. Then the sender waits. */
 const CAPACITY = 16;
 
 /** Messages in one direction. */
@@ -23,7 +23,7 @@ class Channel<T> implements AsyncIterable<T> {
     this.#wake();
   }
 
-  /** Ends when the channel is closed and everything that was sent before has been received. */
+  /** Ends when the channel is closed and all messages that were sent before are received. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
     for (;;) {
       const message = this.#messages.shift();

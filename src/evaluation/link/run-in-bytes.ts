@@ -5,7 +5,9 @@ import {
   Run,
 } from '../../generated/mlmodelscope/evaluation/v1/plugin_service.js';
 
-/** A message to a plugin. Of a run everything but the submission, which is still as it came: see {@link attachInBytes}. */
+/**
+ * A message to a plugin. The submission of a run is separate, encoded as it was received: see {@link attachInBytes}.
+ */
 export type AttachResponseInBytes =
   | { readonly kind: 'run'; readonly run: Run; readonly submission: Uint8Array }
   | { readonly kind: 'other'; readonly message: AttachResponse };
@@ -14,7 +16,7 @@ export type AttachResponseInBytes =
 const RUN = 2;
 const SUBMISSION = 3;
 
-/** The tag and length before a field of so many bytes. */
+/** The tag and length before a field of `length` bytes. */
 function before(field: number, length: number): Uint8Array {
   return new BinaryWriter().tag(field, WireType.LengthDelimited).uint32(length).finish();
 }
@@ -27,5 +29,8 @@ function write(response: AttachResponseInBytes): Buffer {
   return Buffer.concat([before(RUN, length), ...run]);
 }
 
-/** The method whose submissions the server's event loop neither decodes nor encodes: that takes some tenths of a second. */
+/**
+ * The `attach` method. The server's event loop neither decodes nor encodes its submissions, because that takes some
+ * tenths of a second.
+ */
 export const attachInBytes = { ...PluginServiceService.attach, responseSerialize: write };

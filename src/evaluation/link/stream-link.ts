@@ -1,6 +1,6 @@
 import type { Link } from './link.js';
 
-/** The common part of the library's streams of both sides. */
+/** The common part of the library's streams on the client's and the server's side. */
 interface MessageStream {
   readonly writable: boolean;
   write(message: unknown): boolean;
@@ -9,7 +9,7 @@ interface MessageStream {
   iterator(options: { readonly destroyOnReturn: boolean }): AsyncIterator<unknown>;
 }
 
-/** Encodes and decodes the two sides' messages. */
+/** Encodes the messages that are sent, and decodes the messages that are received. */
 export interface LinkFormat<Sent, Received, SentMessage, ReceivedMessage> {
   readonly toWire: (message: Sent) => SentMessage;
   /** Undefined for a message that only a newer version understands. */
@@ -17,8 +17,8 @@ export interface LinkFormat<Sent, Received, SentMessage, ReceivedMessage> {
 }
 
 /**
- * A link over a gRPC stream, of either side. Its iteration ends with the stream, throws what the stream or the format
- * throws, and reads no more than is taken, so that a fast sender waits.
+ * A link over a gRPC stream, on either side. Its iteration ends with the stream and throws the errors of the stream and
+ * the format. It reads a message only when the reader asks for one, so that a fast sender waits.
  *
  * @param end called on the stream when the link is closed
  */

@@ -8,7 +8,7 @@ import type { PluginTools } from './run-evaluation.js';
 import { servePlugin } from './serve-plugin.js';
 import { streamLink } from '../link/stream-link.js';
 
-/** Age at which a stream is opened again. The server goes by the renewals. */
+/** After this time a stream is opened again. It may be long, because the server relies on the plugin's renewals. */
 const STREAM_DEADLINE_MS = 7 * 24 * 3600_000;
 
 export interface AttachOptions {
@@ -24,7 +24,7 @@ export interface AttachOptions {
 /**
  * Runs a plugin's evaluations for the server at an address, through restarts of the server, until the signal aborts.
  *
- * @throws PlatformError where the server refuses the plugin, for want of a token perhaps
+ * @throws PlatformError where the server refuses the plugin, for example without a valid token
  */
 export async function attachPlugin(
   evaluation: Evaluation,
@@ -53,7 +53,7 @@ export async function attachPlugin(
       throw thrown instanceof PlatformError ? thrown : client.failure(thrown);
     }
     if (signal.aborted) return;
-    // Where the plugin never registered, the call's error says why. A later end has many possible causes.
+    // Where the plugin never registered, the call's error gives the reason. A later end has many possible causes.
     if (!isRegistered && refusal !== undefined) throw client.failure(refusal);
     throw new PlatformError('unavailable', `the server at ${server} ended the connection`);
   };

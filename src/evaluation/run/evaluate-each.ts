@@ -9,7 +9,7 @@ import { JointProgress } from './joint-progress.js';
 import { type MeasuringSystem, sentenceOf } from './measuring-systems.js';
 
 export interface EvaluateEachOptions extends EvaluationPlace {
-  /** Agents of each system that were asked for. */
+  /** Number of agents of each system that was asked for. */
   readonly most: number;
 }
 
@@ -81,13 +81,13 @@ function note(level: 'info' | 'warning', message: string): PluginEvent {
   return pluginEventOf({ kind: 'note', level, message });
 }
 
-/** The document, without the plugin's own documents where they are too long together. */
+/** The document, without the plugin's own documents where all of them together are too long. */
 function withinLimit(result: SystemsResult): SystemsResult {
   if (JSON.stringify(result).length <= MAX_RESULT_BYTES) return result;
   return { ...result, systems: result.systems.map((system) => ({ ...system, result: null })) };
 }
 
-/** An event as the followers of all systems see it; undefined for the last one of a system that has a result. */
+/** An event of one system as an event of the whole evaluation; undefined where that system is done or cancelled. */
 function shown({ system, event }: OnSystem, progress: JointProgress): PluginEvent | undefined {
   const { name } = system;
   switch (event.kind) {
@@ -108,10 +108,11 @@ function shown({ system, event }: OnSystem, progress: JointProgress): PluginEven
 }
 
 /**
- * Has a plugin run an evaluation on each of several systems, at the same time. A system that fails leaves the results of
- * the others: its failure is a part of the document, which is then partial.
+ * Runs a plugin's evaluation on each of several systems, at the same time. Where one system fails, the results of the
+ * others are kept: the failure is a part of the document, which is then partial.
  *
- * @throws PlatformError `cancelled` after the signal, and what the first system failed with where all of them failed
+ * @throws PlatformError `cancelled` after the signal; where all systems fail, with the code of the first failure and
+ *   the messages of all
  */
 export async function* evaluateEach(
   evaluation: Evaluation,

@@ -8,7 +8,7 @@ import { runPlugin } from './run-plugin.js';
 /** The store for results, and the signal that ends an evaluation. */
 export type EvaluationPlace = Pick<EvaluationContext, 'store' | 'signal'>;
 
-/** One agent for all machines of a system, which writes down notes on them for users. */
+/** One agent for all machines of a system. It adds notes on the machines, for users, to `notes`. */
 function agentOf({ machines }: MeasuringSystem, notes: PluginEvent[]): BenchmarkAgent {
   const [only, ...others] = machines;
   if (others.length === 0) return only.agent;
@@ -16,7 +16,7 @@ function agentOf({ machines }: MeasuringSystem, notes: PluginEvent[]): Benchmark
 }
 
 /**
- * Has a plugin run an evaluation on a system, whose machines share the work.
+ * Runs a plugin's evaluation on a system. The machines of the system share the work.
  *
  * @throws PlatformError as {@link runPlugin}
  */

@@ -2,11 +2,11 @@ import type { PluginEvent } from '../event.js';
 
 type Measuring = Extract<PluginEvent, { readonly kind: 'measuring' }>;
 
-/** One count of the measurements on several systems, which go on beside each other. */
+/** Adds up the progress of several systems that measure at the same time. */
 export class JointProgress {
   readonly #latest = new Map<string, Measuring>();
 
-  /** The progress of all after that of one. */
+  /** The progress of all systems, after an event of one system. */
   event(system: string, measuring: Measuring): PluginEvent {
     this.#latest.set(system, measuring);
     const all = [...this.#latest.values()];
@@ -17,7 +17,7 @@ export class JointProgress {
       done: all.reduce((sum, { done }) => sum + done, 0),
       total: all.reduce((sum, { total }) => sum + total, 0),
       label: `${system}: ${measuring.label}`,
-      // The last one to end decides.
+      // The evaluation ends when the last system ends.
       ...(known.length > 0 && known.length === lefts.length ? { secondsLeft: Math.max(...known) } : {}),
     };
   }

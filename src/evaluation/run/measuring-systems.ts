@@ -5,27 +5,30 @@ import type { PluginEvent } from '../event.js';
 
 /** Agents with the same fingerprint. */
 export interface MeasuringSystem {
-  /** A few words that none of the other systems has. */
+  /** A short name that no other system of the evaluation has. */
   readonly name: string;
   readonly system: System;
   readonly machines: readonly [Machine, ...Machine[]];
 }
 
-/** The systems of some agents, and a note on each agent that does not answer. */
+/** The systems of the agents that answer, and a note on each agent that does not answer. */
 export interface FoundSystems {
   readonly systems: readonly [MeasuringSystem, ...MeasuringSystem[]];
   readonly notes: readonly PluginEvent[];
 }
 
-/** Characters of a fingerprint that distinguish systems which look alike. */
+/** This many characters of the fingerprint distinguish systems with the same facts. */
 const SHORT_FINGERPRINT = 8;
 
-/** Facts of a system that people distinguish it by, in the order of their importance. */
+/** Facts by which people distinguish systems, the most important first. */
 function factsOf({ processor, cores, framework, frameworkVersion, operatingSystem }: System): readonly string[] {
   return [processor, `${cores} cores`, `${framework} ${frameworkVersion}`, operatingSystem];
 }
 
-/** For each system the facts in which systems differ; of one alone, its processor. */
+/**
+ * A name for each system: the facts in which the systems differ, or the processor where they have the same facts.
+ * Systems with the same name also get the start of their fingerprint.
+ */
 function namesOf(systems: readonly System[]): readonly string[] {
   const facts = systems.map(factsOf);
   const differing = [...(facts[0]?.keys() ?? [])].filter((fact) => new Set(facts.map((of) => of[fact])).size > 1);
@@ -38,10 +41,10 @@ function namesOf(systems: readonly System[]): readonly string[] {
 }
 
 /**
- * Groups agents by their fingerprints, systems and agents in the order of the agents.
+ * Groups agents by their fingerprints. The systems, and the agents of each system, are in the order of the agents.
  *
  * @param machines at least one
- * @throws PlatformError of the first agent where none answers
+ * @throws PlatformError of the first agent where no agent answers
  */
 export async function systemsOf(machines: readonly Machine[], threads: number): Promise<FoundSystems> {
   const runOptions = runOptionsOf(threads);
@@ -69,18 +72,18 @@ export async function systemsOf(machines: readonly Machine[], threads: number): 
   return { systems: [first, ...rest], notes };
 }
 
-/** The system with most agents; of equal ones, the first. */
+/** The system with the most agents; the first of several with equally many. */
 export function largestOf([first, ...rest]: FoundSystems['systems']): MeasuringSystem {
   return rest.reduce((best, system) => (system.machines.length > best.machines.length ? system : best), first);
 }
 
-/** The same with so many agents at most, the first ones. */
+/** The system with at most `most` agents: the first ones. */
 export function withAgents(system: MeasuringSystem, most: number): MeasuringSystem {
   const [first, ...rest] = system.machines;
   return { ...system, machines: [first, ...rest.slice(0, most - 1)] };
 }
 
-/** Which agents measure on a system, in a sentence. @param most as many as were asked for */
+/** A sentence with the agents that measure on a system. @param most the number of agents that was asked for */
 export function sentenceOf({ system, machines }: MeasuringSystem, most: number): string {
   const { processor, framework, frameworkVersion } = system;
   const of = most === Infinity || machines.length >= most ? '' : ` (of ${most} that were asked for)`;

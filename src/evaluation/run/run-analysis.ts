@@ -40,7 +40,7 @@ function parseSettings(analysis: Analysis, settings: object): unknown {
   throw new PlatformError('usage', `settings of ${analysis.name}: ${problems.join('; ')}`);
 }
 
-/** Rejects with the reason of a signal's abort, until the work that races it is done. */
+/** A promise that rejects when the signal aborts. `forget` removes its listener after the work is done. */
 function aborted(signal: AbortSignal): { readonly promise: Promise<never>; readonly forget: () => void } {
   let forget = (): void => {};
   const promise = new Promise<never>((_, reject) => {
@@ -52,9 +52,10 @@ function aborted(signal: AbortSignal): { readonly promise: Promise<never>; reado
 }
 
 /**
- * Runs a plugin's analysis and does not trust it: its result is checked, and an analysis that does not end is abandoned.
+ * Runs a plugin's analysis, which is untrusted: its result is checked, and an analysis that does not end is abandoned.
  *
- * @throws PlatformError `usage` for wrong settings, `timeout`, `cancelled`, `internal` where the plugin is wrong, and what it throws
+ * @throws PlatformError `usage` for wrong settings, `timeout`, `cancelled`, `internal` where the analysis fails or
+ *   returns no valid table, and the PlatformErrors that it throws
  */
 export async function runAnalysis(
   analysis: Analysis,

@@ -12,18 +12,19 @@ import { evaluateEach } from './evaluate-each.js';
 import { evaluateOn } from './evaluate-on.js';
 import { type FoundSystems, largestOf, sentenceOf, systemsOf, withAgents } from './measuring-systems.js';
 
-/** Settings of all runs of a plugin. */
+/** The store and the connections of all runs of a plugin. */
 export interface PluginTools {
   readonly store: ResultStore;
   /**
-   * The agent there; the caller closes it.
+   * Connects to the agent at an address; the caller closes it.
    *
-   * @param isOnly whether it is the only one of its kind of machine that the evaluation asks for, so that others may stand in for it
+   * @param isOnly whether the evaluation asks for one agent of each system only, so that other agents of the same
+   *   system may replace it
    */
   readonly connect: (agent: AgentEndpoint, isOnly: boolean) => BenchmarkAgent;
 }
 
-/** Names the evaluation on the span of its run. */
+/** Sets the models, the batch size and the framework as attributes of the run's span. */
 function describeRun({ models, manifest }: LoadedEvaluation, [{ system }]: FoundSystems['systems']): void {
   nameEvaluated({ models, batchSizes: [manifest.batch_size] });
   nameFramework(system);
@@ -51,7 +52,7 @@ async function* eventsOf(
     describeRun(loaded, systems);
     const places = { store, signal };
     if (placement === 'each') {
-      // The order is the same each time, and does not depend on which agent is next.
+      // By name, so that the order is the same each time and does not depend on the order of the agents.
       const sorted = systems.toSorted((one, other) => (one.name < other.name ? -1 : 1));
       const limited = sorted.map((system) => withAgents(system, most));
       yield* evaluateEach(evaluation, request, limited, { ...places, most });
@@ -66,8 +67,8 @@ async function* eventsOf(
 }
 
 /**
- * Runs an evaluation and yields its events; the last one says how it ended. It never throws, and ends soon after the
- * signal is aborted, even if the plugin goes on.
+ * Runs an evaluation and yields its events; the last event says how it ended. It never throws. It ends soon after the
+ * signal aborts, even if the plugin does not stop.
  */
 export async function* runEvaluation(
   evaluation: Evaluation,

@@ -12,10 +12,10 @@ import {
   pluginEventSchema,
 } from '../event.js';
 
-/** Time limit for an evaluation to stop. */
+/** Time that an evaluation has to stop. */
 const STOP_LIMIT_MS = 5000;
 
-/** Waits for the plugin, or for a limited time once the plugin was asked to stop. */
+/** Waits for the plugin's answer; for a limited time only after the signal has asked the plugin to stop. */
 async function untilStopped<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort = (): void => {};
@@ -34,7 +34,7 @@ async function untilStopped<T>(answer: Promise<T>, signal: AbortSignal): Promise
   }
 }
 
-/** Checks a plugin's event, which is untrusted: a plugin is foreign code. */
+/** Checks a plugin's event. It is untrusted, because a plugin is foreign code. */
 function checked(name: string, told: EvaluationEvent): PluginEvent {
   const wrong = (problem: string): PlatformError =>
     new PlatformError('internal', `the plugin ${name} sent an invalid event: ${problem}; report it to its author`);
@@ -53,10 +53,10 @@ function checked(name: string, told: EvaluationEvent): PluginEvent {
 }
 
 /**
- * Has a plugin run an evaluation, and yields its events up to the last one. It ends soon after the signal is aborted,
- * even if the plugin goes on.
+ * Runs a plugin's evaluation, and yields its events up to the last one. It ends soon after the signal aborts, even if
+ * the plugin does not stop.
  *
- * @throws PlatformError as the plugin does, and `internal` where it breaks the rules
+ * @throws PlatformError as the plugin does, and `internal` for an invalid event or an end without a result
  */
 export async function* runPlugin(
   evaluation: Evaluation,

@@ -13,7 +13,8 @@ export const EVALUATION_SPAN = 'evaluation';
 const RENEWALS_PER_LEASE = 3;
 
 /**
- * Evaluations at a time: an agent measures one benchmark at a time, so more evaluations would only wait for each other.
+ * Number of evaluations at a time. An agent measures one benchmark at a time, so more evaluations would only wait for
+ * each other.
  */
 const SLOTS = 1;
 
@@ -22,13 +23,15 @@ function keyOf({ evaluation, attempt }: RunKey): string {
 }
 
 export interface ServePluginOptions {
-  /** Aborting it stops the running evaluations, starts no more, and closes the link. */
+  /** Aborting it stops the running evaluations and closes the link, so that no more evaluations start. */
   readonly signal?: AbortSignal;
   /** Called when the platform has accepted the plugin. */
   readonly onRegistered?: () => void;
 }
 
-/** Runs a plugin's evaluations for the platform at the other end of the link, until the link and the runs have ended. */
+/**
+ * Runs a plugin's evaluations for the platform at the other end of the link, until the link and the runs have ended.
+ */
 export async function servePlugin(
   evaluation: Evaluation,
   link: PluginEnd,

@@ -1,4 +1,4 @@
-// Between the messages of proto/mlmodelscope/evaluation/v1/event.proto and this project's own types.
+// Converts between the messages of proto/mlmodelscope/evaluation/v1/event.proto and this project's own types.
 import { PlatformError } from '../../base/errors.js';
 import { schemaProblems } from '../../base/schema-problems.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/event.js';
@@ -13,7 +13,7 @@ import type { z } from 'zod';
 
 const LEVELS = { info: wire.Note_Level.INFO, warning: wire.Note_Level.WARNING } as const;
 
-/** An event as a plugin sends it; the platform numbers it. */
+/** An event as a plugin sends it, without a sequence number: the platform numbers it. */
 export function toWireEvent(event: PlatformEvent): wire.Event {
   return { sequence: 0n, time: undefined, event: payloadOf(event) };
 }
@@ -22,13 +22,13 @@ export function toWireLogged({ sequence, at, event }: LoggedEvent): wire.Event {
   return { sequence: BigInt(sequence), time: new Date(at), event: payloadOf(event) };
 }
 
-/** A piece of the result that the event comes with, before the event. */
+/** A part of an event's result. The parts are sent before the event. */
 export function toWireResultPart({ sequence, at }: LoggedEvent, json: string): wire.Event {
   const event = { $case: 'resultPart', value: { json } } as const;
   return { sequence: BigInt(sequence - 1), time: new Date(at), event };
 }
 
-/** The event for a reader who may not have the result. */
+/** The event without its result, for a reader without access to results. */
 export function toWireWithheld(logged: LoggedEvent): wire.Event {
   const { event, ...rest } = toWireLogged(logged);
   if (event?.$case !== 'done') return { ...rest, event };
@@ -85,7 +85,7 @@ function checked<Event>(message: wire.Event | undefined, schema: z.ZodType<Event
 }
 
 /**
- * Checks a plugin's event: plugins are untrusted.
+ * Checks a plugin's event, because plugins are untrusted.
  *
  * @throws PlatformError `usage` for an invalid event, or one that only the platform makes
  */
@@ -94,8 +94,8 @@ export function fromWirePluginEvent(message: wire.Event | undefined): PluginEven
 }
 
 /**
- * Checks a server's event: servers may be of other versions. Undefined for a part of a result, and for a kind that only
- * a newer version knows.
+ * Checks a server's event, because servers may have other versions. Returns undefined for a part of a result, and for a
+ * kind that only a newer version knows.
  *
  * @throws PlatformError `usage` for a message that is not an event
  */

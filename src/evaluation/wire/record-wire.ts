@@ -1,4 +1,5 @@
-// Between the messages of proto/mlmodelscope/evaluation/v1/evaluation_service.proto and this project's own types.
+// Converts between the messages of proto/mlmodelscope/evaluation/v1/evaluation_service.proto and this project's own
+// types.
 import { PlatformError } from '../../base/errors.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import type { EvaluationRecord, EvaluationState } from '../records.js';
@@ -29,7 +30,7 @@ export function toWireEvaluation({
   return { id, name, plugin, state: STATES[state], ...times };
 }
 
-/** @throws PlatformError `internal` for a state that only a newer version knows, or an evaluation that is missing */
+/** @throws PlatformError `internal` for a state that only a newer version knows, or a missing evaluation */
 export function fromWireEvaluation(message: wire.Evaluation | undefined): EvaluationSummary {
   const state = (Object.keys(STATES) as EvaluationState[]).find((key) => STATES[key] === message?.state);
   if (message === undefined || state === undefined) {

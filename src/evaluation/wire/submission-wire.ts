@@ -1,4 +1,4 @@
-// Between the messages of proto/mlmodelscope/evaluation/v1/submission.proto and this project's own types.
+// Converts between the messages of proto/mlmodelscope/evaluation/v1/submission.proto and this project's own types.
 import { fromWireBenchmark, toWireBenchmark } from '../../agent/wire/benchmark-wire.js';
 import { PlatformError } from '../../base/errors.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/submission.js';

@@ -5,12 +5,14 @@ import { PlatformError } from '../../base/errors.js';
 export interface ByteSource {
   /** Its name in messages. */
   readonly name: string;
-  /** The file that it reads, absolute; undefined for a buffer. */
+  /** Absolute path of the file; undefined for a buffer. */
   readonly path: string | undefined;
   readonly byteLength: number;
-  /** The bytes from `offset` (before the end) on, at least one and as many as are at hand; valid until the next call. */
+  /**
+   * The bytes from `offset` (before the end) on: at least one, and as many as are in memory. Valid until the next call.
+   */
   window(offset: number): Uint8Array;
-  /** The bytes from `offset` on, to keep; the range lies inside. */
+  /** The bytes from `offset` on. They stay valid. The range must be inside the source. */
   read(offset: number, byteLength: number): Uint8Array;
 }
 
@@ -25,11 +27,11 @@ export function bufferSource(name: string, bytes: Uint8Array): ByteSource {
   };
 }
 
-/** Window sizes: small after a jump over a weight, doubling while reading goes straight on. */
+/** Window sizes: small after a jump over a weight, doubled while reading is sequential. */
 const SMALLEST_WINDOW_BYTES = 4096;
 const LARGEST_WINDOW_BYTES = 1 << 18;
 
-/** A source over an open file; positional reads, so that offsets beyond 2 GiB are nothing special. */
+/** A source over an open file. Reads are positional, so that offsets beyond 2 GiB work. */
 export class FileSource implements ByteSource {
   readonly #fd: number;
   readonly #block = new Uint8Array(LARGEST_WINDOW_BYTES);
@@ -39,7 +41,7 @@ export class FileSource implements ByteSource {
 
   /**
    * @param name name of the file in messages
-   * @param fd an open descriptor of it, which stays the caller's
+   * @param fd an open descriptor of the file, which the caller closes
    */
   constructor(
     readonly name: string,

@@ -1,6 +1,6 @@
 import { type ModelProto, TensorProto_DataLocation } from '../../generated/onnx/onnx.js';
 
-/** A part of a message, and where it stands in the part around it. */
+/** A part of a message, and its place in the part around it. */
 interface MessagePart {
   readonly value: object;
   readonly place: string | number;
@@ -11,7 +11,7 @@ function isExternal(value: object): boolean {
   return 'dataLocation' in value && value.dataLocation !== TensorProto_DataLocation.DEFAULT;
 }
 
-/** Whether nothing but numbers, texts or bytes is in there; lists hold values of one kind. */
+/** Whether a value has only numbers, texts or bytes. Lists hold values of one kind. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return true;
   return Array.isArray(value) && isPlain(value[0]);

@@ -1,6 +1,6 @@
 /**
  * Numbers of the fields of ONNX's messages that are read and written without the generated code.
- * Source: proto/onnx/onnx.proto, with which a test compares them.
+ * Source: proto/onnx/onnx.proto; a test compares them with it.
  */
 export const FIELDS = {
   ModelProto: {
@@ -75,5 +75,5 @@ export const FIELDS = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** An ONNX message; nested ones with the message around them. */
+/** The name of an ONNX message; the names of nested messages include the message around them. */
 export type MessageName = keyof typeof FIELDS;

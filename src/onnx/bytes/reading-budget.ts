@@ -10,18 +10,21 @@ export interface ReadingLimits {
 }
 
 /**
- * Functions that call functions can double the graph with every level, and each call repeats the names in the body. This
- * bounds what inlining makes in all.
+ * Functions that call functions can double the graph with every level, and each call repeats the names in the body.
+ * This limits the total size of inlined functions.
  */
 export const INLINED_SIZE = 2 ** 26;
 
-/** Limits of one model, or of several together, which have limits of their own as well. */
+/** Limits of one model, or of several models together. Each of several models also has its own limits. */
 export class ReadingBudget {
   #structureBytes = 0;
   #nodes = 0;
   #inlinedSize = 0;
 
-  /** @param code of the error past a limit: `model` where it is about one, `usage` where it is about all of a request */
+  /**
+   * @param code of the error past a limit: `model` for the limits of one model, `usage` for the limits of a whole
+   *   request
+   */
   constructor(
     private readonly limits: ReadingLimits,
     private readonly code: 'model' | 'usage',
@@ -40,7 +43,7 @@ export class ReadingBudget {
   addNodes(nodes: number, source: string): void {
     this.#nodes += nodes;
     if (this.#nodes <= this.limits.nodes) return;
-    const problem = `the graphs up to here have more than ${this.limits.nodes} nodes together, their functions inlined`;
+    const problem = `the graphs up to here have more than ${this.limits.nodes} nodes together, with functions inlined`;
     throw new PlatformError(this.code, `${source}: ${problem}. Submit fewer models at a time.`);
   }
 

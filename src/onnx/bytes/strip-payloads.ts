@@ -7,7 +7,7 @@ import type { ReadingBudget } from './reading-budget.js';
 import { fieldNumberOf, wireTypeOf } from './wire-format.js';
 import { WireReader } from './wire-reader.js';
 
-/** Nested messages that protobuf implementations accept by default, ONNX Runtime's among them. */
+/** Most levels of nested messages: the default limit of protobuf implementations, including ONNX Runtime's. */
 const MAX_DEPTH = 100;
 
 /**
@@ -229,7 +229,10 @@ class Stripper {
     reader.copy(byteLength, (piece) => this.#out.raw(piece));
   }
 
-  /** Whether there are any values: writers may leave an empty list beside the field that they use. */
+  /**
+   * Replaces the values by their place. @returns whether there are any values: writers may leave an empty list beside
+   * the field that they use
+   */
   #payload(field: number, end: number): boolean {
     const reader = this.#reader;
     const byteLength = reader.length(end);

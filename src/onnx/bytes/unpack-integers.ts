@@ -3,7 +3,7 @@ import { BinaryReader } from '@bufbuild/protobuf/wire';
 /**
  * The values of a packed list of varints (int32_data, int64_data, uint64_data) as little-endian raw_data.
  *
- * @param bits how many of each value's bits its element keeps: 8, 16, 32 or 64
+ * @param bits number of bits that an element keeps of each value: 8, 16, 32 or 64
  * @returns undefined unless `packed` holds exactly `count` varints
  */
 export function unpackIntegers(packed: Uint8Array, count: number, bits: number): Uint8Array | undefined {

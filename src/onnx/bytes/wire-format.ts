@@ -7,12 +7,12 @@ export function bytesTag(fieldNumber: number): Uint8Array {
   return new BinaryWriter().tag(fieldNumber, WireType.LengthDelimited).finish();
 }
 
-/** The number of the field that a tag begins. */
+/** The number of the field that follows a tag. */
 export function fieldNumberOf(tag: number): number {
   return tag >>> 3;
 }
 
-/** How the value of the field that a tag begins is encoded. A damaged file may have a number that no wire type has. */
+/** The encoding of the value that follows a tag. In a damaged file, the number may be no wire type. */
 export function wireTypeOf(tag: number): WireType {
   return tag & 7;
 }

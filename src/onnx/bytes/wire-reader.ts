@@ -63,7 +63,7 @@ export class WireReader {
     return this.position - at;
   }
 
-  /** Hands the next bytes to `take`, in as many pieces as it needs; a piece is valid during the call only. */
+  /** Passes the next bytes to `take`, in one or more pieces. A piece is valid only during the call. */
   copy(byteLength: number, take: (piece: Uint8Array) => void): void {
     for (let left = byteLength; left > 0;) {
       const piece = this.#here().subarray(0, left);
@@ -81,7 +81,7 @@ export class WireReader {
     );
   }
 
-  /** The bytes at hand from the current position on. */
+  /** The bytes in memory from the current position on. */
   #here(): Uint8Array {
     const index = this.position - this.#windowStart;
     if (index >= 0 && index < this.#window.length) return this.#window.subarray(index);
@@ -101,7 +101,7 @@ export class WireReader {
     return byte;
   }
 
-  /** Exact up to 2^53; larger ones are only known to be larger. */
+  /** Exact up to 2^53; larger values are rounded. */
   #varint(end: number): number {
     const at = this.position;
     let value = 0;

@@ -5,27 +5,30 @@ import type { ReadingBudget } from '../bytes/reading-budget.js';
 import { subgraphsOf } from '../model/subgraphs.js';
 
 /**
- * Nodes of a model, with those of its subgraphs and after its functions are inlined. A node counts once for each graph
- * that it stands in, because most of what this project does looks at a graph from each of the graphs around it.
+ * Most nodes of a model, including those of its subgraphs, after its functions are inlined. A node counts once for each
+ * graph around it, because most algorithms of this project visit a subgraph once from each graph around it.
  */
 const MOST_NODES = 2 ** 19;
 
-/** Subgraphs in each other. A written model has three messages for each, and 100 are the most that a runtime reads. */
+/**
+ * Most levels of nested subgraphs. A model file has three nested messages for each level, and a runtime reads at most
+ * 100 levels of messages.
+ */
 const MOST_DEPTH = 16;
 
 const MOST_CALL_DEPTH = 50;
 
-/** Products of larger numbers would not be numbers. */
+/** Sums and products stop here, so that they never become infinite or NaN. */
 const BEYOND_ALL_LIMITS = 2 ** 40;
 
-/** The extent of a place once functions are inlined. */
+/** The extent of some nodes after functions are inlined. */
 interface Extent {
   readonly nodes: number;
-  /** Each node once for each graph that it stands in. */
+  /** Each node counts once for each graph around it. */
   readonly visits: number;
-  /** Subgraphs in each other. */
+  /** Levels of nested subgraphs. */
   readonly depth: number;
-  /** Functions that call each other. */
+  /** Levels of nested function calls. */
   readonly calls: number;
 }
 
@@ -80,13 +83,13 @@ const ONE_DEEPER: Placement = { count: 1, depths: 1, depth: 1 };
 const NOTHING: Form = { nodes: 0, visits: 0, depth: 0, calls: 0, placements: new Map() };
 const NODE: Form = { ...NOTHING, nodes: 1, visits: 1 };
 
-/** Counts without inlining anything: each function once, however often it is called. */
+/** Counts without inlining: it visits each function once, even where the function is called many times. */
 class Counter {
   readonly #forms = new Map<FunctionProto, Form>();
 
   constructor(readonly functions: FunctionTable) {}
 
-  /** @param callers the functions that the nodes stand in, outermost first */
+  /** @param callers the functions around the nodes, outermost first */
   nodes(nodes: readonly NodeProto[], callers: readonly FunctionProto[]): Sum {
     const total = new Sum();
     for (const node of nodes) {
@@ -134,11 +137,11 @@ class Counter {
 }
 
 /**
- * Counts what a graph holds when its functions are inlined, before any is.
+ * Checks the number and depth of the nodes that a graph has with its functions inlined, before any function is inlined.
  *
- * @param budget of all models that come with it
- * @throws PlatformError 'model' where functions call each other in a circle or too deep, and where there would be more
- *   nodes, or subgraphs nested deeper, than this project works on
+ * @param budget of all models of the same request
+ * @throws PlatformError 'model' where functions call each other in a cycle or too deep, and where there would be more
+ *   nodes, or deeper nested subgraphs, than this project supports
  */
 export function requireExtent(nodes: readonly NodeProto[], functions: FunctionTable, budget: ReadingBudget): void {
   const { visits, depth } = new Counter(functions).nodes(nodes, []);
@@ -146,7 +149,7 @@ export function requireExtent(nodes: readonly NodeProto[], functions: FunctionTa
     throw new PlatformError('model', `${functions.source}: ${problem}. Split the model.`);
   };
   if (visits > MOST_NODES) {
-    const counted = 'its functions inlined, and each counted once for each graph that it stands in';
+    const counted = 'with its functions inlined, and each node counted once for each graph around it';
     fail(`the graph has more than ${MOST_NODES} nodes, ${counted}`);
   }
   if (depth > MOST_DEPTH) fail(`its subgraphs are nested more than ${MOST_DEPTH} deep`);

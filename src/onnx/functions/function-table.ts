@@ -7,7 +7,7 @@ function keyOf(domain: string, name: string, overload: string): string {
   return JSON.stringify([domainOf(domain), name, overload]);
 }
 
-/** The functions that a model defines. A function goes before an operator of the same name. */
+/** The functions that a model defines. A function takes precedence over an operator of the same name. */
 export class FunctionTable {
   readonly #functions: ReadonlyMap<string, FunctionProto>;
 

@@ -12,7 +12,7 @@ import { mapSubgraphs, subgraphsOf } from '../model/subgraphs.js';
 
 const SIZE_PER_NAME = 16;
 
-/** Larger tensors are weights, which no copy repeats; see steering.ts. */
+/** Larger tensors are weights, which are not copied; see steering.ts. */
 const MOST_REPEATED_BYTES = 8192;
 
 function sizeOfNames(names: readonly string[]): number {
@@ -34,7 +34,7 @@ function sizeOfAttribute({ name, s, floats, ints, strings, t, tensors }: Attribu
   return SIZE_PER_NAME + name.length + values + inTensors;
 }
 
-/** The node alone, without the nodes of its subgraphs. */
+/** Size of the node without the nodes of its subgraphs. */
 function sizeOfNode({ name, input, output, attribute }: NodeProto): number {
   const attributes = attribute.reduce((size, one) => size + sizeOfAttribute(one), 0);
   return sizeOfNames([name]) + sizeOfNames(input) + sizeOfNames(output) + attributes;
@@ -136,10 +136,10 @@ export interface InlineOptions {
 
 /**
  * The nodes of the model's graph with every call of a model-local function replaced by the function's body, at any
- * depth and inside of subgraphs. A function goes before an operator of the same name.
+ * depth and inside of subgraphs. A function takes precedence over an operator of the same name.
  * Source: FunctionProto in the ONNX project's onnx.proto.
  *
- * @param functions whose calls end, and whose extent is checked; see expanded-extent.ts
+ * @param functions without recursion, and of checked extent; see expanded-extent.ts
  * @throws PlatformError 'model' naming a function that cannot be inlined
  */
 export function inlineFunctions(

@@ -4,11 +4,11 @@ import { mapSubgraphs, renameSubgraphValues } from '../model/subgraphs.js';
 
 /**
  * The body of a function as one call needs it: formal names replaced by the call's, all other names made unique with
- * the prefix, references to the function's parameters replaced by the call's attributes or their defaults. A reference
- * to a parameter that has neither is left out, as is the attribute then. Source: FunctionProto and
- * AttributeProto.ref_attr_name in the ONNX project's onnx.proto.
+ * the prefix, references to the function's parameters replaced by the call's attributes or their defaults. An attribute
+ * that refers to a parameter with neither is left out. Source: FunctionProto and AttributeProto.ref_attr_name in the
+ * ONNX project's onnx.proto.
  *
- * @returns the reason where it is impossible, in words that follow the function's name
+ * @returns the nodes, or the reason why the call is impossible, in words that follow the function's name
  */
 export function instantiate(fn: FunctionProto, call: NodeProto, prefix: string): readonly NodeProto[] | string {
   if (call.input.length > fn.input.length) {
@@ -18,7 +18,7 @@ export function instantiate(fn: FunctionProto, call: NodeProto, prefix: string):
     return `has ${fn.output.length} outputs, but is called for ${call.output.length}`;
   }
   const formals = [...fn.input, ...fn.output];
-  if (new Set(formals).size < formals.length) return 'has an input or output that is also another one';
+  if (new Set(formals).size < formals.length) return 'has two inputs or outputs of the same name';
   const actuals = new Map(fn.input.map((name, i) => [name, call.input[i] ?? '']));
   fn.output.forEach((name, i) => {
     const actual = call.output[i] ?? '';

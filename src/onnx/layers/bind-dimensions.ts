@@ -13,7 +13,7 @@ export interface BindOptions {
 
 const isSymbol = (dim: Dimension | undefined): dim is string => typeof dim === 'string';
 
-/** Names of the dimensions that a model leaves open: its symbols, and in place of an expression what it is made of. */
+/** Names of the dimensions that a model leaves open: its symbols, and the names in symbols that are expressions. */
 export function dimensionNames({ graph }: Model): readonly string[] {
   const symbols = [...graph.types.values()].flatMap(({ dims = [] }) => dims.filter(isSymbol));
   return [...new Set(symbols.flatMap((symbol) => dimensionExpression(symbol)?.names ?? [symbol]))].filter(Boolean);
@@ -21,12 +21,14 @@ export function dimensionNames({ graph }: Model): readonly string[] {
 
 /**
  * Gives the model's symbolic dimensions their sizes, in the types of all values. The first dimension of an input is the
- * batch: where it is symbolic and not bound by name, it becomes `batch`, and so does the same symbol everywhere. A symbol that
- * is an expression of others follows from them. Dimensions of other values that are not known then stay as they are.
+ * batch: where it is symbolic and not bound by name, it becomes `batch`, and so does the same symbol everywhere. A
+ * symbol that is an expression is computed from the symbols in it. Dimensions of other values that are still unknown
+ * stay as they are.
  *
  * @param bindings sizes by symbol
- * @throws PlatformError 'model' where a binding has no symbol, inputs keep dimensions without a size, all of which it names, or
- *   the batch is fixed in the model at another size; 'usage' where a size is not a whole number
+ * @throws PlatformError 'model' where the model has no symbol of a binding, where inputs keep dimensions without a size
+ *   (the message names all of them), or where the model has another fixed batch size; 'usage' where a size is not a
+ *   whole number
  */
 export function bindDimensions(model: Model, bindings: ReadonlyMap<string, number>, { batch }: BindOptions): Model {
   const { graph } = model;
@@ -81,7 +83,7 @@ function checkSymbols(model: Model, bindings: ReadonlyMap<string, number>): void
 interface OpenDimension {
   readonly input: string;
   readonly symbol: string;
-  /** The names that need a size: the symbol itself, or the names that it follows from. */
+  /** The names that need a size: the symbol itself, or the names in its expression. */
   readonly names: readonly string[];
 }
 
@@ -105,7 +107,10 @@ function openDimensions({ source, graph }: Model, input: string, sizes: Readonly
     if (expression === undefined) return { input, symbol, names: [symbol] };
     const missing = expression.names.filter((name) => !sizes.has(name));
     if (missing.length > 0) return { input, symbol, names: missing };
-    throw new PlatformError('model', `${place}: dimension ${quoted(symbol)} is no size. Give other sizes.`);
+    throw new PlatformError(
+      'model',
+      `${place}: dimension ${quoted(symbol)} does not give a whole number from 0 up. Give other sizes.`,
+    );
   });
 }
 

@@ -15,8 +15,9 @@ function namesOf(nodes: Iterable<Node>, which: 'scales' | 'zeroPoints'): Readonl
 }
 
 /**
- * Zero points that select a kernel: the least value (a Relu before it changes nothing), zero (symmetric weights) and the
- * middle of an unsigned type (what becomes zero when a runtime makes it signed). All others are alike.
+ * The representative of a zero point's class. Three values may select a kernel and stay: the least value (a Relu before
+ * it changes nothing), zero (symmetric weights) and the middle of an unsigned type (it becomes zero when a runtime
+ * makes the type signed). All other values are one class.
  */
 function classedZeroPoint(value: bigint, bits: number, isSigned: boolean): bigint {
   const half = 1n << BigInt(bits - 1);
@@ -27,7 +28,9 @@ function classedZeroPoint(value: bigint, bits: number, isSigned: boolean): bigin
 
 const SIGNED = new Set(['int8', 'int16', 'int32', 'int4', 'int2']);
 
-/** The tensor with a representative of its class for each zero point; itself where its values are not in memory. */
+/**
+ * The tensor with each zero point replaced by its class's representative; unchanged where its values are not in memory.
+ */
 function classedZeroPoints(tensor: Tensor): Tensor {
   const { elementType, data } = tensor;
   const { bits, kind, array } = ELEMENT_TYPES[elementType];
@@ -38,7 +41,7 @@ function classedZeroPoints(tensor: Tensor): Tensor {
     const middles = bits === 4 ? 0x88 : 0xaa;
     return { ...tensor, data: { kind: 'inline', bytes: data.bytes.map(() => (isSigned ? 0 : middles)) } };
   }
-  // Not by slice(): that of a Buffer is a view of what it was cut from.
+  // Not slice(): for a Buffer it returns a view of the same memory.
   const bytes = new Uint8Array(data.bytes);
   const values = new array(bytes.buffer);
   if (values instanceof BigInt64Array || values instanceof BigUint64Array) return tensor;
@@ -46,7 +49,10 @@ function classedZeroPoints(tensor: Tensor): Tensor {
   return { ...tensor, data: { kind: 'inline', bytes } };
 }
 
-/** Scales of one element with the same value, each by the name of the first one; those that a subgraph reads stay. */
+/**
+ * The name of the first scale for each later scale of the same value. Only scales of one element that no subgraph
+ * reads.
+ */
 function equalScales({ nodes, initializers }: Parameters): ReadonlyMap<string, string> {
   const captured = new Set(nodes.flatMap(capturedNames));
   const firsts = new Map<string, string>();
@@ -63,8 +69,8 @@ function equalScales({ nodes, initializers }: Parameters): ReadonlyMap<string, s
 }
 
 /**
- * The model with the parameters of its quantization in one form, in which they say what decides which kernels run and nothing that was
- * calibrated: scales of equal value are one constant, and zero points are representatives of their classes.
+ * The model with its quantization parameters in a canonical form. It keeps the facts that select kernels and drops
+ * calibrated values: scales of equal value are one constant, and zero points are representatives of their classes.
  */
 export function withCanonicalQuantization(model: Model): Model {
   const { graph } = model;

@@ -1,8 +1,8 @@
-/** A dimension that follows from others: `past + 1`, `8*hh`, `(h + 1)//2`. */
+/** A dimension that is computed from others: `past + 1`, `8*hh`, `(h + 1)//2`. */
 export interface DimensionExpression {
-  /** Names of the dimensions that it is made of, each once. */
+  /** Names of the dimensions in it, each once. */
   readonly names: readonly string[];
-  /** Its size; undefined where one of them has none, and where it would be no size. */
+  /** Its size; undefined where a dimension in it has no size, and where the result is not a whole number from 0 up. */
   size(sizes: ReadonlyMap<string, number>): number | undefined;
 }
 
@@ -31,7 +31,7 @@ const OPERATORS: ReadonlyMap<string, (a: number, b: number) => number> = new Map
   ['//', (a, b) => Math.floor(a / b)],
 ]);
 
-/** How deep parentheses may be; no exporter comes near. */
+/** Deepest nesting of parentheses, far above what exporters write. */
 const MOST_DEPTH = 32;
 
 /** Reads one expression from the front of its tokens. */
@@ -41,7 +41,7 @@ class Parser {
 
   constructor(private readonly tokens: readonly string[]) {}
 
-  /** undefined where the tokens are no expression. */
+  /** The whole expression; undefined where the tokens are not an expression. */
   whole(): Term | undefined {
     const term = this.#sum(0);
     return this.#at === this.tokens.length ? term : undefined;
@@ -77,7 +77,7 @@ class Parser {
   }
 }
 
-/** Reads the name of a dimension as an expression of others; undefined where it is a name like any other. */
+/** Reads the name of a dimension as an expression of other dimensions; undefined where it is a plain name. */
 export function dimensionExpression(symbol: string): DimensionExpression | undefined {
   const tokens = tokensOf(symbol);
   if (tokens === undefined || tokens.length < 2) return undefined;

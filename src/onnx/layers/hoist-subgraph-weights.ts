@@ -77,7 +77,7 @@ class Hoister {
     };
   }
 
-  /** Constants of this subgraph, not of those inside, that do not steer an operator. */
+  /** Constants of this subgraph that do not steer an operator, without those of nested subgraphs. */
   #weightsOf(graph: GraphProto): ReadonlyMap<string, Tensor> {
     const constants = new Map<string, Tensor>();
     for (const tensor of graph.initializer) constants.set(tensor.name, loadedTensor(tensor, this.#source));
@@ -85,7 +85,7 @@ class Hoister {
       const tensor = constantTensor(node, { source: { name: this.#source }, read: loadedTensor });
       constants.set(node.output[0] ?? '', tensor);
     }
-    // Nothing reads it: the empty name stands for a value that is absent.
+    // The empty name stands for an absent value, so nothing reads it.
     constants.delete('');
     // An initializer that is an input as well is only the default of the input.
     for (const { name } of graph.input) constants.delete(name);

@@ -19,18 +19,18 @@ export interface LayerGraph {
   /** Types of the inputs and of the layers' outputs. */
   readonly types: ReadonlyMap<string, TensorType>;
   /**
-   * Every value that does not depend on the inputs: initializers, what is computed from them, and what is computed from
-   * shapes alone (the output of a Shape layer, for example, which stays a layer). Values that need not be known are
-   * `fill`.
+   * Every value that does not depend on the inputs' values: initializers, values computed from them, and values
+   * computed only from shapes (the output of a Shape layer, for example, which stays a layer). Values whose content is
+   * not needed are `fill`.
    */
   readonly constants: ReadonlyMap<string, Tensor>;
-  /** Values that are no tensors: sequences, maps, optional values. They have no type here. */
+  /** Values that are not tensors: sequences, maps, optional values. They have no type here. */
   readonly opaque: ReadonlySet<string>;
   /** Values that a user gave for inputs. */
   readonly given?: ReadonlyMap<string, InputValues> | undefined;
 }
 
-/** Facts about a value that a runtime inferred by running the graph once. */
+/** Facts about a value that a runtime infers by running the graph once. */
 export interface InferredValue extends TensorType {
   /** Little-endian, as in TensorProto.raw_data; only of integers and truth values up to 1024 elements, and others up to 16. */
   readonly content?: Uint8Array;
@@ -39,7 +39,10 @@ export interface InferredValue extends TensorType {
   readonly maximum?: bigint;
 }
 
-/** ConstantOfShape with a known shape, which stands for weights in some published graphs: no runtime is needed for its type. */
+/**
+ * The type of a ConstantOfShape with a known shape, found without a runtime. Some published graphs have it in place of
+ * weights.
+ */
 function constantOfShapeType(graph: Graph, node: Node): TensorType | undefined {
   if (node.opType !== 'ConstantOfShape' || domainOf(node.domain) !== '') return undefined;
   const shape = graph.initializers.get(node.inputs[0] ?? '');
@@ -85,7 +88,7 @@ export function unknownValues(model: Model): UnknownValues {
   return { types, contents };
 }
 
-/** Whether a runtime is needed. */
+/** Whether the file describes all values completely, so that no runtime is needed. */
 export function isCompletelyTyped(model: Model): boolean {
   const { types, contents } = unknownValues(model);
   return types.length === 0 && contents.length === 0;
@@ -109,7 +112,7 @@ export function countLayers({ graph }: Model): number {
 /**
  * The layers of a model whose dimensions are bound.
  *
- * @param inferred the types of {@link unknownValues} by a runtime
+ * @param inferred the facts about {@link unknownValues} from a runtime
  * @throws PlatformError `model` where a value's type is still unknown
  */
 export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredValue> = new Map()): LayerGraph {
@@ -132,7 +135,7 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
       if (name === '') continue;
       const value = inferred.get(name);
       const type = value ?? staticTypeOf(graph.types.get(name)) ?? constantOfShapeType(graph, node);
-      // A runtime that ran the graph has told the types of all tensors.
+      // A runtime that ran the graph reports the types of all tensors, so this value is not a tensor.
       if (type === undefined && inferred.size > 0) {
         opaque.add(name);
         continue;

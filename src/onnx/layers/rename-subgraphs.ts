@@ -25,7 +25,8 @@ export function sortedAttributes(attributes: readonly AttributeProto[]): Attribu
 
 /**
  * Attributes with every value inside of their graphs renamed, and everything else that is only a name or a comment
- * removed. A subgraph's own values get new names, independent of those in other subgraphs. Unused ones are removed.
+ * removed. A subgraph's own values get new names, independent of those in other subgraphs. Unused initializers are
+ * removed.
  *
  * @param attributes see {@link sortedAttributes}
  */
@@ -44,7 +45,7 @@ function anonymousTensor(tensor: TensorProto): TensorProto {
   return { ...tensor, name: '', docString: '' };
 }
 
-/** The renaming inside of a subgraph: its own values are named in the order in which they are first met. */
+/** The renaming inside of a subgraph: its own values are named in the order of their first occurrence. */
 function innerRenaming(graph: GraphProto, outer: Renaming): Renaming & { readonly own: ReadonlyMap<string, string> } {
   const isOwn = new Set([...graph.input, ...graph.initializer].map(({ name }) => name));
   for (const { output } of graph.node) for (const name of output) isOwn.add(name);

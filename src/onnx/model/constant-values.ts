@@ -11,7 +11,9 @@ const RANDOM = new Set([
   'Bernoulli',
 ]);
 
-/** Runtimes leave these on constants: they belong to the quantized operator that consumes them. */
+/**
+ * Runtimes do not fold these, even for constant inputs, because they belong to the quantized operator that reads them.
+ */
 const QUANTIZATION = new Set(['DequantizeLinear', 'QuantizeLinear']);
 
 /** Operators that use only the shape of their input. */
@@ -28,11 +30,11 @@ function isFoldable(node: Node): boolean {
 
 /** The part of a graph that does not depend on its inputs. */
 export interface ConstantValues {
-  /** Nodes whose outputs follow from initializers alone; they are no layers. */
+  /** Nodes whose outputs depend only on initializers; they are not layers. */
   readonly folded: ReadonlySet<Node>;
   /** Outputs of `folded` nodes. */
   readonly produced: ReadonlySet<string>;
-  /** Values of layers that follow from constants and the shapes of other values. */
+  /** Outputs of layers that depend only on constants and on the shapes of other values. */
   readonly fromShapes: ReadonlySet<string>;
 }
 

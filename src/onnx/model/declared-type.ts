@@ -13,7 +13,7 @@ const OTHER_TYPES = {
   optionalType: 'an optional value',
 } as const;
 
-/** Undefined for a size that no tensor has. */
+/** The dimension of a stated size; undefined for a size that no tensor has. */
 function dimensionOf(value: bigint): Dimension | undefined {
   // Some exporters write -1 for a size that they do not know.
   if (value < 0n) return '';
@@ -42,7 +42,10 @@ export function readType(proto: TypeProto | undefined): TypeReading {
   return { type: { elementType, dims } };
 }
 
-/** The types of those values that are known to be tensors; where a value appears twice, the first with a shape counts. */
+/**
+ * The types of the values that are known to be tensors. Where a value appears twice, its first type with a shape
+ * counts.
+ */
 export function tensorTypes(infos: Iterable<ValueInfoProto>): Map<string, DeclaredType> {
   const types = new Map<string, DeclaredType>();
   for (const { name, type: proto } of infos) {

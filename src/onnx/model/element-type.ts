@@ -19,11 +19,11 @@ interface ElementTypeFacts {
   /** Width of one element in raw_data; 0: variable. */
   readonly bits: number;
   readonly kind: 'float' | 'integer' | 'string' | 'boolean';
-  /** Holds the elements as raw_data has them; of types without an array of their own, the bits. */
+  /** Array that holds the elements as in raw_data; it holds their bits where JavaScript has no array for the type. */
   readonly array: ElementArray;
-  /** Whether ONNX Runtime's JavaScript bindings take and return it, as tried with onnxruntime-node 1.30.0. */
+  /** Whether ONNX Runtime's JavaScript bindings accept and return it, as tested with onnxruntime-node 1.30.0. */
   readonly fed: boolean;
-  /** The C++ type as which profiles name it, where that is another name. */
+  /** The name of the C++ type that profiles use, where it is another name. */
   readonly calledBy?: Readonly<Partial<Record<Profiler, string>>>;
 }
 
@@ -87,7 +87,7 @@ export function isElementType(name: string): name is ElementType {
   return Object.hasOwn(ELEMENT_TYPES, name);
 }
 
-/** The element types that a profiler has other names for. */
+/** The element types with other names in a profiler, by these names. */
 function namesOf(profiler: Profiler): ReadonlyMap<string, string> {
   const types: readonly (readonly [string, ElementTypeFacts])[] = Object.entries(ELEMENT_TYPES);
   return new Map(types.flatMap(([type, { calledBy }]) => (calledBy?.[profiler] ? [[calledBy[profiler], type]] : [])));
@@ -117,8 +117,9 @@ export function isPacked(elementType: ElementType): boolean {
 }
 
 /**
- * The type that values of packed types are cast to. ONNX Runtime plans its memory as if they had a byte for each element: it may put
- * a value of the same shape, with elements of one byte, into memory that is too small for it, and beyond.
+ * The type that values of packed types are cast to. ONNX Runtime plans memory as if a packed value had one byte for
+ * each element. So it may write a value of the same shape with elements of one byte into memory that is too small, and
+ * beyond its end.
  */
 export const UNPACKED = 'float32' satisfies ElementType;
 

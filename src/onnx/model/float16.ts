@@ -8,13 +8,13 @@ export function float16Bits(value: number): number {
   const sign = (word >>> 16) & 0x8000;
   const magnitude = word & 0x7fff_ffff;
   if (magnitude > 0x7f80_0000) return sign | 0x7e00;
-  // From 65520 up, half way to the number after the largest, it is infinite.
+  // From 65520 up, half a step above the largest finite number, the result is infinite.
   if (magnitude >= 0x477f_f000) return sign | 0x7c00;
   if (magnitude >= 0x3880_0000) {
     const rounding = 0xfff + ((magnitude >>> 13) & 1);
     return sign | ((magnitude - 0x3800_0000 + rounding) >>> 13);
   }
-  // Below 2^-14 it counts 2^-24.
+  // Below 2^-14, numbers are multiples of 2^-24.
   const count = Math.abs(float[0]) * 2 ** 24;
   const low = Math.floor(count);
   const rest = count - low;

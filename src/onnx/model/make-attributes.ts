@@ -10,7 +10,10 @@ export function ints(name: string, values: readonly number[]): AttributeProto {
   return AttributeProto.create({ name, type: AttributeType.INTS, ints: values.map(BigInt) });
 }
 
-/** A float attribute, rounded to the 32 bits that a file keeps, so that a built and a read model are the same. */
+/**
+ * A float attribute, rounded to the 32 bits that a file keeps, so that a generated model and the same model read from
+ * its file are equal.
+ */
 export function float(name: string, value: number): AttributeProto {
   return AttributeProto.create({ name, type: AttributeType.FLOAT, f: Math.fround(value) });
 }

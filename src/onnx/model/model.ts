@@ -16,7 +16,7 @@ export interface DeclaredType {
   readonly dims: readonly Dimension[] | undefined;
 }
 
-/** Limit of a list of values. */
+/** Most values of a list. */
 export const MOST_LISTED_VALUES = 65_536;
 
 /** The values of an input: bounds, both included, or a list that is repeated until there are enough. */
@@ -72,7 +72,7 @@ export interface Graph {
 
 /** A model file without its weights. */
 export interface Model {
-  /** Its name in messages: the path of its file, or the name of a made model. */
+  /** Its name in messages: the path of its file, or the name of a generated model. */
   readonly source: string;
   readonly irVersion: number;
   /** Version by domain; '' is ai.onnx. */

@@ -4,9 +4,10 @@ import { quoted } from '../../base/quoted.js';
 import { subgraphsOf } from './subgraphs.js';
 
 /**
- * The operator set versions that this project takes, by domain ('' is ai.onnx). The newest are those that onnxruntime
- * 1.30 loads (test/onnx/opsets.test.ts asks the installed runtime). It guarantees nothing for those older than 7 and has
- * kernels for a part of their operators. Domains that are not listed are left to the runtime.
+ * The operator set versions that this project supports, by domain ('' is ai.onnx). The newest are those that
+ * onnxruntime 1.30 loads (test/onnx/opsets.test.ts asks the installed runtime). The runtime guarantees nothing for
+ * opsets older than 7, and has kernels for only some of their operators. Domains that are not listed are left to the
+ * runtime.
  */
 export const SUPPORTED_OPSETS: ReadonlyMap<string, { readonly oldest: number; readonly newest: number }> = new Map([
   ['', { oldest: 1, newest: 26 }],
@@ -47,7 +48,7 @@ export function importedOpsets(imports: readonly OperatorSetIdProto[], owner: st
   return opsets;
 }
 
-/** The domains of nodes, those in their subgraphs among them. */
+/** The domains of nodes, including those in their subgraphs. */
 function domainsIn(nodes: readonly NodeProto[], found = new Set<string>()): ReadonlySet<string> {
   for (const node of nodes) {
     found.add(domainOf(node.domain));
@@ -57,10 +58,10 @@ function domainsIn(nodes: readonly NodeProto[], found = new Set<string>()): Read
 }
 
 /**
- * The versions of the standard domain and of those that the nodes are from.
+ * The versions of the standard domain and of the domains of the nodes.
  *
  * @param source name of the model in messages
- * @throws PlatformError 'model' where a domain has no version, or one that the runtime does not take
+ * @throws PlatformError 'model' where a domain has no version, or a version that the runtime does not support
  */
 export function opsetsInUse(
   imports: ReadonlyMap<string, number>,
@@ -70,7 +71,7 @@ export function opsetsInUse(
   const used = domainsIn(nodes);
   for (const domain of used) {
     if (imports.has(domain)) continue;
-    const problem = `uses operators of ${domainLabel(domain)} without saying which version of them`;
+    const problem = `uses operators of ${domainLabel(domain)} without stating their version`;
     throw new PlatformError('model', `${source} ${problem}. Add it to opset_import, or export the model again.`);
   }
   const opsets = new Map([...imports].filter(([domain]) => domain === '' || used.has(domain)));
@@ -93,7 +94,7 @@ function checkOpset(domain: string, version: number, source: string): void {
  * The version of the file format.
  *
  * @param source name of the model in messages
- * @throws PlatformError 'model' where the runtime does not take it
+ * @throws PlatformError 'model' where the runtime does not support it
  */
 export function checkedIrVersion(irVersion: bigint, source: string): number {
   if (irVersion <= NEWEST_IR_VERSION) return Number(irVersion);

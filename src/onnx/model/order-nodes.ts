@@ -5,7 +5,7 @@ import { listed, nodeLabel } from './node-label.js';
 import { capturedNames } from './subgraphs.js';
 import { topologicalOrder } from './topological-order.js';
 
-/** The values that a node needs, those that its subgraphs use among them. */
+/** The values that a node needs, including those that its subgraphs use. */
 function neededValues(node: Node): readonly string[] {
   return [...node.inputs.filter((name) => name !== ''), ...capturedNames(node)];
 }
@@ -22,9 +22,9 @@ export interface UnorderedNodes {
 }
 
 /**
- * The nodes in topological order: the file's own where it is one, otherwise the nearest to it.
+ * The nodes in topological order: in the file's order where that is topological; see {@link topologicalOrder}.
  *
- * @throws PlatformError 'model' where a value is made twice or never, or where nodes need each other in a circle
+ * @throws PlatformError 'model' where a value is made twice or never, or where nodes form a cycle
  */
 export function orderNodes({ nodes, given, outputs, source }: UnorderedNodes): readonly Node[] {
   const fail = (problem: string): never => {
@@ -49,14 +49,14 @@ export function orderNodes({ nodes, given, outputs, source }: UnorderedNodes): r
   const order = topologicalOrder(needs);
   const ordered = order.nodes.flatMap((i) => nodes[i] ?? []);
   if (order.kind === 'order') return ordered;
-  return fail(`these nodes need each other's outputs in a circle: ${listed(ordered.map(nodeLabel))}`);
+  return fail(`these nodes form a cycle, in which each needs an output of another: ${listed(ordered.map(nodeLabel))}`);
 }
 
 /**
  * The nodes that an output depends on, in their order.
  *
  * @param ordered in topological order
- * @returns with them the names of all values that an output depends on, itself among them
+ * @returns also the names of all values that an output depends on, including the outputs themselves
  */
 export function liveNodes(
   ordered: readonly Node[],

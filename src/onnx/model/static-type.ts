@@ -1,6 +1,6 @@
 import type { DeclaredType, TensorType } from './model.js';
 
-/** A declared type all of whose dimensions are known; undefined for any other. */
+/** The declared type where all its dimensions are known; otherwise undefined. */
 export function staticTypeOf(type: DeclaredType | undefined): TensorType | undefined {
   const dims = type?.dims;
   if (type === undefined || dims === undefined || !dims.every((dim) => typeof dim === 'number')) return undefined;

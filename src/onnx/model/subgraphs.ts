@@ -17,7 +17,7 @@ export function capturedNames(node: Pick<Node, 'attributes'>): readonly string[]
   return [...found];
 }
 
-/** Graphs do not change, and each is asked for once for every level that it is nested in. */
+/** A cache. Graphs do not change, and each is looked up once for every graph around it. */
 const knownFreeNames = new WeakMap<GraphProto, ReadonlySet<string>>();
 
 function freeNames(graph: GraphProto): ReadonlySet<string> {
@@ -29,7 +29,7 @@ function freeNames(graph: GraphProto): ReadonlySet<string> {
   return found;
 }
 
-/** Values that a node reads: its inputs, without absent ones, and what its subgraphs capture. */
+/** Values that a node reads: its inputs, without absent ones, and the values that its subgraphs capture. */
 export function readNames(node: Pick<Node, 'inputs' | 'attributes'>): readonly string[] {
   const captured = capturedNames(node);
   const given = node.inputs.filter((name) => name !== '');

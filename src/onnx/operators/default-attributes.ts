@@ -3,8 +3,8 @@ import type { Node } from '../model/model.js';
 import { domainOf } from '../model/opsets.js';
 
 /**
- * Attributes with the value that they have where a file leaves them out, by operator of ai.onnx; only those whose default is the same in
- * every opset from 7 on. Source: onnx.defs.get_all_schemas_with_history() of the ONNX project (1.23).
+ * Default values of attributes, by operator of ai.onnx; only defaults that are the same in every opset from 7 on.
+ * Source: onnx.defs.get_all_schemas_with_history() of the ONNX project (1.23).
  */
 const DEFAULTS = `
 ArgMax axis=0 keepdims=1 select_last_index=0; ArgMin axis=0 keepdims=1 select_last_index=0; AveragePool
@@ -41,7 +41,10 @@ const WINDOWS: ReadonlySet<string> = new Set(
 const ONES: ReadonlySet<string> = new Set(['dilations', 'strides']);
 const ZEROS: ReadonlySet<string> = new Set(['pads', 'output_padding']);
 
-/** Whether a window's list says nothing. Source: Conv, ConvTranspose and the pools in the ONNX project's Operators.md. */
+/**
+ * Whether a list of a window operator has only default values. Source: Conv, ConvTranspose and the pools in the ONNX
+ * project's Operators.md.
+ */
 function isDefaultList({ name, ints }: AttributeProto): boolean {
   if (ints.length === 0) return false;
   if (ONES.has(name)) return ints.every((value) => value === 1n);

@@ -52,16 +52,17 @@ const VERSIONS: ReadonlyMap<string, readonly number[]> = new Map(
 );
 
 /**
- * The version of ai.onnx that defines an operator in a graph of that opset; the opset itself for an operator that this table
- * does not know, which may have changed in any of them.
+ * The version of ai.onnx that defines an operator in a graph of that opset; the opset itself for an operator that this
+ * table does not know, because any version may have changed it.
  */
 export function definitionOf(opType: string, opset: number): number {
   return VERSIONS.get(opType)?.findLast((version) => version <= opset) ?? opset;
 }
 
 /**
- * The versions of ai.onnx at which nothing changed of an operator but the element types that it takes, and attributes that do nothing
- * where they are left out. Source: the same, schemas that differ in type constraints only; SAME_BUT_FOR_ATTRIBUTES besides.
+ * The versions of ai.onnx that changed only the element types that an operator takes, or added only attributes that
+ * have no effect where they are absent. Source: the same, schemas that differ only in type constraints;
+ * SAME_BUT_FOR_ATTRIBUTES has the added attributes.
  */
 const MORE_TYPES = `
 12 Clip Max MaxPool Min Pow ReduceMax ReduceMin; 13 Abs Add Ceil Clip Concat Div Dropout Equal Erf Exp Expand Flatten
@@ -78,7 +79,10 @@ Reshape Shape Size Squeeze TopK Transpose Unsqueeze; 25 Cast ConstantOfShape Fla
 Transpose Unsqueeze
 `;
 
-/** Attributes that an operator got at one of those versions: with one of them, a node is not what it was before. */
+/**
+ * Attributes that an operator gained at one of those versions. A node with such an attribute does not exist in the
+ * version before.
+ */
 const SAME_BUT_FOR_ATTRIBUTES: ReadonlyMap<string, readonly string[]> = new Map([
   ['Cast', ['round_mode', 'saturate']],
   ['Reshape', ['allowzero']],
@@ -91,7 +95,7 @@ const ONLY_MORE_TYPES: ReadonlySet<string> = new Set(
   }),
 );
 
-/** The ones of these versions that added one of {@link LONG_TAKEN}. Source: the same. */
+/** The versions of {@link MORE_TYPES} that added an element type of {@link LONG_TAKEN}. Source: the same. */
 const ADDED_LONG_TAKEN: ReadonlyMap<string, ElementType> = new Map([
   ['Clip 12', 'int64'],
   ['CumSum 14', 'float16'],
@@ -101,18 +105,18 @@ const ADDED_LONG_TAKEN: ReadonlyMap<string, ElementType> = new Map([
   ['Relu 14', 'int64'],
 ]);
 
-/** The ones of these versions since which inputs may have different element types. Source: the same. */
+/** The versions of {@link MORE_TYPES} from which on inputs may have different element types. Source: the same. */
 const MIX_TYPES: ReadonlySet<string> = new Set(['BatchNormalization 15', 'Pow 12']);
 
 /**
- * The version of ai.onnx since which an operator means what it means in a graph of that opset, for element types that it has taken all
- * the time; as {@link definitionOf} for an operator that this table does not know.
+ * The oldest version of ai.onnx in which an operator computes the same as in a graph of that opset, for element types
+ * that all its versions take. Like {@link definitionOf} for an operator that this table does not know.
  */
 export function meaningOf(opType: string, opset: number): number {
   return meaningFor(opType, opset, new Set());
 }
 
-/** The same, and no version that does not take these element types, or not together. */
+/** Like {@link meaningOf}, but only versions that take these element types, also together. */
 function meaningFor(opType: string, opset: number, elementTypes: ReadonlySet<ElementType>): number {
   let version = definitionOf(opType, opset);
   for (;;) {
@@ -127,7 +131,9 @@ function meaningFor(opType: string, opset: number, elementTypes: ReadonlySet<Ele
 /** The oldest opset that bricks have where their operators allow it: the runtime guarantees nothing for older ones. */
 const OLDEST_OPSET = 7;
 
-/** Element types that operators of {@link MORE_TYPES} take in all their versions, but for {@link ADDED_LONG_TAKEN}. */
+/**
+ * Element types that operators of {@link MORE_TYPES} take in all their versions, except for {@link ADDED_LONG_TAKEN}.
+ */
 const LONG_TAKEN: ReadonlySet<ElementType> = new Set(['float32', 'float16', 'float64', 'int64']);
 
 function hasLaterAttribute({ opType, attributes }: Node): boolean {
@@ -135,8 +141,8 @@ function hasLaterAttribute({ opType, attributes }: Node): boolean {
 }
 
 /**
- * The oldest opset of ai.onnx in which these nodes mean what they mean in a newer one: the same for graphs that exporters wrote with
- * different opsets as long as nothing in them changed. undefined for no nodes.
+ * The oldest opset of ai.onnx in which these nodes compute the same as in `opset`. It is the same for graphs from
+ * exporters with different opsets, as long as the nodes do not differ. undefined for no nodes.
  *
  * @param elementTypes of all values that the nodes read and write
  */

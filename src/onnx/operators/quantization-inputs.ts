@@ -1,6 +1,6 @@
 import type { Node } from '../model/model.js';
 
-/** Indices of the inputs that say how an operator's values are quantized. */
+/** Indices of the inputs that are an operator's quantization parameters. */
 export interface QuantizationInputs {
   readonly scales: readonly number[];
   readonly zeroPoints: readonly number[];

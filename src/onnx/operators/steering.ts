@@ -6,12 +6,12 @@ import { domainOf } from '../model/opsets.js';
 import { subgraphsOf } from '../model/subgraphs.js';
 import { quantizationInputs } from './quantization-inputs.js';
 
-/** Constants up to this many elements may steer an operator; longer ones are taken for weights. */
+/** Constants up to this many elements may steer an operator; longer ones count as weights. */
 const MOST_STEERING_ELEMENTS = 1024;
 
 /**
- * Inputs, by operator, whose values decide the computation or its time, beside zero points. Sources: the operators' definitions in the ONNX
- * project's Operators.md.
+ * Inputs, by operator, whose values decide the computation or its time. Zero points are not listed here. Sources: the
+ * operators' definitions in the ONNX project's Operators.md.
  */
 const STEERING_INPUTS: ReadonlyMap<string, readonly number[]> = new Map([
   ['AffineGrid', [1]],
@@ -64,7 +64,7 @@ const STEERING_INPUTS: ReadonlyMap<string, readonly number[]> = new Map([
 ]);
 
 /**
- * The same of operators of com.microsoft: lengths of caches and masks, which count as much as the number of layers does.
+ * The same for operators of com.microsoft: lengths of caches and masks, which matter as much as the number of layers.
  * Source: ContribOperators.md of ONNX Runtime.
  */
 const STEERING_INPUTS_OF_RUNTIME: ReadonlyMap<string, readonly number[]> = new Map([
@@ -98,7 +98,7 @@ const PARAMETRIC = new Set(
   ).split(' '),
 );
 
-/** Names of the constants that are parameters of such an operator. */
+/** Names of the values that operators of {@link PARAMETRIC} read. */
 function parameters(graph: Pick<Graph, 'nodes'>): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { opType, inputs } of nestedNodes(graph.nodes)) {
@@ -122,15 +122,18 @@ function isSteeringInput(node: Node, index: number): boolean {
   return domain === '' && (STEERING_INPUTS.get(node.opType)?.includes(index) ?? false);
 }
 
-/** Whether a Loop goes on is the first output of its body. */
+/** Index of the output of a Loop's body that decides whether the Loop continues. */
 const CONDITION = 0;
 
-/** Before the values that go from one step to the next, a Loop and its body have the step's number and the condition. */
+/**
+ * Index of the first input of a Loop and of its body that passes from one iteration to the next. The inputs before it
+ * are the count or number of iterations, and the condition.
+ */
 const FIRST_STATE = 2;
 
 /**
- * Values that decide how often a Loop runs its body: those in the body that the condition is computed from, and what they are before
- * the first step. The search ends at operators with learned parameters.
+ * Values that decide how often a Loop runs its body: the values in the body that the condition is computed from, and
+ * their initial values. The search ends at operators with learned parameters.
  */
 function conditionsOf({ opType, domain, inputs, attributes }: Node): readonly string[] {
   if (opType !== 'Loop' || domainOf(domain) !== '') return [];
@@ -148,8 +151,8 @@ function conditionsOf({ opType, domain, inputs, attributes }: Node): readonly st
 }
 
 /**
- * Values that steer an operator, and all values that they are computed from and that do not depend on the inputs: a
- * size that a graph computes from a shape and a factor depends on the factor.
+ * Values that steer an operator, and all values that they are computed from where these do not depend on the inputs.
+ * For example, a size that a graph computes from a shape and a factor depends on the factor.
  */
 function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
   const values = new Set<string>();
@@ -167,9 +170,9 @@ function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlyS
 
 /**
  * Names of the initializers whose values must be kept, because they decide the computation. All others are weights,
- * whose values do not influence it. Steering are: text, 64-bit integers (shapes, axes, indices) and truth values up to
- * 1024 elements, inputs that are steering by an operator's definition, with the values that they are computed from, and
- * well-known scalars of formulas.
+ * whose values do not influence it. These are steering: text, 64-bit integers (shapes, axes, indices) and truth values
+ * up to 1024 elements, inputs that are steering by an operator's definition, the values that such inputs are computed
+ * from, and well-known scalars of formulas.
  */
 export function steeringConstants(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
   const steering = new Set<string>();

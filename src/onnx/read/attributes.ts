@@ -23,7 +23,7 @@ function loadAttribute(attribute: AttributeProto, label: string, tensors: Tensor
   const refuse = (problem: string): PlatformError =>
     new PlatformError('model', `${tensors.source.name}: ${owner} ${problem}. Export the model again without it.`);
   if (attribute.refAttrName !== '') {
-    throw refuse(`refers to the parameter ${quoted(attribute.refAttrName)} of no function`);
+    throw refuse(`refers to the parameter ${quoted(attribute.refAttrName)} outside of a function`);
   }
   if (attribute.sparseTensor !== undefined || attribute.sparseTensors.length > 0) {
     throw refuse('is a sparse tensor, which is not supported');
@@ -51,7 +51,7 @@ function loadGraph(graph: GraphProto, owner: string, tensors: TensorReader): Gra
       const label = `${quoted(node.name)} (${node.opType}) in ${owner}`;
       return { ...node, attribute: node.attribute.map((attribute) => loadAttribute(attribute, label, tensors)) };
     }),
-    // The empty name stands for a value that is absent: nothing can read what is called so.
+    // The empty name stands for an absent value, so nothing can read an initializer of this name.
     initializer: graph.initializer
       .filter(({ name }) => name !== '')
       .map((tensor) => ({ ...tensors.load(tensor, `${quoted(tensor.name)} in ${owner}`), name: tensor.name })),

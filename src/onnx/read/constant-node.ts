@@ -29,13 +29,13 @@ function strings(values: readonly Uint8Array[], dims: readonly number[]): Tensor
   return { elementType: 'string', dims, data: { kind: 'strings', values } };
 }
 
-/** Makes the tensor of an attribute, and knows name of the model in messages. */
+/** Makes the tensor of an attribute, and knows the name of the model in messages. */
 export interface ConstantReader extends Pick<TensorReader, 'read'> {
   readonly source: { readonly name: string };
 }
 
 /**
- * The value of a Constant node, in whichever of its attributes it is.
+ * The value of a Constant node, from the attribute that holds it.
  * Source: ONNX operators, Constant (opset 13): value, value_float(s), value_int(s), value_string(s), sparse_value.
  *
  * @throws PlatformError 'model' where there is no value or more than one, or it is sparse

@@ -17,9 +17,9 @@ function isInside(folder: string, path: string): boolean {
 }
 
 /**
- * The files beside a model in which it keeps the values of tensors.
- * Source: external_data in the ONNX project's onnx.proto. A file is only taken from the model's own folder or one below
- * it, also where a link leads, because a model that somebody else made must not make this project read other files.
+ * The files beside a model that hold the values of its tensors.
+ * Source: external_data in the ONNX project's onnx.proto. A file must be in the model's own folder or below it, also
+ * after links are followed, because a model from somebody else must not make this project read other files.
  */
 export class ExternalData {
   readonly #folder: string;
@@ -115,7 +115,11 @@ export class ExternalData {
   #number(text: string, key: string, owner: string): number {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
     if (Number.isSafeInteger(value)) return value;
-    throw this.#error(owner, `the ${key} of its external data is ${quoted(text)}, which is no size`, EXPORT_AGAIN);
+    throw this.#error(
+      owner,
+      `the ${key} of its external data is ${quoted(text)}, which is not a whole number`,
+      EXPORT_AGAIN,
+    );
   }
 
   #error(owner: string, problem: string, advice: string, cause?: unknown): PlatformError {

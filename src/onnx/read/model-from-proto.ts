@@ -74,7 +74,10 @@ interface Constant {
   readonly make: () => Tensor;
 }
 
-/** Initializers and Constant nodes, each in the file's order; without a name, nothing can read them. */
+/**
+ * Initializers and Constant nodes, each in the file's order. Those without a name are left out, because nothing can
+ * read them.
+ */
 function constantTensors(graph: GraphProto, nodes: readonly NodeProto[], tensors: TensorReader): readonly Constant[] {
   const [sparse] = graph.sparseInitializer;
   if (sparse !== undefined) {

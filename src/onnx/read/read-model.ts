@@ -20,13 +20,13 @@ export interface ReadOptions {
 /**
  * Reads an ONNX file without its weights: they stay where they are, in the file or in the external data beside it, and
  * time and memory depend on the graph alone. The model is normalised: functions are inlined, `Constant` nodes are
- * initializers, nodes are in topological order, and what no output depends on is left out.
+ * initializers, nodes are in topological order, and parts that no output depends on are left out.
  *
  * @throws PlatformError 'model' where the file cannot be read, is no ONNX file, is damaged or incomplete, or holds what
  *   this project does not support; the message names the file, the node or tensor, and what to do
  */
 export async function readModel(path: string, { keepsExternalData = true }: ReadOptions = {}): Promise<Model> {
-  // Not blocking, so that a pipe without a writer cannot stop the process before it is found not to be a file.
+  // Not blocking, because opening a pipe without a writer would otherwise wait before the check for a regular file.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {
     throw cannotBeRead(path, error);
@@ -49,7 +49,7 @@ export async function readModel(path: string, { keepsExternalData = true }: Read
   }
 }
 
-/** Rephrases the operating system's errors; passes all others on. */
+/** Rephrases the operating system's errors, and returns all other errors as they are. */
 function cannotBeRead(path: string, error: unknown): unknown {
   if (error instanceof PlatformError || !(error instanceof Error) || !('code' in error)) return error;
   const problem = error.code === 'ENOENT' ? 'does not exist' : `cannot be read: ${error.message}`;
@@ -61,7 +61,7 @@ function cannotBeRead(path: string, error: unknown): unknown {
  * has no folder, so it must not have external data, not even unused.
  *
  * @param source its name in messages
- * @param budget of all models that come with it
+ * @param budget of all models of the same request
  * @throws PlatformError as {@link readModel}
  */
 export function parseModel(bytes: Uint8Array, source: string, budget = budgetOfOne()): Model {

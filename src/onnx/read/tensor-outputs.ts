@@ -5,7 +5,7 @@ import { ELEMENT_TYPES } from '../model/element-type.js';
 
 type ValueCase = NonNullable<TypeProto['value']>['$case'];
 
-/** Operators that make a small tensor of a value that is none. */
+/** Operators that make a small tensor from a value that is not a tensor. */
 const SUMMARIES: ReadonlyMap<ValueCase, { readonly opType: string; readonly elementType: 'int64' | 'bool' }> = new Map([
   ['sequenceType', { opType: 'SequenceLength', elementType: 'int64' }],
   ['optionalType', { opType: 'OptionalHasElement', elementType: 'bool' }],
@@ -15,7 +15,7 @@ function caseOf({ type }: ValueInfoProto): ValueCase | undefined {
   return type?.value?.$case;
 }
 
-/** Whether an operator summarizes it: no operator takes a sequence of maps. */
+/** Whether an operator summarizes the output. No operator takes a sequence of maps. */
 function hasSummary(output: ValueInfoProto): boolean {
   const value = output.type?.value;
   const isOfMaps = value?.$case === 'sequenceType' && value.value.elemType?.value?.$case === 'mapType';
@@ -23,8 +23,9 @@ function hasSummary(output: ValueInfoProto): boolean {
 }
 
 /**
- * A graph that returns a tensor. The JavaScript bindings of runtimes return nothing else, and a run has to return something.
- * So a graph that returns only sequences or optional values returns instead how long they are, or whether they are there.
+ * A graph that returns a tensor. The JavaScript bindings of runtimes return nothing else, and a run has to return
+ * something. So a graph that returns only sequences or optional values returns the lengths of the sequences instead,
+ * and whether the optional values are present.
  *
  * @param source name of the model in messages
  * @throws PlatformError 'model' where nothing that the graph returns can be a tensor
@@ -50,7 +51,7 @@ export function withTensorOutput(graph: GraphProto, source: string): GraphProto 
     const first = quoted(graph.output[0]?.name ?? '');
     throw new PlatformError(
       'model',
-      `${source}: none of the graph's outputs is a tensor (${first} is a map or contains maps), and runtimes return nothing else here. ` +
+      `${source}: none of the graph's outputs is a tensor (${first} is a map or contains maps), and the runtimes return only tensors here. ` +
         'Export the model again, with a tensor as an output; skl2onnx and onnxmltools leave the map out with zipmap=False.',
     );
   }

@@ -50,10 +50,10 @@ export class TensorReader {
   ) {}
 
   /**
-   * The tensor with its values where they are; small values are loaded.
+   * The tensor with the place of its values; small values are loaded.
    *
    * @param owner name of the tensor in messages
-   * @throws PlatformError 'model' where type, shape and values do not go together
+   * @throws PlatformError 'model' where type, shape and values do not match
    */
   read(proto: TensorProto, owner: string): Tensor {
     const { elementType, dims, count } = this.#typeOf(proto, owner);
@@ -127,7 +127,7 @@ export class TensorReader {
     const { bits } = ELEMENT_TYPES[elementType];
     // Values of less than a byte come packed into bytes.
     const values = bits < 8 ? byteLength : count;
-    // A varint takes a byte at least, so that a wrong shape is found before memory is taken for it.
+    // A varint takes at least a byte, so a wrong shape is found before memory is allocated for it.
     if (values <= payload.byteLength) {
       this.#useMemory(byteLength + payload.byteLength, owner);
       const packed = this.source.read(payload.offset, payload.byteLength);

@@ -6,7 +6,7 @@ import type { InputValues, Model } from '../model/model.js';
 import { listed } from '../model/node-label.js';
 import { staticTypeOf } from '../model/static-type.js';
 
-/** Numbers of a list that are shown. */
+/** Most numbers of a list that are shown. */
 const MOST_SHOWN = 8;
 
 function shown({ low, high, list }: InputValues): string {

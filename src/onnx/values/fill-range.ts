@@ -62,7 +62,7 @@ const ALONG_ALL_AXES = new Set(['GatherND', 'ScatterND']);
 /** Operators that divide integers by their second input: by zero they end the process. */
 const DIVISIONS = new Set(['Div', 'Mod']);
 
-/** How far an integer is followed through {@link PASSING_ON} operators to the operator that indexes with it. */
+/** Most {@link PASSING_ON} operators through which a value is followed to the operator that uses it. */
 const MOST_STEPS = 8;
 
 function intAttribute(node: Node, name: string, absent: number): number {
@@ -74,7 +74,7 @@ function product(dims: readonly number[]): number {
   return dims.reduce((a, b) => a * b, 1);
 }
 
-/** Number of products that are summed for one output element, or undefined where the operator sums none. */
+/** Number of products that are summed for one output element; undefined where the operator sums none. */
 export function fanIn({ node, index }: Use, { dims }: TensorType): number | undefined {
   if (index !== 1) return undefined;
   switch (node.opType) {
@@ -110,7 +110,7 @@ function below(size: number | undefined): Range | undefined {
   return size === undefined ? undefined : { low: 0, high: Math.max(0, size - 1) };
 }
 
-/** Valid indices where the value is one, found by following the value to the operator that indexes with it. */
+/** Valid indices where the value is an index, found by following the value to the operator that indexes with it. */
 function indexRange(use: Use, graph: TypedGraph, steps: number): Range | undefined {
   const { node, index } = use;
   if (PASSING_ON.has(node.opType) && index === 0 && steps > 0) {
@@ -154,7 +154,10 @@ export function typedGraph(graph: Graph): TypedGraph {
   return { uses, scales: quantizationScales(graph), typeOf, constantOf };
 }
 
-/** Values that fit to others where the value is one of an operator's inputs, found as indices are. */
+/**
+ * Values that fit an operator's other inputs and its outputs (see fitting/). The value is followed to the operator, as
+ * for indices.
+ */
 function fitting({ node, index }: Use, type: TensorType, graph: TypedGraph, steps: number): InputValues | undefined {
   if (PASSING_ON.has(node.opType) && index === 0 && steps > 0) {
     const [passed] = node.outputs;
@@ -179,24 +182,24 @@ function fitting({ node, index }: Use, type: TensorType, graph: TypedGraph, step
 }
 
 /**
- * Quantized values use all of their range. Other integers and truth values are usually masks, and a mask of ones hides
- * nothing: hidden values become so small that processors take several times as long for them.
+ * Quantized values use all of their range. Other integers and truth values are usually masks, and become 1: a mask of
+ * ones hides nothing. Hidden values become so small that processors take several times as long for them.
  */
 function integerRange(elementType: TensorType['elementType']): Range {
   if (elementType === 'int8') return { low: -127, high: 127 };
   return elementType === 'uint8' ? { low: 0, high: 255 } : { low: 1, high: 1 };
 }
 
-/** One for the values of a network as a rule is not zero, those for the channels of a weight are. */
+/** The zero point of activations is usually not zero; the zero points of a weight's channels are zero. */
 function zeroPointRange({ elementType, dims }: TensorType): Range {
   const value = elementCount(dims) > 1 ? 0 : elementType === 'uint8' ? 160 : 32;
   return { low: value, high: value };
 }
 
 /**
- * Values for an input or weight, from how the graph reads it: indices stay valid, variances and denominators positive, what
- * must fit to other values does (see fitting/), weights keep activations in their order of magnitude. Depends on the
- * graph's structure only.
+ * Values for an input or weight, chosen by how the graph reads it: indices stay valid, variances and denominators stay
+ * positive, values fit to related values (see fitting/), and weights keep activations in their order of magnitude.
+ * Depends only on the graph's structure.
  */
 export function fillRange(graph: TypedGraph, name: string, type: TensorType): InputValues {
   const uses = graph.uses.get(name) ?? [];

@@ -7,8 +7,8 @@ import type { Fill } from '../model/model.js';
 const BLOCK_ELEMENTS = 1 << 16;
 
 /**
- * The smallest magnitude of a made float, relative to the larger bound. A product of a few dozen such values is still
- * far from the denormal range (below 2^-126 for float32), where processors slow down by an order of magnitude.
+ * The smallest magnitude of a made-up float, relative to the larger bound. A product of a few dozen such values is
+ * still far from the denormal range (below 2^-126 for float32), where processors slow down by an order of magnitude.
  */
 const NEAREST_TO_ZERO = 2 ** -8;
 
@@ -124,16 +124,16 @@ function elementsFor(elementType: ElementType, fill: Fill): () => number {
 }
 
 /**
- * The raw_data of a tensor with made-up values, in blocks. The same type, count and fill always give the same bytes.
- * A tensor longer than a block repeats the first one: no latency depends on it, and gigabytes of weights are made at the
- * speed of copying.
+ * The raw_data of a tensor with made-up values, in blocks. The same type, count and fill always give the same bytes. A
+ * tensor longer than a block repeats its first block: no latency depends on this, and gigabytes of weights are made at
+ * the speed of copying.
  */
 export function* fillBlocks(elementType: ElementType, count: number, fill: Fill): Generator<Uint8Array> {
   const { array, bits } = ELEMENT_TYPES[elementType];
   const next = elementsFor(elementType, fill);
   // An element of the array holds more than one value only for the packed types.
   const elements = Math.ceil(count / Math.max(1, 8 / bits));
-  // Blocks that are repeated hold whole lists.
+  // A block holds whole lists, because it may be repeated.
   const length = fill.list?.length ?? 1;
   const blockElements = length * Math.max(1, Math.floor(BLOCK_ELEMENTS / length));
   const block = new array(Math.min(elements, blockElements));

@@ -37,7 +37,7 @@ export function inputValuesOf(text: string): InputValues | undefined {
   return list.every((value) => value !== undefined) ? listedValues(list) : undefined;
 }
 
-/** Reads what stands after `NAME=`: a file of NumPy's, or as {@link inputValuesOf}. */
+/** Reads the text after `NAME=`: the path of a NumPy file, or values as in {@link inputValuesOf}. */
 export function givenTextOf(text: string): GivenText | undefined {
   if (FILE.test(text)) return { kind: 'file', path: text };
   const values = inputValuesOf(text);
@@ -60,7 +60,7 @@ function problemOf({ low, high, list }: InputValues, { elementType, dims }: Tens
   if (bounds === undefined) return `it has elements of ${elementType}, whose values cannot be given`;
   const isWhole = ELEMENT_TYPES[elementType].kind === 'float' || [low, high, ...(list ?? [])].every(Number.isInteger);
   if (!isWhole) return `its elements are whole numbers (${elementType})`;
-  // Also where one of them is no number.
+  // Also true for NaN.
   if (!(low >= bounds[0] && high <= bounds[1])) return `${elementType} is from ${bounds[0]} to ${bounds[1]}`;
   const count = elementCount(dims);
   if (list === undefined || list.length === count) return undefined;
@@ -83,7 +83,7 @@ async function valuesFor(given: GivenText, type: TensorType): Promise<InputValue
  * The model with values for its inputs, instead of made-up ones. Names that it does not have are ignored.
  *
  * @param model its dimensions are bound
- * @throws PlatformError `usage` where a value is not one of its input's, or a file cannot be read
+ * @throws PlatformError `usage` where a value does not fit its input, or a file cannot be read
  */
 export async function withGivenValues(model: Model, texts: ReadonlyMap<string, GivenText>): Promise<Model> {
   const given = new Map(model.graph.given);
@@ -94,7 +94,7 @@ export async function withGivenValues(model: Model, texts: ReadonlyMap<string, G
     if (typeof values === 'string') {
       throw new PlatformError(
         'usage',
-        `${model.source}: input ${quoted(name)} cannot be that: ${values}. Give other values.`,
+        `${model.source}: input ${quoted(name)} cannot have these values: ${values}. Give other values.`,
       );
     }
     given.set(name, values);
@@ -102,7 +102,9 @@ export async function withGivenValues(model: Model, texts: ReadonlyMap<string, G
   return given.size === 0 ? model : { ...model, graph: { ...model.graph, given } };
 }
 
-/** A name that no model has is a typing error. @throws PlatformError `usage` */
+/**
+ * Checks that each name is an input of a model, because any other name is a typing error. @throws PlatformError `usage`
+ */
 export function checkInputNames(models: readonly Model[], texts: ReadonlyMap<string, GivenText> | undefined): void {
   const names = new Set(models.flatMap(({ graph }) => graph.inputs));
   for (const name of texts?.keys() ?? []) {

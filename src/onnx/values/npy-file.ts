@@ -32,7 +32,10 @@ const TYPES: ReadonlyMap<string, readonly [ElementType, number, ReadElement]> = 
 
 const HEADER = /'descr': '(?<type>[^']+)', 'fortran_order': False, 'shape': \((?<shape>[\d, ]*)\)/;
 
-/** Bytes of an array as numpy.save writes them; undefined where they are none, or in another order. Format: numpy.lib.format. */
+/**
+ * Parses an array as numpy.save writes it; undefined where the bytes are not such an array, or are in another order.
+ * Format: numpy.lib.format.
+ */
 function parseNpy(bytes: Buffer): NumberArray | undefined {
   if (bytes.length < 12 || bytes.toString('latin1', 0, 6) !== '\x93NUMPY') return undefined;
   const isFirstVersion = bytes[6] === 1;
@@ -55,7 +58,7 @@ function parseNpy(bytes: Buffer): NumberArray | undefined {
 /**
  * Reads an array of numbers as numpy.save writes it. Nothing in the file is executed.
  *
- * @throws PlatformError `usage` where it cannot be read, is none, or has more than 65,536 numbers
+ * @throws PlatformError `usage` where the file cannot be read, is not such an array, or has more than 65,536 numbers
  */
 export async function readNpy(path: string): Promise<NumberArray> {
   const fail = (problem: string): never => {
@@ -65,6 +68,6 @@ export async function readNpy(path: string): Promise<NumberArray> {
   const file = await readRegularFile(path, MOST_FILE_BYTES);
   if (!file.ok) return fail(`it cannot be read: found ${file.found}`);
   const array = parseNpy(file.bytes);
-  if (array === undefined) return fail('it is no such array');
+  if (array === undefined) return fail('it is not a readable array of numbers');
   return array.values.length > MOST_LISTED_VALUES ? fail(`it has ${array.values.length} numbers`) : array;
 }

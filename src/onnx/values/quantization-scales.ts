@@ -2,13 +2,14 @@ import type { Graph, Node } from '../model/model.js';
 import { nestedNodes } from '../model/nested-nodes.js';
 import { quantizationInputs } from '../operators/quantization-inputs.js';
 
-// A runtime makes a quantized kernel of dequantized values, an operator and a quantization only where their scales go together. So
-// scales are not random: those that are different constants get different values, those that are one constant one value,
-// and the scale of a bias is the product of the scales that its operator multiplies.
+// A runtime fuses dequantization, an operator and quantization into a quantized kernel only where their scales match.
+// So scales are not random: different constants get different values, one constant has one value, and the scale of a
+// bias is the product of the scales that its operator multiplies.
 
 /**
- * Different scales within a binade, apart so far that each is exact as a float16, and none above 6/255: a value that was clipped at
- * 6 covers the whole of its quantized range, as it does when it is calibrated.
+ * Number of different scales within a binade (from one power of two to the next). They are so far apart that each is
+ * exact as a float16. None is above 6/255, so a value that is clipped at 6 covers its whole quantized range, as after
+ * calibration.
  */
 const SCALES_PER_BINADE = 512;
 const LARGEST_BINADE = 2 ** -7;
@@ -20,16 +21,16 @@ function scaleNumber(n: number): number {
   return binade * (1 + (n % SCALES_PER_BINADE) / (2 * SCALES_PER_BINADE));
 }
 
-/** Operators whose third input is a bias, in the scale of the products of the other two. */
+/** Operators whose third input is a bias. Its scale is the product of the scales of the other two. */
 const BIASED = new Set(['Conv', 'ConvTranspose', 'FusedConv', 'FusedGemm', 'Gemm']);
 
-/** Operators that keep values as they are quantized. */
+/** Operators whose output has the scale of their input. */
 const KEEPING_SCALE = new Set(['Flatten', 'Identity', 'MaxPool', 'Reshape', 'Squeeze', 'Transpose', 'Unsqueeze']);
 
-/** How far a value is followed back to where it is dequantized. */
+/** Most operators through which a value is followed back to its DequantizeLinear. */
 const MOST_STEPS = 8;
 
-/** The scale of a value that was dequantized; undefined where it was not. */
+/** The scale of a dequantized value; undefined for any other value. */
 function scaleOf(value: string | undefined, producers: ReadonlyMap<string, Node>): string | undefined {
   let node = producers.get(value ?? '');
   for (let step = 0; step < MOST_STEPS && node !== undefined; step++) {
@@ -39,7 +40,7 @@ function scaleOf(value: string | undefined, producers: ReadonlyMap<string, Node>
   return undefined;
 }
 
-/** By the scale of a bias, the two that it is the product of. */
+/** For each scale of a bias, the two scales whose product it is. */
 function biasScales(nodes: readonly Node[]): ReadonlyMap<string, readonly [string, string]> {
   const producers = new Map(nodes.flatMap((node) => node.outputs.map((name) => [name, node] as const)));
   const factors = new Map<string, readonly [string, string]>();
@@ -53,9 +54,9 @@ function biasScales(nodes: readonly Node[]): ReadonlyMap<string, readonly [strin
 }
 
 /**
- * Values for the scales among a graph's inputs, by name; where a scale has several elements, each gets that value. They hold the
- * relations by which ONNX Runtime decides what is fused: two scales are equal where they are one constant, and a bias has
- * the product of its operator's.
+ * Values for the scales among a graph's inputs, by name; where a scale has several elements, each gets that value. They
+ * keep the relations by which ONNX Runtime decides on fusions: two scales are equal where they are one constant, and
+ * the scale of a bias is the product of its operator's scales.
  * Source: onnxruntime/core/optimizer/qdq_transformer (IsQDQPairSupported, IsClipMadeRedundantByQ; selectors of Conv and Gemm).
  */
 export function quantizationScales({ nodes, inputs }: Pick<Graph, 'nodes' | 'inputs'>): ReadonlyMap<string, number> {

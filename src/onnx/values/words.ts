@@ -4,7 +4,7 @@ const WORDS = (
   'will with Amsterdam machine learning Model layer tensor latency benchmark 2026 3.14 e-mail international'
 ).split(' ');
 
-/** So many words, the same ones for the same seed. */
+/** `count` words, the same ones for the same seed. */
 export function words(count: number, seed: number): readonly string[] {
   return Array.from({ length: count }, (_, at) => WORDS[(seed * 7 + at * 5) % WORDS.length] ?? '');
 }

@@ -14,7 +14,7 @@ import { fillBlocks } from '../values/fill.js';
 import type { DeclaredType, InputValues, Model, Node, Tensor, TensorData } from '../model/model.js';
 import { bytesTag, varint } from '../bytes/wire-format.js';
 
-/** A model on its way out: its size is known before its weights are made. */
+/** An encoded model. Its size is known before its weights are made. */
 export interface EncodedModel {
   readonly byteLength: number;
   /** Pieces in order; each is only valid until the next one is asked for. */
@@ -147,8 +147,8 @@ function describedValues(given: InputValues | undefined): string {
 
 /**
  * Encodes a model as an ONNX file, weights last, so that neither the whole file nor a whole weight is ever in memory.
- * It writes only the content of `Model`: no producer, no metadata, no documentation strings but for inputs whose values a
- * user gave, so that graphs with other values have other signatures.
+ * It writes only the content of `Model`: no producer and no metadata. Only inputs with values from a user have
+ * documentation strings, so that graphs with different values have different signatures.
  *
  * @throws PlatformError 'model' when a tensor's file is gone or ends early
  */

@@ -4,8 +4,8 @@ import { messageOf } from '../../base/errors.js';
 const TOO_LARGE = /SafeIntOnOverflow|failed to allocate a buffer of size/;
 
 /**
- * Converts a value that the runtime threw to an error with a clear message: compiled code throws C++ exceptions as the
- * address of one, and ends with a trap or an abort where it cannot go on.
+ * Converts a value that the runtime threw to an error with a clear message: compiled code throws the address of a C++
+ * exception, and ends with a trap or an abort where it cannot continue.
  */
 export function explained(thrown: unknown): unknown {
   if (typeof thrown === 'number') return new Error(`the WebAssembly runtime threw a C++ exception (at ${thrown})`);

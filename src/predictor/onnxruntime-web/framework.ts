@@ -3,7 +3,7 @@ import { explainMissing } from '../../base/optional-package.js';
 import { packageVersion } from '../package-version.js';
 import type { Framework } from '../predictor.js';
 
-/** The package's entry point, dist/ort.node.min.mjs: it exports no package.json. */
+/** The package's entry point, dist/ort.node.min.mjs. The package does not export its package.json. */
 function entryPoint(): string {
   try {
     return import.meta.resolve('onnxruntime-web');
@@ -18,8 +18,9 @@ function engineVersion(): string {
 }
 
 /**
- * ONNX Runtime's WebAssembly build and the version that is installed, found without loading it. V8 makes the machine code
- * of its kernels, so V8's version is part of it, as build metadata of semantic versioning: 1.30.0+v8.11.3.
+ * ONNX Runtime's WebAssembly build and the version that is installed, found without loading it. V8 makes the machine
+ * code of its kernels, so V8's version is part of the framework's version, as build metadata of semantic versioning:
+ * 1.30.0+v8.11.3.
  *
  * @throws PlatformError `unsupported` where the package is not installed
  */

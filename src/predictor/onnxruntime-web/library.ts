@@ -15,8 +15,8 @@ async function load(specifier: string, configure: (library: Library) => void): P
 }
 
 /**
- * The library for Node, which finds its runtime in its own folder. It is started with a number of threads and keeps it,
- * so that each number takes a process of its own.
+ * The library for Node, which finds its runtime in its own folder. Its number of threads is fixed when it starts, so
+ * each number of threads needs a process of its own.
  */
 export function libraryWithThreads(threads: number): Promise<Library> {
   measuring ??= {
@@ -33,9 +33,9 @@ export function libraryWithThreads(threads: number): Promise<Library> {
 }
 
 /**
- * A second copy of the library, with memory of its own and a runtime that can write files; see writing-runtime.ts. Not for
- * measuring: calls out of that runtime take a detour. This copy is the one for WebAssembly alone, because it shares
- * nothing with the first.
+ * A second copy of the library, with memory of its own and a runtime that can write files; see writing-runtime.ts. Not
+ * for measuring: calls out of that runtime pass through additional functions. This copy is the package's build for
+ * WebAssembly alone, because that build shares nothing with the first copy.
  */
 export function libraryThatWrites(): Promise<Library> {
   writing ??= load('onnxruntime-web/wasm', ({ env }) => {

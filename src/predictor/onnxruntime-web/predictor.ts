@@ -13,7 +13,10 @@ import { readWeightFiles } from './weight-files.js';
 import { whileWritingTo } from './writing-runtime.js';
 import { WrittenFiles } from './written-files.js';
 
-/** Opening from memory takes three times a model's size of the runtime's 4 GB, weights in files take their own only. */
+/**
+ * Opening a model from memory takes three times its size of the runtime's 4 GB; weights in files take only their own
+ * size.
+ */
 const INLINE_LIMIT_BYTES = 2 ** 30;
 
 async function createSession(
@@ -56,10 +59,10 @@ async function optimize(
   folder: string,
   options: OptimizeOptions,
 ): Promise<string> {
-  // To save weights that came from a file, the runtime would look at that file again, and it has no file system.
+  // To save weights from a file, the runtime would read that file again, and it has no file system.
   if (model.kind === 'file') {
     const limit = `${INLINE_LIMIT_BYTES / 2 ** 30} GiB`;
-    throw notHandedOut(`hands out optimized graphs only of models up to ${limit}, with their weights`);
+    throw notHandedOut(`saves optimized graphs only of models up to ${limit}, weights included`);
   }
   const library = await libraryThatWrites();
   const written = new WrittenFiles(folder);
@@ -71,12 +74,12 @@ async function optimize(
   // The runtime continues after a failed write, or fails without the reason.
   await saving.finally(() => {
     if (written.failure === undefined) return;
-    const problem = `the optimized graph does not go into ${folder}: ${messageOf(written.failure)}`;
+    const problem = `the optimized graph cannot be written to ${folder}: ${messageOf(written.failure)}`;
     throw new PlatformError('storage', `${problem}; free space there or set TMPDIR to another folder`);
   });
   const path = join(folder, name);
   if (existsSync(path)) return path;
-  throw notHandedOut('returns its optimized graph in an unknown way');
+  throw notHandedOut('does not save its optimized graph as expected');
 }
 
 /** ONNX Runtime's WebAssembly backend through onnxruntime-web. Its `run` blocks the thread. */

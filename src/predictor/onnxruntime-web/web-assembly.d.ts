@@ -1,4 +1,5 @@
-// The part of the WebAssembly JavaScript interface that is used here. Node has it, its types leave it to browsers' (lib.dom).
+// The part of the WebAssembly JavaScript interface that is used here. Node implements it, but only the types of
+// browsers (lib.dom) declare it.
 // Source: https://webassembly.github.io/spec/js-api/
 
 declare namespace WebAssembly {

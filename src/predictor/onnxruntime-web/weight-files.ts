@@ -6,10 +6,10 @@ import { ModelProto, TensorProto_DataLocation } from '../../generated/onnx/onnx.
 /** Bytes that 32-bit WebAssembly addresses. */
 const ADDRESSABLE_BYTES = 2 ** 32;
 
-/** Most that is read at once; a system call takes less than 2 GB. */
+/** Most bytes of one read; a system call takes less than 2 GB. */
 const READ_BYTES = 2 ** 30;
 
-/** A file with weights, under the name that the model knows it by. */
+/** A file with weights; `path` is its name in the model. */
 export interface WeightFile {
   readonly path: string;
   readonly data: Uint8Array;

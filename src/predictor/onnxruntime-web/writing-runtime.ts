@@ -1,17 +1,17 @@
 // The WebAssembly runtime with files that it can write. The published build has none (Emscripten's FILESYSTEM=0): its
-// calls to open, write and close end in stubs. It does save its optimized graph when asked to, so all that is missing
-// is a place for the bytes. This module stands in for the one that the library would load (env.wasm.wasmPaths.mjs), and
-// gives the runtime's calls such a place before they reach the stubs.
+// calls to open, write and close end in stubs. It can save its optimized graph, so only a place for the bytes is
+// missing. The library loads this module in place of its own (env.wasm.wasmPaths.mjs), and this module answers the
+// runtime's file calls before they reach the stubs.
 //
-// The calls have minified names, so they are recognized by their arguments: creating a file comes with the directory
-// AT_FDCWD and the flag O_CREAT, and everything after it with the descriptor that we gave. Source: musl's fcntl.h and
-// the system calls of Emscripten and of WASI (wasi_snapshot_preview1).
+// The calls have minified names, so they are recognized by their arguments: a call that creates a file has the
+// directory AT_FDCWD and the flag O_CREAT, and all later calls have the descriptor that we return. Source: musl's
+// fcntl.h and the system calls of Emscripten and of WASI (wasi_snapshot_preview1).
 import { readFileSync } from 'node:fs';
 import type { WrittenFiles } from './written-files.js';
 
 const AT_FDCWD = -100;
 const O_CREAT = 0o100;
-/** Flags are below this, addresses of buffers above. */
+/** Flags are below this value, addresses of buffers are above. */
 const FLAGS_END = 0x20_0000;
 const ENOTTY = 59;
 const TIOCGWINSZ = 0x5413;
@@ -21,7 +21,7 @@ const WASI_ESPIPE = 70;
 const SEEK_SET = 0;
 const SEEK_CUR = 1;
 
-/** Longest path that is looked at. */
+/** Most bytes of a path that are read. */
 const PATH_BYTES = 4096;
 
 type Call = (...args: readonly (number | bigint)[]) => unknown;
@@ -50,7 +50,7 @@ export async function whileWritingTo<T>(target: WrittenFiles, act: () => Promise
 }
 
 function textAt(memory: WebAssembly.Memory, address: number): string {
-  // A copy, since texts of shared memory are not decoded.
+  // A copy, because TextDecoder does not decode shared memory.
   const bytes = new Uint8Array(
     memory.buffer,
     address,
@@ -60,14 +60,14 @@ function textAt(memory: WebAssembly.Memory, address: number): string {
   return new TextDecoder().decode(bytes.subarray(0, end < 0 ? bytes.length : end));
 }
 
-/** A call of the runtime with whole numbers, as far as those that matter here go. */
+/** A call of the runtime. All calls that matter here have whole numbers as arguments. */
 interface CallOfRuntime {
   readonly memory: WebAssembly.Memory;
   readonly args: readonly (number | bigint)[];
   readonly to: WrittenFiles;
 }
 
-/** `open(AT_FDCWD, path, flags, …)` of a file that is to be made. */
+/** `open(AT_FDCWD, path, flags, …)` that creates a file. */
 function create({ memory, args: [directory, path, flags, mode], to }: CallOfRuntime): number | undefined {
   if (directory !== AT_FDCWD || typeof path !== 'number' || typeof flags !== 'number' || mode === undefined) return;
   if ((flags & O_CREAT) === 0 || flags < 0 || flags >= FLAGS_END) return undefined;
@@ -88,7 +88,10 @@ function write({ memory, to }: CallOfRuntime, descriptor: number, vectors: numbe
   return WASI_OK;
 }
 
-/** `fd_seek(descriptor, offset, whence, result)`, where only the end is unknown here. */
+/**
+ * `fd_seek(descriptor, offset, whence, result)`. An offset from the end is not supported, because the end is not known
+ * here.
+ */
 function seek({ memory, to }: CallOfRuntime, descriptor: number, offset: bigint, whence: number, result: number) {
   if (whence !== SEEK_SET && whence !== SEEK_CUR) return WASI_ESPIPE;
   const position = to.seek(descriptor, Number(offset), whence === SEEK_SET ? 'beginning' : 'position');
@@ -97,7 +100,7 @@ function seek({ memory, to }: CallOfRuntime, descriptor: number, offset: bigint,
   return WASI_OK;
 }
 
-/** Answers a call that is about one of our files; undefined for every other one. */
+/** Answers a call for one of our files; undefined for every other call. */
 function answer(call: CallOfRuntime): number | undefined {
   const { args, to } = call;
   const [descriptor, second, third, fourth] = args;
@@ -106,7 +109,7 @@ function answer(call: CallOfRuntime): number | undefined {
     to.close(descriptor);
     return WASI_OK;
   }
-  // Whether it is a terminal, which would be written to line by line.
+  // The call asks whether it is a terminal, which would be written to line by line.
   if (args.length === 3 && second === TIOCGWINSZ) return -ENOTTY;
   if (args.length !== 4 || typeof third !== 'number' || typeof fourth !== 'number') return undefined;
   if (typeof second === 'bigint') return seek(call, descriptor, second, third, fourth >>> 0);
@@ -115,11 +118,11 @@ function answer(call: CallOfRuntime): number | undefined {
 
 function memoryIn(imports: WebAssembly.ModuleImports): WebAssembly.Memory {
   const memory = Object.values(imports).find((value) => value instanceof WebAssembly.Memory);
-  if (memory === undefined) throw new Error('the WebAssembly runtime brings its memory in another way than expected');
+  if (memory === undefined) throw new Error('the WebAssembly runtime does not import its memory as expected');
   return memory;
 }
 
-/** The imports with our answers before the stubs'. */
+/** The imports, with our answers in front of the stubs. */
 function withFiles(imports: WebAssembly.ModuleImports): WebAssembly.ModuleImports {
   const memory = memoryIn(imports);
   const wrapped = Object.entries(imports).map(([name, value]): [string, WebAssembly.ImportValue] => {

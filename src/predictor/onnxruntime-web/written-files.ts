@@ -1,7 +1,10 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** Descriptors of ours, larger than any that Emscripten or the operating system gives, and no address of anything. */
+/**
+ * First of our descriptors. They are larger than those of Emscripten and of the operating system, and not the address
+ * of anything.
+ */
 const FIRST_DESCRIPTOR = 2_000_000_003;
 
 interface WrittenFile {
@@ -9,7 +12,10 @@ interface WrittenFile {
   position: number;
 }
 
-/** Files that the runtime writes while its graph is saved: each goes into one folder, independent of its path. */
+/**
+ * Files that the runtime writes while it saves its graph. All files are in one folder, independent of the folders in
+ * their paths.
+ */
 export class WrittenFiles {
   readonly #files = new Map<number, WrittenFile>();
   #made = 0;
@@ -17,7 +23,7 @@ export class WrittenFiles {
 
   constructor(readonly folder: string) {}
 
-  /** The first failure of the disk, which the runtime does not report. */
+  /** The first error of the disk, which the runtime does not report. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -35,7 +41,7 @@ export class WrittenFiles {
     });
   }
 
-  /** @returns false where the disk did not take everything */
+  /** @returns false where a write fails */
   write(descriptor: number, bytes: Uint8Array): boolean {
     const file = this.#files.get(descriptor);
     if (file === undefined) return false;

@@ -1,4 +1,4 @@
-// The one place that loads ONNX Runtime, so that its telemetry is always off; a lint rule enforces it.
+// Only this file loads ONNX Runtime, so that its telemetry is always off; a lint rule enforces this.
 import './no-telemetry.js';
 
 export { InferenceSession, Tensor } from 'onnxruntime-node';

@@ -16,7 +16,9 @@ import { OPTIMIZED_WEIGHTS, optimizingOptionsOf, prepareRun, sessionOptionsOf, s
 import { onnxRuntimeFramework } from './framework.js';
 import { InferenceSession, Tensor } from './library.js';
 
-/** Key: onnxruntime_session_options_config_keys.h of ONNX Runtime. */
+/**
+ * Session option for the folder of external weights. Key: onnxruntime_session_options_config_keys.h of ONNX Runtime.
+ */
 function weightsIn(folder: string): Record<string, unknown> {
   return { session: { model_external_initializers_file_folder_path: folder } };
 }
@@ -28,7 +30,7 @@ function createSession(model: ModelSource, options: InferenceSession.SessionOpti
   return InferenceSession.create(bytes, { ...options, ...extra });
 }
 
-/** Nothing is fused or folded away, so that every value exists. */
+/** Options without any fusion or folding, so that every value exists. */
 const AS_IT_IS: RunOptions = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'disabled' };
 
 async function open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel> {
@@ -71,7 +73,7 @@ async function openProfiled(
   };
 }
 
-/** Takes the large weights of the optimized graph, which are not needed. */
+/** Gets the large weights of the optimized graph, which are not needed. */
 const NOWHERE = '/dev/null';
 
 async function optimize(

@@ -13,7 +13,7 @@ const tensorsSchema = z.array(z.record(z.string(), z.array(z.int())));
 const kernelSchema = z.object({
   cat: z.literal('Node'),
   name: z.string(),
-  /** Both in microseconds, since the session began. */
+  /** Start since the beginning of the session, and duration (`dur`), both in microseconds. */
   ts: z.number().nonnegative(),
   dur: z.number().nonnegative(),
   args: z.object({
@@ -35,7 +35,7 @@ const eventSchema = z.object({ cat: z.string(), name: z.string() });
 
 const KERNEL_SUFFIX = '_kernel_time';
 
-/** Operators that execute graphs of their own, whose kernels end before they do. */
+/** Operators that execute subgraphs. The kernels of a subgraph end before its operator. */
 const HOLDERS = new Set('If Loop Scan BeamSearch GreedySearch Sampling WhisperBeamSearch SequenceMap'.split(' '));
 
 interface Timed {
@@ -58,7 +58,7 @@ function timedOf({ name, ts, dur, args }: z.infer<typeof kernelSchema>, inner: r
     name: name.slice(0, -KERNEL_SUFFIX.length),
     opType: args.op_name,
     executionProvider: args.provider,
-    // Since the session's begin as long as the run's own is not known.
+    // Since the start of the session; changed to the start of the run when that is known.
     startNs: ts * 1000,
     durationNs: dur * 1000,
     inputDims: dimsOf(args.input_type_shape),
@@ -107,7 +107,8 @@ class RunCollector {
 /**
  * The runs that a session's profile holds, in their order.
  *
- * @throws PlatformError `unsupported` where the profile is not what this version of the runtime is known to write
+ * @throws PlatformError `unsupported` where the profile does not have the format that this version of the runtime is
+ *   known to write
  */
 export async function readProfile(path: string): Promise<readonly ProfiledRun[]> {
   const collector = new RunCollector();

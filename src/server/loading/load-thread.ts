@@ -13,7 +13,7 @@ import type { FromThread, ToThread } from './messages.js';
 /** The most values that any request of this size may have; see docs/security.md. */
 const MAX_VALUES = MAX_MESSAGE_BYTES / VALUE_BYTES;
 
-/** Thrown where the graphs are not needed. */
+/** Thrown if the graphs are not needed. */
 class NotWanted extends Error {}
 
 function decoded(bytes: Uint8Array, code: 'usage' | 'model', what: string): Submission {

@@ -10,13 +10,13 @@ export interface Described {
   readonly requirements: Requirements;
 }
 
-/** To the thread: a submission as it travels, then whether its graphs are wanted as well. */
+/** To the thread: a submission in wire format, then whether its graphs are wanted as well. */
 export type ToThread =
   { readonly kind: 'load'; readonly bytes: Uint8Array } | { readonly kind: 'graphs'; readonly areWanted: boolean };
 
-/** From the thread: `described` comes first, and waits for an answer. The others are the end. */
+/** From the thread: `described` comes first, and waits for an answer. Each of the others ends the loading. */
 export type FromThread =
   | { readonly kind: 'described'; readonly described: Described }
-  /** The submission with its models' graphs only; undefined where they were not wanted. */
+  /** The submission with its models' graphs only, without weights; undefined if they were not wanted. */
   | { readonly kind: 'loaded'; readonly bytes: Uint8Array | undefined }
   | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };

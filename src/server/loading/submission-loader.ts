@@ -6,24 +6,24 @@ import type { Described, FromThread, ToThread } from './messages.js';
 export interface LoadLimits {
   /** Submissions that are read at the same time; others wait. */
   readonly atOnce: number;
-  /** Reading one may take. */
+  /** Time limit for reading one submission. */
   readonly timeMs: number;
-  /** Memory of a thread, its bytes as they came besides. */
+  /** Memory limit of a thread, besides the received bytes of its submission. */
   readonly memoryMib: number;
 }
 
-/** A copy of more would keep others waiting; a message of so many has memory of its own. */
+/** Larger buffers are transferred: copying one would make other calls wait. A message this large has its own buffer. */
 const LARGE_BYTES = 2 ** 20;
 
-/** The largest submissions that are meant well take some seconds and a few hundred MiB. */
+/** The largest legitimate submissions take some seconds and a few hundred MiB. */
 const LIMITS: LoadLimits = { atOnce: 2, timeMs: 60_000, memoryMib: 1024 };
 
 /** Decides by the manifests whether the graphs are needed. An error that it throws ends the loading. */
 export type Decide = (described: Described) => boolean;
 
 /**
- * Reads submissions in threads with limits of memory and time. Threads wait for the next submission; one that has met its
- * limits is replaced.
+ * Reads submissions in threads with limits of memory and time. An idle thread waits for the next submission. A thread
+ * that has exceeded a limit is replaced.
  */
 export class SubmissionLoader {
   readonly #limits: LoadLimits;
@@ -36,11 +36,12 @@ export class SubmissionLoader {
   }
 
   /**
-   * @param bytes a submission as it travels. Those of a large one are gone afterwards: the thread has them
-   * @param waiting aborted: a submission that still waits is not read
-   * @returns the same with its models' graphs only; undefined where they were not wanted
-   * @throws PlatformError the problem of the submission, `model` where it takes too much time or memory, errors of
-   *   `decide`, and what the signal is aborted with
+   * @param bytes a submission in wire format. The buffer of a large one is empty afterwards: it is transferred to the
+   *   thread
+   * @param waiting if its signal aborts, a submission that still waits is not read
+   * @returns the submission with its models' graphs only, without weights; undefined if they were not wanted
+   * @throws PlatformError the problem of the submission, `model` if it takes too much time or memory, errors of
+   *   `decide`, and the reason of the aborted signal
    */
   async load(bytes: Uint8Array, decide: Decide, waiting: TakeOptions = {}): Promise<Uint8Array | undefined> {
     const leave = await this.#places.take(waiting);

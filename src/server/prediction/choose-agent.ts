@@ -7,7 +7,7 @@ import type { Unmet } from '../../directory/agent-directory.js';
 import type { PredictorOpenRequest } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 
 function rangeOf(field: string, constraint: string): string {
-  // The agent finds its newest one.
+  // The agent chooses its newest version.
   if (isAny(constraint) || isLatest(constraint)) return '*';
   const range = constraint.length <= 100 ? semver.validRange(constraint) : null;
   if (range !== null) return range;
@@ -20,7 +20,7 @@ export type FailedAgents = ReadonlyMap<string, PlatformError>;
 /**
  * The reasons why an agent cannot open the model of a request.
  *
- * @throws PlatformError `usage` for a constraint that is none
+ * @throws PlatformError `usage` for an invalid version constraint
  */
 export function unmetBy(request: PredictorOpenRequest, failed: FailedAgents): Unmet {
   const { modelName, modelVersion, frameworkName, frameworkVersion, options } = request;

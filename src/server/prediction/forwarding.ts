@@ -12,8 +12,8 @@ import type { ClientSecurity } from '../../rpc/security.js';
 import { type FailedAgents, unmetBy } from './choose-agent.js';
 
 /**
- * Models that are remembered. A thousand agents have 8000 open at most, so that forgotten ones are closed; see
- * open-models.ts.
+ * The most models that are remembered. A thousand agents have at most 8000 models open, so that a forgotten model is
+ * already closed; see open-models.ts.
  */
 const MOST_OPEN = 16_384;
 
@@ -22,7 +22,7 @@ function isPassing(error: unknown): error is PlatformError {
   return error instanceof PlatformError && (error.code === 'unavailable' || error.code === 'exhausted');
 }
 
-/** The agents that have clients' models open. A restart of the server forgets them: clients open again. */
+/** The agents that have clients' models open. A restart of the server forgets them: clients open their models again. */
 export class PredictionForwarding {
   /** The connection to the agent that has a model open, by the model's id. */
   readonly #routes = new Map<string, RpcClient>();
@@ -35,11 +35,11 @@ export class PredictionForwarding {
   ) {}
 
   /**
-   * Opens a model on the fitting agent that was chosen the longest time ago. The next one is tried where an agent does
-   * not answer or has no room.
+   * Opens a model on the fitting agent that was chosen the longest time ago. If an agent does not answer or has no
+   * room, the next one is tried.
    *
-   * @throws PlatformError `unsupported` where no agent has the model and meets the constraints, listing each;
-   *   `unavailable` where none is registered; what opening the model throws
+   * @throws PlatformError `unsupported` if no agent has the model and meets the constraints, with the reason for each;
+   *   `unavailable` if no agent is registered; the errors of opening the model
    */
   async open(request: PredictorOpenRequest, signal: AbortSignal): Promise<Predictor> {
     const failed = new Map<string, PlatformError>();
@@ -84,7 +84,7 @@ export class PredictionForwarding {
     for (const client of this.#clients.values()) client.close();
   }
 
-  /** @throws PlatformError the only agents' own error where all that fit have failed */
+  /** @throws PlatformError the agent's own error if no other agent fits and this one has failed */
   #choose(request: PredictorOpenRequest, failed: FailedAgents): RegisteredAgent {
     try {
       return this.agents.choose(unmetBy(request, failed));

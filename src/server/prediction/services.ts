@@ -34,7 +34,7 @@ interface OfPredictor {
 export function addForwardedPredictions(server: RpcServer, forwarding: PredictionForwarding): void {
   const { calls } = server;
 
-  /** Forgets what the agent does not have (any more). */
+  /** Does work on a model. Forgets the model if the agent does not have it (any more). */
   async function passing<T>(id: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();

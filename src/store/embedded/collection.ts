@@ -17,13 +17,13 @@ export interface StoreAccess {
   readonly warn: (problems: readonly string[]) => void;
 }
 
-/** Documents read, put or deleted at once; a few milliseconds. */
+/** Documents that are read, put or deleted at once, which takes a few milliseconds. */
 const PAGE = 100;
 
 /** Documents of one kind in an LMDB environment; {@link DocumentTable} describes the layout. */
 export class EmbeddedCollection<Document extends object> implements Collection<Document> {
   readonly #table: DocumentTable;
-  /** Index entries come on top of each document's own. */
+  /** The most entries that a change of one document touches: its own, and an old and a new one for each index. */
   readonly #entriesEach: number;
 
   constructor(
@@ -137,7 +137,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
     });
   }
 
-  /** Most that putting documents touches and writes. */
+  /** The most entries and bytes that putting documents touches and writes. */
   #extentOf(documents: readonly CheckedDocument[]): Pick<Change, 'entries' | 'bytes'> {
     const keyBytes = this.#entriesEach * 2 * MAX_KEY_BYTES;
     return {
@@ -146,7 +146,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
     };
   }
 
-  /** Ensures that documents are stored by the definition. */
+  /** Ensures that documents are stored with the shape of the definition. */
   async #requireShape(): Promise<void> {
     this.environment.refresh();
     const { fits, count } = this.environment.read((tables) => {

@@ -14,7 +14,7 @@ const META_PAGE_FLAG = 0x08;
 const LMDB_MAGIC = 0xbeefc0de;
 const LMDB_DATA_VERSION = 2;
 
-/** How much of a data file is in use, and since which transaction. */
+/** The used part of a data file, and the transaction that wrote it last. */
 export interface Extent {
   readonly transaction: bigint;
   readonly pageBytes: number;
@@ -22,11 +22,11 @@ export interface Extent {
 }
 
 /**
- * Opens the file that LMDB keeps its pages in, creating an empty one. The binding crashes the process when LMDB refuses
- * a file, and pages beyond a file's end do so when they are read, so problems are found here.
+ * Opens the file of LMDB's pages, creating an empty one. The binding crashes the process when LMDB refuses a file, or
+ * when a page beyond the end of the file is read, so this function finds such problems first.
  *
- * Throws a PlatformError with code `storage` for a file of something else or one that was cut off, and the operating
- * system's error when it cannot be opened.
+ * Throws a PlatformError with code `storage` for a file with other content or a truncated file, and the operating
+ * system's error when the file cannot be opened.
  */
 export function openDataFile(path: string): number {
   const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
@@ -39,7 +39,7 @@ export function openDataFile(path: string): number {
   return file;
 }
 
-/** Reads the newer of the two meta pages. An empty file is one that LMDB has yet to initialize. */
+/** Reads the newer of the two meta pages. In an empty file, which LMDB has not initialized yet, nothing is used. */
 export function readExtent(file: number, path: string): Extent {
   if (!fstatSync(file).isFile()) throw damaged(path, 'it is not a file');
   const first = Buffer.alloc(META_BYTES);

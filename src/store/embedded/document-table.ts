@@ -19,9 +19,9 @@ export interface Page {
 }
 
 /**
- * Where the documents of one kind lie: in `documents` by [name, key…], and for each index an empty entry in `indexes` by
- * [name, the index's fields, their values…, key…]. `collections` holds the shape that this was done by. All methods are
- * synchronous; those that write belong into a {@link Change}.
+ * The layout of the documents of one kind: each is in `documents` by [name, key…], and for each index an empty entry is
+ * in `indexes` by [name, the index's fields, their values…, key…]. `collections` holds the shape of this layout. All
+ * methods are synchronous. Call those that write within a {@link Change}.
  */
 export class DocumentTable {
   readonly #name: string;
@@ -32,18 +32,18 @@ export class DocumentTable {
     this.#shapeText = JSON.stringify(requireShape(shape));
   }
 
-  /** Whether documents lie as this program expects; undefined when there are none yet. */
+  /** Whether the store has the shape that this program expects; undefined if it has none yet. */
   hasShape({ collections }: Tables): boolean | undefined {
     const stored = collections.get(this.#name);
     return stored === undefined ? undefined : stored === this.#shapeText;
   }
 
-  /** Documents of this kind. */
+  /** Number of documents of this kind. */
   count({ documents }: Tables): number {
     return documents.getKeysCount(this.#range(encodeTexts([this.#name])));
   }
 
-  /** Takes the shape for that of the store, and makes its indexes. */
+  /** Stores the shape, and rebuilds the index entries. */
   adopt(tables: Tables, place: string): PlatformError | undefined {
     const stored = tables.collections.get(this.#name);
     if (stored !== undefined && !hasKey(stored, this.shape.key)) return otherKey(this.#name, place);
@@ -112,10 +112,10 @@ export class DocumentTable {
   }
 }
 
-/** Appended to a key, gives the next possible one. */
+/** Appended to a key, it gives the next possible key. */
 const SMALLEST = Buffer.from([0]);
 
-/** A damaged document has no index entries worth keeping; finding leaves out documents that do not match. */
+/** A damaged document has no index entries that matter: `find` leaves out documents that do not match. */
 function parseObject(text: string | undefined): object | undefined {
   if (text === undefined) return undefined;
   try {

@@ -8,7 +8,7 @@ import { requireFormat, requireOwnTables } from './format.js';
 import { lmdbError } from './lmdb-error.js';
 import { reserveSpace } from './space.js';
 
-/** `collections` says what is in `documents`; `indexes` holds keys of `documents` by other fields. */
+/** `collections` holds the shapes of the kinds in `documents`; `indexes` holds keys of `documents` by other fields. */
 export interface Tables {
   readonly systems: Database<string, string>;
   readonly measurements: Database<string, string>;
@@ -17,14 +17,14 @@ export interface Tables {
   readonly indexes: Database<string, Buffer>;
 }
 
-/** A change of the store: happens as a whole, or not at all. */
+/** An atomic change of the store. */
 export interface Change {
-  /** Most entries that it touches, and the bytes of all that it writes: this much space is made sure of before. */
+  /** The most entries that it touches, and the most bytes that it writes: space for both is reserved first. */
   readonly entries: number;
   readonly bytes: number;
   /**
-   * Reads and writes synchronously, in a transaction that sees and excludes those of other processes. It must not throw; an
-   * error that it returns, having written nothing, is that of this change alone.
+   * Reads and writes synchronously, in a transaction that sees those of other processes and excludes them. It must not
+   * throw. It may return an error if it has written nothing; the error then concerns this change only.
    */
   apply(tables: Tables): PlatformError | undefined;
 }
@@ -36,17 +36,17 @@ interface QueuedChange {
   readonly reject: (error: PlatformError) => void;
 }
 
-/** Those of this file and the format's. */
+/** The number of tables: those of {@link Tables}, and the format's. */
 const TABLES = 6;
 
-/** Address space that the file is mapped into; it grows beyond when it must. Costs neither memory nor disk. */
+/** Address space that the file is mapped into. It costs neither memory nor disk, and grows when the file needs more. */
 const MAP_BYTES = 4 * 1024 ** 3;
 
-/** Most that one transaction writes; together with PAGES_PER_ENTRY this bounds by how much the file grows at once. */
+/** The most that one transaction writes. Together with PAGES_PER_ENTRY, this limits how much the file grows at once. */
 const BATCH_ENTRIES = 256;
 const BATCH_BYTES = 32 * 1024 * 1024;
 
-/** Pages for one entry besides its own bytes (copied, split and half-filled ones), and for a transaction besides those. */
+/** Pages for an entry besides its own bytes (copied, split and half-filled pages), and further ones per transaction. */
 const PAGES_PER_ENTRY = 4;
 const PAGES_PER_TRANSACTION = 64;
 
@@ -54,9 +54,9 @@ const PAGES_PER_TRANSACTION = 64;
 const SLOW_MS = 10_000;
 
 /**
- * An LMDB environment with tables of texts. Changes that come while another is being written go into one transaction
- * together, which is flushed to the disk before they resolve. Waiting for another process's transaction, writing and
- * flushing happen off this thread.
+ * An LMDB environment with tables of texts. Changes that come while another change is being written share one
+ * transaction, which is flushed to the disk before they resolve. Waiting for another process's transaction, writing and
+ * flushing happen in another thread.
  */
 export class Environment {
   readonly #queue: QueuedChange[] = [];
@@ -78,7 +78,7 @@ export class Environment {
       root = openRoot(folder);
       const tables = [...root.getKeys({ limit: 1000 })];
       requireOwnTables(tables, folder);
-      // Not for an existing store: on a full disk it can still be opened and read.
+      // Not for an existing store, which can be opened and read on a full disk.
       if (tables.length < TABLES) root.transactionSync(() => reserve(dataFile, folder, []));
       requireFormat(root, folder);
       return new Environment(folder, root, openTables(root), dataFile);
@@ -111,7 +111,7 @@ export class Environment {
     });
   }
 
-  /** Waits for writes that are under way. */
+  /** Waits for writes in progress, and closes the environment. */
   async close(): Promise<void> {
     await this.#writing;
     await this.root.close();
@@ -165,7 +165,7 @@ export class Environment {
       });
     } catch (thrown) {
       const cause = await commitError(thrown);
-      // Before, nothing of LMDB's was touched. Afterwards it cannot be trusted to write in this process.
+      // Before the reservation, LMDB has written nothing. After it, a failed LMDB must not write in this process again.
       if (reserved) this.#failure = lmdbError(this.folder, 'could not be written to', cause);
       throw cause;
     } finally {
@@ -184,7 +184,9 @@ function openTables(root: RootDatabase<string, string>): Tables {
   };
 }
 
-/** `overlappingSync` off: a write resolves only when it is flushed. `eventTurnBatching` on leaves rejections unhandled. */
+/**
+ * Without `overlappingSync`, a write resolves only after its flush. `eventTurnBatching` leaves rejections unhandled.
+ */
 function openRoot(path: string): RootDatabase<string, string> {
   return open<string, string>({
     path,

@@ -10,7 +10,7 @@ export const LOCK_FILE = 'lock.mdb';
 
 /**
  * Creates the folder of a store, or checks that it is one and that this user may write to it. Returns its real path.
- * LMDB itself is asked only afterwards, because the binding crashes the process when it is refused anything.
+ * LMDB opens the folder only afterwards, because the binding crashes the process when an access is refused.
  *
  * Throws a PlatformError with code `storage`, or the operating system's error.
  */
@@ -33,7 +33,7 @@ function requireStoreFolder(folder: string): void {
   );
 }
 
-/** LMDB maps its lock file into memory, where a full disk is a crash and not an error. */
+/** LMDB maps its lock file into memory, where a full disk causes a crash instead of an error. */
 function requireLockFile(folder: string): void {
   const path = join(folder, LOCK_FILE);
   const stat = statSync(path, { throwIfNoEntry: false });

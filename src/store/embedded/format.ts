@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { PlatformError } from '../../base/errors.js';
 
 /**
- * Raised with every change that an older version of this program would misread. 2 keeps occasion and limits beside a measurement's
- * protocol, and its context; data of 1 is read as it is.
+ * Raised with every change that an older version of this program would misread. Version 2 keeps the occasion, the
+ * limits and the context of a measurement beside its protocol. Data of version 1 is read as it is.
  */
 const SCHEMA_VERSION = 2;
 
@@ -20,8 +20,8 @@ export function requireOwnTables(tables: readonly string[], folder: string): voi
 }
 
 /**
- * Marks a new environment or an older store as one of this version, or checks the mark of an existing one, before any other
- * table is touched.
+ * Writes this version into a new environment or an older store, or checks the version of an existing store, before any
+ * other table is touched.
  *
  * Throws a PlatformError with code `storage` for the store of a newer version and for another program's environment.
  */

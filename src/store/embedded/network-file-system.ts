@@ -12,7 +12,7 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x5346414f, 'AFS'],
 ]);
 
-/** The warning about a store on a network, where LMDB's locks do not reach other machines. */
+/** The warning about a store on a network file system, where LMDB's locks do not reach other machines. */
 export function networkWarning(folder: string, type = statfsSync(folder).type): string | undefined {
   const name = NETWORK_FILE_SYSTEMS.get(type >>> 0);
   if (name === undefined) return undefined;

@@ -19,10 +19,10 @@ export async function openEmbeddedStore(folder: string, options: StoreOptions): 
 }
 
 /**
- * Opens the store in `folder` to read it; creates nothing. Where this user cannot write to it, or no user can, a copy of it
- * is read, and writing is refused.
+ * Opens the store in `folder` to read it; creates nothing. If this user cannot write to it, or no user can, a copy of
+ * it is read, and writing is refused.
  *
- * @throws PlatformError `not_found` where there is none, `storage` where it cannot be read
+ * @throws PlatformError `not_found` if there is none, `storage` if it cannot be read
  */
 export async function openEmbeddedStoreToRead(folder: string, options: StoreOptions): Promise<ResultStore> {
   if (!existsSync(folder) || !existsSync(join(folder, DATA_FILE))) {

@@ -13,16 +13,16 @@ import { EmbeddedCollection } from './collection.js';
 import type { Change, Environment } from './environment.js';
 import { releaseEnvironment } from './shared-environment.js';
 
-/** Most bytes of the keys of a measurement and its system. */
+/** The most bytes of the keys of a measurement and its system. */
 const KEY_BYTES = 256;
 
-/** Found in one turn of the event loop; reading and checking this many takes a few milliseconds. */
+/** Measurements found in one turn of the event loop; reading and checking this many takes a few milliseconds. */
 const FOUND_PER_TURN = 250;
 
-/** Deleted in one transaction, which other processes wait for. */
+/** Measurements deleted in one transaction, which other processes wait for. */
 const DELETED_PER_CHANGE = 100;
 
-/** Measurements in an LMDB environment of this machine. `docs/storage.md` shows what is in it. */
+/** Measurements in an LMDB environment of this machine. `docs/storage.md` shows its content. */
 export class EmbeddedResultStore implements ResultStore {
   readonly #environment: Environment;
   readonly #warn: (message: string) => void;
@@ -69,7 +69,7 @@ export class EmbeddedResultStore implements ResultStore {
         await nextTurn();
         this.#requireOpen();
       }
-      // Keys come from valid measurements only, and LMDB refuses overlong ones.
+      // The store has keys of valid measurements only, and LMDB refuses overlong keys.
       const key = { signature, system, setup };
       const id = measurementId(key);
       const text = id && this.#environment.read(({ measurements }) => measurements.get(id));

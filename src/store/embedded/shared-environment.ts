@@ -32,7 +32,7 @@ export async function acquireEnvironment(folder: string): Promise<Environment> {
   }
 }
 
-/** To be called once per acquired environment. The last one closes it. */
+/** Call it once per acquired environment. The last call closes the environment. */
 export async function releaseEnvironment(environment: Environment): Promise<void> {
   const path = environment.folder;
   const shared = openEnvironments.get(path);

@@ -15,7 +15,7 @@ import { PlatformError } from '../../base/errors.js';
 import { readExtent } from './data-file.js';
 import { DATA_FILE, LOCK_FILE } from './folder.js';
 
-/** A store that is written to all the time is read between two writes sooner or later. */
+/** The most attempts to copy a store. If others write all the time, a copy falls between two writes sooner or later. */
 const MOST_COPIES = 20;
 
 /** Whether LMDB can open the store in this folder: it writes its lock file even to read. */
@@ -42,9 +42,9 @@ function transactionOf(path: string): bigint {
 }
 
 /**
- * Copies a store that cannot be written to into a new temporary folder. The copy is whole although others may write
- * meanwhile: LMDB never overwrites the pages of its newest transaction. So a copy holds all of it where the newest
- * transaction is the same before and after the copy.
+ * Copies a store that this user cannot write to into a new temporary folder. The copy is complete although others may
+ * write meanwhile: LMDB never overwrites the pages of its newest transaction. So a copy is complete if the newest
+ * transaction is the same before and after copying.
  *
  * @returns the folder of the copy, which the caller removes
  * @throws PlatformError `storage` for a damaged store, and for one that is written to without end

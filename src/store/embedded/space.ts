@@ -4,17 +4,18 @@ import { PlatformError } from '../../base/errors.js';
 /** Step by which a data file grows. */
 const GROWTH_BYTES = 1024 * 1024;
 
-/** Space left free on the disk, for file systems on which writing to space that a file already has takes new space. */
+/** Space left free on the disk, for copy-on-write file systems: there, overwriting a part of a file takes new space. */
 const FREE_BYTES = 4 * GROWTH_BYTES;
 
 const ZEROS = Buffer.alloc(GROWTH_BYTES);
 
 /**
  * Makes a data file at least `bytes` long with real, zeroed blocks. When a write of LMDB's own fails, the binding
- * overwrites memory that is not its own (its error message is longer than the 100 bytes it allocates), so a full disk, a
- * used-up quota or a limit on file sizes has to show here, where nothing but this call fails.
+ * overwrites memory that is not its own (its error message is longer than the 100 bytes it allocates), so a full disk,
+ * a used-up quota or a limit on file sizes has to show here, where only this call fails.
  *
- * Only while holding LMDB's write lock: another process may be writing beyond the end that is seen here otherwise.
+ * Call it only while holding LMDB's write lock. Otherwise another process may be writing beyond the end that is seen
+ * here.
  */
 export function reserveSpace(file: number, bytes: number, folder: string): void {
   const { size, nlink } = fstatSync(file);

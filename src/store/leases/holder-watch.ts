@@ -7,8 +7,8 @@ import type { Holder } from './holder.js';
 const SILENCE_MS = 10_000;
 
 /**
- * Most time that counts as silence between two looks. After an outage of the store, or of the watching process, this
- * gives holders the time for a beat.
+ * The most time that counts as silence between two calls of {@link HolderWatch.look}. After an outage of the store, or
+ * of the watching process, this gives holders the time for a beat.
  */
 const MOST_BETWEEN_LOOKS_MS = 2_000;
 
@@ -31,9 +31,9 @@ export class HolderWatch {
   ) {}
 
   /**
-   * Looks whether a holder lives, and removes it where it is gone. Silence is seen by looking again and again.
+   * Checks whether a holder lives, and removes it if it is gone. Only repeated calls detect silence.
    *
-   * @returns undefined where it is gone
+   * @returns undefined if it is gone
    */
   async look(id: string): Promise<Holder | undefined> {
     const holder = await this.holders.get({ id });

@@ -6,12 +6,12 @@ import type { CollectionDefinition } from '../collection.js';
 
 const holderSchema = z.strictObject({
   id: z.string(),
-  /** Its name in messages. */
+  /** For messages. */
   host: z.string(),
   pid: z.int(),
-  /** Lets processes of the same machine see at once that it has ended. */
+  /** Lets processes of the same machine see at once that the holder's process has ended. */
   life: z.strictObject({ machine: z.string(), pid: z.int(), startTicks: z.string() }).optional(),
-  /** Grows for as long as it lives. */
+  /** Increases while the holder lives. */
   beat: z.int(),
 });
 

@@ -8,7 +8,7 @@ import { HolderWatch } from './holder-watch.js';
 /** Time between two beats of a holder. */
 const BEAT_MS = 2_000;
 
-/** Up to so many leases are asked for one by one; for more, all held leases are read first. */
+/** Up to this many leases are asked for one by one. For more, all held leases are read first. */
 const FEW = 10;
 
 /** The kind of work that a lease is for. */
@@ -33,16 +33,16 @@ const LEASES: CollectionDefinition<Lease> = {
 };
 
 /**
- * Leases on items of work change all the time, beside thousands on measurements that stay for minutes. They are in a
- * collection of their own, for servers that read a whole collection to find one document.
+ * Leases on items of work change all the time, while thousands of leases on measurements stay for minutes. They have
+ * their own collection, because some servers read a whole collection to find one document.
  */
 const WORK_LEASES: CollectionDefinition<Lease> = { ...LEASES, name: 'work_leases' };
 
 /**
  * Exclusive rights that are kept in a store, for all processes and machines that use it. A right has one holder at a
- * time, and ends with its holder: a holder beats while it lives, and others take over the rights of a silent one. Holders
- * on the same machine see at once that a process has ended. A holder that was suspended for longer than the silence may
- * have lost leases without noticing; {@link Leases.held} says which ones are left.
+ * time, and ends with its holder: a holder beats while it lives, and others take over the rights of a silent one.
+ * Holders on the same machine see at once that a process has ended. A holder that was suspended for longer than the
+ * silence may have lost leases without noticing; {@link Leases.held} returns the leases that are left.
  */
 export class Leases {
   readonly #leases: Collection<Lease>;
@@ -64,14 +64,14 @@ export class Leases {
   }
 
   /**
-   * Takes all leases that are free, or whose holder is gone. The others may be asked for again: a silent holder counts
-   * as gone after several looks.
+   * Takes all leases that are free, or whose holder is gone. Call it again for the others: a silent holder counts as
+   * gone only after several calls.
    *
-   * @returns by name those that others hold
+   * @returns the leases that others hold, with their holders, by name
    * @throws PlatformError as the store does
    */
   async take(names: readonly string[]): Promise<ReadonlyMap<string, Holder>> {
-    // First the holder: a lease without a holder is free.
+    // The holder is stored first: a lease without a holder is free.
     await (this.#appeared ??= this.#appear());
     const owners = names.length > FEW ? await this.#owners() : new Map<string, string>();
     const looks = new Map<string, Promise<Holder | undefined>>();
@@ -90,9 +90,9 @@ export class Leases {
   }
 
   /**
-   * The holder of a lease. A silent holder counts as gone after several looks.
+   * The holder of a lease. A silent holder counts as gone only after several calls.
    *
-   * @returns undefined where no process does
+   * @returns undefined if the lease has no holder
    * @throws PlatformError as the store does
    */
   async holderOf(name: string): Promise<Holder | undefined> {
@@ -113,7 +113,7 @@ export class Leases {
     await this.#leases.delete(name === undefined ? { holder } : { kind: this.kind, name, holder });
   }
 
-  /** Gives everything back. Where the store fails, others see the silence. */
+  /** Gives all leases back. If the store fails, others notice the silence. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#beating;
@@ -122,7 +122,7 @@ export class Leases {
       await this.release();
       await this.#holders.delete({ id: this.#self.id });
     } catch {
-      // As said above.
+      // Others notice the silence.
     }
   }
 
@@ -150,7 +150,7 @@ export class Leases {
       await this.clock.sleep(BEAT_MS, signal);
       if (signal.aborted) return;
       this.#self = { ...this.#self, beat: this.#self.beat + 1 };
-      // Where the store is away for a while, no other holder reaches it either.
+      // While the store is unavailable, no other holder reaches it either.
       await this.#holders.put(this.#self).catch(() => undefined);
     }
   }
@@ -162,7 +162,7 @@ export class Leases {
     return holder;
   }
 
-  /** @param owner the holder's id as far as it is known. @returns the holder, where that is another one that lives */
+  /** @param owner the holder's id, if it is known. @returns the holder, if it is another one and lives */
   async #takeOne(
     name: string,
     owner: string | undefined,

@@ -3,10 +3,10 @@ import { checkedDocument, type CheckedDocument, isTextOf } from '../collection-d
 import { encodeTexts } from '../key-bytes.js';
 import { keyOf, selectionOf, type Selection } from '../selection.js';
 
-/** By the bytes of the key, one character a byte, so that their order is the order of the bytes. */
+/** By the bytes of the key, with one character for each byte, so that the order of the texts is that of the bytes. */
 export type StoredDocuments = Map<string, CheckedDocument>;
 
-/** Documents of one kind as texts in a map that is the store's. */
+/** Documents of one kind as texts in a map of the store. */
 export class MemoryCollection<Document extends object> implements Collection<Document> {
   constructor(
     private readonly definition: CollectionDefinition<Document>,

@@ -13,19 +13,19 @@ import { validatorOf } from './validator.js';
 
 /** The dependencies of a collection on its store. */
 export interface StoreAccess {
-  /** Nothing is prepared on the server before documents are found. */
+  /** Whether `find` creates nothing on the server. */
   readonly isOnlyRead: boolean;
   /** Throws when the store has been closed. */
   readonly requireOpen: () => void;
-  /** Keeps the store from closing until that is done. */
+  /** Keeps the store from closing until the work is done. */
   readonly track: <T>(work: Promise<T>) => Promise<T>;
   /** Warns of unusable stored documents. */
   readonly warn: (problems: readonly string[]) => void;
 }
 
 /**
- * Documents of one kind in a MongoDB collection. Their `_id` is their key: the field itself where it is called so, else its
- * values as a JSON list.
+ * Documents of one kind in a MongoDB collection. The `_id` is the key: the key's only field if it is called `_id`, else
+ * the key's values as a JSON list.
  */
 export class MongoCollection<Document extends object> implements Collection<Document> {
   #prepared: Promise<void> | undefined;
@@ -121,7 +121,7 @@ export class MongoCollection<Document extends object> implements Collection<Docu
     return undefined;
   }
 
-  /** Once per user of the collection: creates its structure on the server, and keeps its shape for moving the store. */
+  /** Runs once per object. Creates the collection's structure on the server, and stores its shape for transfers. */
   #prepare(): Promise<void> {
     this.#prepared ??= this.#ensure().catch((thrown: unknown) => {
       this.#prepared = undefined;

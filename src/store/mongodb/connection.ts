@@ -11,17 +11,17 @@ import { closedError } from '../storage-error.js';
  */
 const GIVE_UP_AFTER_MS = 90_000;
 
-/** A server that is there answers within that; the driver then looks again while {@link OutageRetry} waits. */
+/** An available server answers within this time. After it, {@link OutageRetry} waits, and the driver tries again. */
 const SELECTION_MS = 2_000;
 const CONNECT_MS = 10_000;
 
-/** A connection that is silent for this long is closed, and its requests are made again. */
+/** A connection that is silent for this long is closed, and its requests are repeated. */
 const SILENCE_MS = 45_000;
 
-/** Requests at once; a store has few users. */
+/** The most requests at once; a store has few users. */
 const CONNECTIONS = 16;
 
-/** A connection to one database, whose requests wait for a server that is away. */
+/** A connection to one database. Its requests wait while the server is unavailable. */
 export class Connection {
   readonly #retry: OutageRetry;
   readonly db: Db;
@@ -38,7 +38,7 @@ export class Connection {
     this.#retry = retry;
   }
 
-  /** @throws PlatformError `usage` for a wrong URI; `storage` or `unavailable` where the server cannot be used */
+  /** @throws PlatformError `usage` for a wrong URI; `storage` or `unavailable` if the server cannot be used */
   static async open(uri: string, options: StoreOptions): Promise<Connection> {
     const warn = options.onWarning ?? warnThroughNode;
     const { client, database, text } = placeOf(uri, {
@@ -67,7 +67,7 @@ export class Connection {
     return connection;
   }
 
-  /** Makes an idempotent request. `what` is the rest of a sentence for when it fails: "cannot be read". */
+  /** Makes an idempotent request. `what` completes the sentence of its error: "cannot be read". */
   async run<T>(what: string, request: (db: Db) => Promise<T>): Promise<T> {
     this.requireOpen();
     try {

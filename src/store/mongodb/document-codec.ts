@@ -3,14 +3,14 @@ import { ownValue } from '../../base/own-value.js';
 import type { FieldType } from '../collection.js';
 
 /*
- * JSON as BSON, without loss and in a form that every server accepts. Field names cannot hold a NUL anywhere, and
- * neither a dot nor a leading $ in servers older than 5.0; FerretDB takes no list within a list. Such names are written
- * with %XX, as in URIs, and a list within a list as {"%": […]}.
+ * JSON as BSON, without loss and in a form that every server accepts. No server accepts a NUL in field names. Servers
+ * older than 5.0 accept neither a dot nor a leading $ in them. FerretDB accepts no list within a list. Such names are
+ * written with %XX, as in URIs, and a list within a list as {"%": […]}.
  */
 
 const LIST = '%';
 
-/** Which fields at the top of a document are texts in JSON and have a type of their own in BSON. */
+/** The fields at the top level of a document that are texts in JSON and have another type in BSON. */
 export type FieldTypes = Readonly<Partial<Record<string, FieldType>>>;
 
 /** @param json a result of JSON.parse */
@@ -37,7 +37,7 @@ export function documentIdOf(document: object): unknown {
   return '_id' in document ? document._id : undefined;
 }
 
-/** A text, or a list of texts, as the type that its field has. One that would come back otherwise stays a text. */
+/** Encodes a text, or a list of texts, with its field's type. A text that would not decode to itself stays a text. */
 export function encodeTyped(value: unknown, type: FieldType | undefined): unknown {
   if (Array.isArray(value) && type !== undefined) return value.map((item) => encodeTyped(item, type));
   if (typeof value !== 'string' || type === undefined) return encodeValue(value, false);

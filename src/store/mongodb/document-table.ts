@@ -14,19 +14,19 @@ export type Id = string | ObjectId;
 
 type Stored = Document & { readonly _id: Id };
 
-/** A document to be put: its fields as JSON has them, without `_id`. */
+/** A document to put: its fields as JSON, without `_id`. */
 export interface PutDocument {
   readonly id: Id;
   readonly json: object;
 }
 
-/** Ids asked for at once: a request of some 100 kB. Servers that compare each document with each of them get slow with more. */
+/** Ids in one request of some 100 kB. With more, servers that compare each document with each id get slow. */
 const IDS_PER_REQUEST = 1000;
 
 /** Documents that the server sends at once, unless they are large. */
 const BATCH = 1000;
 
-/** FerretDB keeps a cursor open for each of them, and stands still when it has no more. */
+/** FerretDB keeps a cursor open for each replacement, and hangs when it has no more cursors. */
 const REPLACEMENTS_PER_REQUEST = 20;
 
 /** A document's parts may be replaced while it is read; it is then read again. */
@@ -35,13 +35,13 @@ const READ_ATTEMPTS = 5;
 const READ = 'cannot be read';
 const WRITE = 'could not be written to';
 
-/** A document to be inserted, and its number among those: two with one id stay two. */
+/** A document to insert, with a unique number: two inserts with one id stay two. */
 interface Inserted {
   readonly number: number;
   readonly document: Stored;
 }
 
-/** One collection: encodes, splits, writes in batches, and reads it all back. */
+/** One collection: encodes and splits documents, writes them in batches, and reads them. */
 export class DocumentTable {
   readonly #queue: WriteQueue<PutDocument>;
   readonly #inserts: WriteQueue<Inserted>;
@@ -69,7 +69,7 @@ export class DocumentTable {
     return this.#queue.put(document);
   }
 
-  /** Inserts unless there is a document with this id. @returns whether the one that is there then equals this one */
+  /** Inserts unless there is a document with this id. @returns whether the stored document then equals this one */
   async insert({ id, json }: PutDocument): Promise<boolean> {
     const { document, parts } = splitDocument(this.#ownerOf(id), encodeDocument(json, this.types), json);
     for (const part of parts) await this.#putPart(part);
@@ -80,12 +80,12 @@ export class DocumentTable {
     } catch (thrown) {
       if (!isDuplicate(thrown)) throw thrown;
     }
-    // It may be this one: the answer to an earlier attempt can be lost.
+    // The stored document may be this one: the answer to an earlier attempt can be lost.
     const [there] = await this.getMany([id]);
     return there !== undefined && isDeepStrictEqual(withoutFields(there, '_id'), json);
   }
 
-  /** The existing ones of the requested documents, in no order, with `_id`. */
+  /** The requested documents that exist, in any order, with `_id`. */
   async getMany(ids: readonly Id[]): Promise<readonly object[]> {
     const found: object[] = [];
     for (let start = 0; start < ids.length; start += IDS_PER_REQUEST) {
@@ -103,8 +103,8 @@ export class DocumentTable {
   }
 
   /**
-   * In the order of some fields that are unique together. When the server goes away meanwhile, it is asked again,
-   * without the documents that were given already.
+   * Finds documents in the order of some fields that are unique together. After an outage of the server, the request is
+   * repeated, and the documents that were already yielded are skipped.
    */
   async *find(filter: Document, order: readonly string[]): AsyncIterable<object> {
     const sort = Object.fromEntries(order.map((field) => [field, 1 as const]));
@@ -137,7 +137,7 @@ export class DocumentTable {
     }
   }
 
-  /** @returns how many documents there were */
+  /** @returns the number of deleted documents */
   async delete(filter: Document): Promise<number> {
     const split = await this.connection.run(READ, () => this.#collection.find({ ...filter, [SPLIT]: true }).toArray());
     const { deletedCount } = await this.connection.run(WRITE, () => this.#collection.deleteMany(filter));
@@ -169,7 +169,7 @@ export class DocumentTable {
       if (joined !== undefined) return joined;
       current = await this.connection.run(READ, () => this.#collection.findOne({ _id: document._id }));
     }
-    // As it is: its reader finds that fields are missing, and says so.
+    // Returned without the missing fields: the reader finds that they are missing, and reports it.
     return current === null ? undefined : decodeDocument(current);
   }
 
@@ -178,7 +178,7 @@ export class DocumentTable {
       id,
       ...splitDocument(this.#ownerOf(id), encodeDocument(json, this.types), json),
     }));
-    // Parts come first, so that a document is whole as soon as it can be seen.
+    // Parts come first, so that a document is complete as soon as it can be seen.
     for (const { parts } of split) for (const part of parts) await this.#putPart(part);
     const stored = split.map(({ id, document }): Stored => ({ _id: id, ...document }));
     const refusals = await this.connection.run(WRITE, () => this.#insertOrReplace(stored));
@@ -190,7 +190,7 @@ export class DocumentTable {
     return refusals;
   }
 
-  /** @returns the error of each that was not inserted */
+  /** @returns for each document, its error, or undefined if it was inserted */
   async #insertAll(documents: readonly Stored[]): Promise<readonly (PlatformError | undefined)[]> {
     const errors = await this.connection.run(WRITE, () =>
       errorsOf(() => this.#collection.insertMany([...documents], { ordered: false })),
@@ -207,7 +207,7 @@ export class DocumentTable {
     );
   }
 
-  /** New ones, which nearly all are, are inserted without a look-up. */
+  /** Inserts all documents without a look-up, because nearly all are new. Then replaces those that existed. */
   async #insertOrReplace(documents: readonly Stored[]): Promise<readonly (PlatformError | undefined)[]> {
     const inserted = await errorsOf(() => this.#collection.insertMany([...documents], { ordered: false }));
     const there = documents.flatMap((_, index) => (inserted.get(index)?.code === DUPLICATE_KEY ? index : []));
@@ -233,7 +233,7 @@ function isDuplicate(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.cause instanceof MongoServerError && thrown.cause.code === DUPLICATE_KEY;
 }
 
-/** The outcome of each write of a batch. @throws where it is not single writes that failed, or a failure that passes */
+/** The errors of single writes of a batch, by index. @throws for a failure of the whole batch, or one that may pass */
 async function errorsOf(write: () => Promise<unknown>): Promise<ReadonlyMap<number, MongoServerError>> {
   try {
     await write();

@@ -6,10 +6,10 @@ import { decodeDocument, encodeName } from './document-codec.js';
 export const MAX_DOCUMENT_BYTES = 12 * 1024 ** 2;
 const PART_BYTES = 8 * 1024 ** 2;
 
-/** In every document that lacks fields. No field of ours has such a name. */
+/** Marks every document that lacks fields. No field of this program has such a name. */
 export const SPLIT = '%split';
 
-/** In place of a field that was too large for its document. */
+/** Takes the place of a field that is too large for its document. */
 const PARTS = '%parts';
 
 /** A piece of a field's JSON in UTF-8, in the collection `parts`. */
@@ -25,7 +25,7 @@ interface Reference {
   readonly count: number;
 }
 
-/** A document that the server takes, and the pieces of the fields that it had to do without: its largest ones. */
+/** A document that the server accepts, and the pieces of the fields that it lacks: its largest fields. */
 export interface SplitDocument {
   readonly document: Document;
   readonly parts: readonly DocumentPart[];
@@ -33,8 +33,8 @@ export interface SplitDocument {
 
 /**
  * @param owner collection and _id
- * @param document as the server is to keep it
- * @param json the same before it was encoded
+ * @param document encoded for the server
+ * @param json the same document before encoding
  */
 export function splitDocument(owner: string, document: Document, json: object): SplitDocument {
   let excess = BSON.calculateObjectSize(document) - MAX_DOCUMENT_BYTES;

@@ -18,7 +18,9 @@ const DOCUMENT_VALIDATION_FAILURE = 121;
 const OUT_OF_DISK_SPACE = 14031;
 export const DUPLICATE_KEY = 11000;
 
-/** A server that stops, starts, or changes its role; the driver's specification retries on the same ones. */
+/**
+ * Errors of a server that stops, starts, or changes its role. The driver's specification retries on the same errors.
+ */
 const PASSING = new Set([6, 7, 64, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
 
 /** Messages of a server that is shutting down, for errors without a code. */
@@ -29,7 +31,7 @@ const DISK_FULL = /no space left|disk is full|disk full|out of disk space/i;
 /** Whether the same request may succeed a little later. */
 export function isPassing(thrown: unknown): boolean {
   if (isClosed(thrown)) return false;
-  if (thrown instanceof MongoBulkWriteError && typeof thrown.code !== 'number') return true; // The connection's, wrapped.
+  if (thrown instanceof MongoBulkWriteError && typeof thrown.code !== 'number') return true; // A wrapped network error.
   if (thrown instanceof MongoServerSelectionError)
     return authenticationFailure(thrown) === undefined && !isTooOld(thrown);
   if (thrown instanceof MongoNetworkError) return true;
@@ -41,20 +43,20 @@ export function isPassing(thrown: unknown): boolean {
   );
 }
 
-/** The request came too late: this process has closed the store. */
+/** Whether the request came too late: this process has closed the store. */
 export function isClosed(thrown: unknown): boolean {
   return (
     thrown instanceof MongoTopologyClosedError || (thrown instanceof MongoAPIError && /closed/i.test(thrown.message))
   );
 }
 
-/** `what` is the rest of a sentence: "cannot be read". An error that already says what to do is passed on. */
+/** `what` completes a sentence: "cannot be read". A PlatformError, which already has advice, is passed on. */
 export function mongoError(place: string, what: string, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
   return new PlatformError('storage', `The store ${place} ${what}: ${reasonOf(thrown)}.`, { cause: thrown });
 }
 
-/** A server that could not be reached when the store was to be opened. */
+/** The error for a server that cannot be reached when a store is opened. */
 export function unreachable(place: string, thrown: unknown): PlatformError {
   return new PlatformError(
     'unavailable',

@@ -7,7 +7,7 @@ import { migrate, requireReadable } from './schema-version.js';
 import { ensureStructure, type Structure } from './structure.js';
 import { validatorOf } from './validator.js';
 
-/** Every collection but those of further kinds of documents. `docs/storage.md` shows a document of each. */
+/** Every collection, except those of further kinds of documents. `docs/storage.md` shows a document of each. */
 const STRUCTURES: readonly Structure[] = [
   {
     name: 'measurements',
@@ -23,9 +23,10 @@ const STRUCTURES: readonly Structure[] = [
 ];
 
 /**
- * Opens the store in a database, creating both unless it is only to be read.
+ * Opens the store in a database. Creates both, unless the access is `read`.
  *
- * @throws PlatformError `usage` for a wrong URI, `not_found` for a store to be read that is not there, `unavailable` where no server answers, `storage` where it refuses
+ * @throws PlatformError `usage` for a wrong URI, `not_found` for a missing store with the access `read`, `unavailable`
+ *   if no server answers, `storage` if the server refuses
  */
 export async function openMongoStore(uri: string, options: StoreOptions): Promise<MongoResultStore> {
   const connection = await Connection.open(uri, options);

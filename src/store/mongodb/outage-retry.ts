@@ -6,11 +6,11 @@ import { keepTrying } from '../../base/keep-trying.js';
 export interface OutageRetryOptions {
   readonly place: string;
   readonly warn: (message: string) => void;
-  /** A failure that may pass. */
+  /** Whether a failure may pass. */
   readonly isPassing: (thrown: unknown) => boolean;
-  /** After so long without an answer the server counts as gone for good. */
+  /** After this long without an answer, the server counts as gone for good. */
   readonly giveUpAfterMs: number;
-  /** Aborted: no more waiting. */
+  /** When it aborts, waiting ends. */
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -25,8 +25,8 @@ const LONGEST_PAUSE_MS = 2_000;
 const AFTER_ABORT_MS = 2_000;
 
 /**
- * Repeats requests until the server answers, up to a time limit. Requests have to be idempotent: one whose answer was
- * lost is made again. All requests of a store share an outage.
+ * Repeats requests until the server answers, up to a time limit. Requests have to be idempotent: a request whose answer
+ * was lost is repeated. All requests of a store share an outage.
  */
 export class OutageRetry {
   readonly #clock: Clock;
@@ -50,7 +50,7 @@ export class OutageRetry {
         firstPauseMs: FIRST_PAUSE_MS,
         longestPauseMs: LONGEST_PAUSE_MS,
         isPassing: this.options.isPassing,
-        // The abort ends a pause only: the request is then made again.
+        // An abort ends only the pause: the request is then repeated.
         clock: { now: this.#clock.now, sleep: (ms) => this.#clock.sleep(ms, this.options.signal) },
       });
     } finally {

@@ -1,11 +1,11 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { messageOf, PlatformError } from '../../base/errors.js';
 
-/** The place of a URI of MongoDB for display: without user and password. */
+/** The parts of a MongoDB URI. */
 export interface Place {
   readonly client: MongoClient;
   readonly database: string;
-  /** As in mongodb://host:27017/results. */
+  /** For display, without user and password, as in mongodb://host:27017/results. */
   readonly text: string;
 }
 
@@ -19,7 +19,7 @@ const MAX_NAME_BYTES = 63;
 const EXAMPLE = 'mongodb://HOST/DATABASE';
 
 /**
- * Understands a URI without connecting.
+ * Parses a URI without connecting.
  *
  * @throws PlatformError `usage`, without repeating the URI: it may hold a password
  */

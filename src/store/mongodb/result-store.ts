@@ -16,7 +16,7 @@ import { DocumentTable, type PutDocument } from './document-table.js';
 /** Ids in one request: some 100 kB. */
 const DELETED_PER_REQUEST = 1000;
 
-/** Results in a MongoDB database. `docs/storage.md` shows what is in it. */
+/** Results in a MongoDB database. `docs/storage.md` shows its content. */
 export class MongoResultStore implements ResultStore {
   readonly isShared = true;
   readonly #measurements: DocumentTable;
@@ -29,7 +29,7 @@ export class MongoResultStore implements ResultStore {
   readonly #underWay = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
 
-  /** @param options whether nothing is to be prepared on the server before documents are found */
+  /** @param options `isOnlyRead`: finding documents creates nothing on the server */
   constructor(
     private readonly connection: Connection,
     private readonly options: { readonly isOnlyRead: boolean },
@@ -39,7 +39,7 @@ export class MongoResultStore implements ResultStore {
     this.#shapes = new DocumentTable(connection, 'collections');
   }
 
-  /** Where it is, without user and password. */
+  /** The address of the store, without user and password. */
   get place(): string {
     return this.connection.place;
   }
@@ -157,12 +157,12 @@ export class MongoResultStore implements ResultStore {
   }
 
   async #put(systemId: string, system: System, measurement: PutDocument): Promise<void> {
-    // First its system: a measurement that can be seen can be read.
+    // The system is stored first: a measurement that can be seen can be read.
     await this.#storeSystem(systemId, system);
     await this.#measurements.put(measurement);
   }
 
-  /** Once per system; again where that failed. */
+  /** Stores each system once, and again after a failure. */
   #storeSystem(id: string, system: System): Promise<void> {
     const stored = this.#storedSystems.get(id) ?? this.#systems.put({ id, json: system });
     this.#storedSystems.set(id, stored);
@@ -170,7 +170,7 @@ export class MongoResultStore implements ResultStore {
     return stored;
   }
 
-  /** Thousands of measurements share a system: each is fetched once. */
+  /** Thousands of measurements share a system: each system is fetched once. */
   async #fetchSystems(documents: readonly object[]): Promise<void> {
     const wanted = new Set(documents.flatMap((document) => ('system' in document ? String(document.system) : [])));
     const missing = [...wanted].filter((id) => this.#knownSystems.get(id)?.ok !== true);

@@ -4,12 +4,12 @@ import { PlatformError } from '../../base/errors.js';
 import type { Connection } from './connection.js';
 import { DUPLICATE_KEY } from './mongo-error.js';
 
-/** Brings a store from one schema version to the next. Idempotent: it may be cut off anywhere, and done by two at once. */
+/** Brings a store to the next schema version. Idempotent: it may be interrupted anywhere, and run twice at once. */
 export type Migration = (connection: Connection) => Promise<void>;
 
-/** From version 1 to 2, and so on. One is added with every change that an older version of this program would misread. */
+/** From version 1 to 2, and so on. A migration is added with every change that an older version would misread. */
 const MIGRATIONS: readonly Migration[] = [
-  // 2 keeps occasion and limits beside a measurement's protocol, and its context. Data of 1 is read as it is.
+  // Version 2 keeps a measurement's occasion, limits and context beside its protocol. Data of 1 is read as it is.
   () => Promise.resolve(),
 ];
 
@@ -21,7 +21,7 @@ interface Format {
 const formatSchema = z.object({ schemaVersion: z.int().min(1) });
 
 /**
- * Marks a new store with this version, or brings an existing one to it step by step.
+ * Writes this version into a new store, or brings an existing store to it step by step.
  *
  * @returns whether the database was no store before
  * @throws PlatformError `storage` for the store of a newer version
@@ -42,9 +42,9 @@ export async function migrate(connection: Connection, migrations: readonly Migra
 }
 
 /**
- * Makes sure that a store is there and can be read, without changing anything. An older one is read as it is.
+ * Makes sure that there is a store and that it can be read, without changing anything. An older store is read as it is.
  *
- * @throws PlatformError `not_found` where there is none, `storage` for the store of a newer version
+ * @throws PlatformError `not_found` if there is none, `storage` for the store of a newer version
  */
 export async function requireReadable(connection: Connection): Promise<void> {
   const newest = 1 + MIGRATIONS.length;

@@ -10,7 +10,9 @@ export interface Structure {
 
 const NAMESPACE_EXISTS = 48;
 
-/** A server without validators, or a user who may not change them (mongo, src/mongo/base/error_codes.yml). */
+/**
+ * Errors of a server without validators, or for a user who may not change them (mongo, src/mongo/base/error_codes.yml).
+ */
 const NO_VALIDATORS = new Set([13, 59, 72, 115, 238, 40415]);
 
 const WHAT = 'cannot be prepared';

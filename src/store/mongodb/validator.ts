@@ -15,7 +15,7 @@ const SAME = [
   'maxItems',
 ] as const;
 
-/** JSON's types in BSON; the driver writes whole numbers as `int` where they fit and all others as `double`. */
+/** JSON's types in BSON. The driver writes whole numbers that fit as `int`, and all other numbers as `double`. */
 const TYPES = new Map<string, string | readonly string[]>([
   ['object', 'object'],
   ['array', 'array'],
@@ -29,12 +29,12 @@ const TYPES = new Map<string, string | readonly string[]>([
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * A server's validator for documents of a schema: their fields, types and ranges. It is coarser than the schema, which
- * every document has passed in this process: it prevents other programs from writing documents that this program cannot
- * read.
+ * A server's validator for documents of a schema: their fields, types and ranges. It prevents other programs from
+ * writing documents that this program cannot read. It is coarser than the schema, which this process checks for every
+ * document that it writes.
  *
- * @param untyped fields that are there besides, or have another type than in JSON
- * @returns undefined for a schema that says nothing about fields
+ * @param untyped additional fields, and fields with another type than in JSON
+ * @returns undefined for a schema that defines no fields
  */
 export function validatorOf(schema: z.ZodType, untyped: readonly string[]): Document | undefined {
   const json: JsonSchema = z.toJSONSchema(schema, { target: 'draft-4', unrepresentable: 'any', io: 'output' });

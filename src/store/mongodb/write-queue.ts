@@ -4,7 +4,7 @@ export interface WriteQueueOptions<Item> {
   /** Only the last of several waiting items with one key is written. */
   readonly keyOf: (item: Item) => string;
   readonly bytesOf: (item: Item) => number;
-  /** Writes items with different keys. @returns the error of each that was refused. Throws where none may have been written. */
+  /** Writes items with different keys. @returns the errors of refused items. Throws if possibly none was written. */
   readonly write: (items: readonly Item[]) => Promise<readonly (PlatformError | undefined)[]>;
 }
 
@@ -14,11 +14,11 @@ interface Waiting<Item> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Most that one request to the server writes. */
+/** The most that one request to the server writes. */
 const BATCH_ITEMS = 1000;
 const BATCH_BYTES = 16 * 1024 ** 2;
 
-/** Writes that come while another one is under way go to the server together, one request at a time and in their order. */
+/** Writes that come during another write go to the server together, one request at a time and in their order. */
 export class WriteQueue<Item> {
   readonly #waiting: Waiting<Item>[] = [];
   #writing = false;

@@ -5,9 +5,9 @@ import { SpoolingResultStore } from './result-store.js';
 import { Spool, spoolFolder } from './spool.js';
 
 /**
- * Opens a server's store with a spool for when the server goes away.
+ * Opens a server's store with a spool for outages of the server.
  *
- * @param dataFolder the user's, where spools are
+ * @param dataFolder the user's data folder, which has the spools
  * @throws as openMongoStore
  */
 export async function openTeamStore(uri: string, dataFolder: string, options: StoreOptions): Promise<ResultStore> {
@@ -17,10 +17,10 @@ export async function openTeamStore(uri: string, dataFolder: string, options: St
   const spool = new Spool(spoolFolder(dataFolder, place), options);
   try {
     if (!(await spool.isEmpty())) {
-      warn(`results for ${place} wait in ${spool.folder}: bring them there with "mlmodelscope store sync"`);
+      warn(`results for ${place} wait in ${spool.folder}: send them with "mlmodelscope store sync"`);
     }
   } catch (thrown) {
-    warn(`${messageOf(thrown)} Results that wait for ${place} there are not seen.`);
+    warn(`${messageOf(thrown)} Results that wait for ${place} in this folder are not seen.`);
   }
   return new SpoolingResultStore(remote, spool, { warn, onSpooled: options.onSpooled ?? (() => undefined) });
 }

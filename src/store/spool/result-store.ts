@@ -15,14 +15,14 @@ const SAFE_AFTER_MS = 1_000;
 
 export interface SpoolingOptions {
   readonly warn: (message: string) => void;
-  /** Called once, when the first thing stays in the spool. */
+  /** Called for every record that stays in the spool. */
   readonly onSpooled: () => void;
 }
 
 /**
- * A server's store whose puts never fail because the server is away: writes that it does not accept stay in a spool on
- * this machine, which `mlmodelscope store sync` empties. Once the server counts as gone, this store does not call it
- * again.
+ * A server's store whose puts never fail because the server is unavailable: writes that the server does not confirm
+ * stay in a spool on this machine, which `mlmodelscope store sync` empties. Once the server counts as gone, puts and
+ * `findMeasurements` do not call it again.
  */
 export class SpoolingResultStore implements ResultStore {
   readonly isShared = true;
@@ -62,7 +62,7 @@ export class SpoolingResultStore implements ResultStore {
     return found;
   }
 
-  /** Deletes them on the server; measurements that wait on this machine stay. */
+  /** Deletes measurements on the server. Measurements that wait on this machine stay. */
   deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
     return this.remote.deleteMeasurements(keys);
   }
@@ -125,7 +125,7 @@ export class SpoolingResultStore implements ResultStore {
     const waiting = sleep(SAFE_AFTER_MS, true, { signal: done.signal }).catch(() => false);
     const isSlow = await Promise.race([putting.then(() => false).catch(() => false), waiting]);
     done.abort();
-    // While the server may answer, the spool is not needed.
+    // The spool is needed only for a slow server.
     const spooled = isSlow ? await this.#attempt(() => this.spool.put(record)) : undefined;
     try {
       await putting;
@@ -134,16 +134,16 @@ export class SpoolingResultStore implements ResultStore {
       this.#giveUp(thrown);
       return this.#keep(record);
     }
-    // A leftover is sent to the server again, which is idempotent.
+    // If the removal fails, the record is later sent to the server again, which is idempotent.
     if (spooled !== undefined) await this.#attempt(() => this.spool.remove(spooled));
   }
 
-  /** The measurement that waits on this machine; undefined where it cannot be read. */
+  /** The measurement that waits on this machine; undefined if there is none, or it cannot be read. */
   #spooled(key: MeasurementKey): Promise<Measurement | undefined> {
     return this.#attempt(() => this.spool.findMeasurement(key));
   }
 
-  /** Does optional work on the spool. */
+  /** Does optional work on the spool. The first failure gives a warning. */
   async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -162,8 +162,8 @@ export class SpoolingResultStore implements ResultStore {
     if (this.#isGone) return;
     this.#isGone = true;
     this.options.warn(
-      `${messageOf(reason)} From now on results are kept in ${this.spool.folder}; when it answers again, ` +
-        'bring them there with "mlmodelscope store sync".',
+      `${messageOf(reason)} From now on results are kept in ${this.spool.folder}; when the server answers again, ` +
+        'send them to it with "mlmodelscope store sync".',
     );
   }
 

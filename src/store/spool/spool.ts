@@ -11,7 +11,7 @@ import type { ResultStore, StoreOptions } from '../result-store.js';
 import { readText } from '../stored-text.js';
 import { anyDocumentOf, transferRecordSchema, type TransferRecord } from '../transfer-record.js';
 
-/** Something that waits for its server. */
+/** A record that waits for its server. */
 const spooledSchema = z.strictObject({ key: z.string(), record: z.string() });
 
 export type Spooled = z.infer<typeof spooledSchema>;
@@ -24,8 +24,8 @@ const SPOOLED: CollectionDefinition<Spooled> = {
 };
 
 /**
- * Writes that could not be sent to a server, in a store on this machine. Several processes may use one at once; it is
- * made when the first thing is put into it.
+ * Writes that could not be sent to a server, in a store on this machine. Several processes may use a spool at once. It
+ * is created when the first record is put into it.
  */
 export class Spool {
   #store: Promise<ResultStore> | undefined;
@@ -42,7 +42,7 @@ export class Spool {
     return spooled;
   }
 
-  /** Removes something unless a later version of it has taken its place. */
+  /** Removes a record, unless a later version of it has taken its place. */
   async remove({ key, record }: Spooled): Promise<void> {
     const documents = await this.#documents();
     if ((await documents.get({ key }))?.record === record) await documents.delete({ key });
@@ -56,7 +56,7 @@ export class Spool {
     return read?.ok === true && read.value.kind === 'measurement' ? read.value.measurement : undefined;
   }
 
-  /** All waiting records, each with its document to remove it by. */
+  /** All waiting records, each with the document for {@link Spool.remove}. */
   async *records(): AsyncIterable<{ readonly record: TransferRecord; readonly spooled: Spooled }> {
     if (!this.#exists()) return;
     for await (const spooled of (await this.#documents()).find({})) {
@@ -87,12 +87,12 @@ export class Spool {
   }
 }
 
-/** Where things wait for the server at a place, which is a URI without user and password. */
+/** The folder of the records that wait for a server. @param place the server's URI, without user and password */
 export function spoolFolder(dataFolder: string, place: string): string {
   return join(dataFolder, 'spool', createHash('sha256').update(place).digest('hex').slice(0, 16));
 }
 
-/** One per thing, so that a later version of it takes its place. */
+/** The same key for all versions of a record, so that a later version takes the place of an earlier one. */
 function keyOf(record: TransferRecord): string {
   if (record.kind === 'measurement') return `measurement ${measurementId(measurementKey(record.measurement))}`;
   const { key } = checkedDocument(anyDocumentOf(record.collection), record.document);

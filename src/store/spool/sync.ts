@@ -8,7 +8,7 @@ import { Spool, spoolFolder } from './spool.js';
 /**
  * Sends all waiting writes to a server. At any moment, each is in the spool or on the server.
  *
- * @returns how much there was
+ * @returns the numbers of writes that waited
  * @throws as openMongoStore
  */
 export async function syncSpool(uri: string, dataFolder: string, options: StoreOptions): Promise<Transferred> {
@@ -29,7 +29,7 @@ export async function syncSpool(uri: string, dataFolder: string, options: StoreO
   return { measurements, documents };
 }
 
-/** Others may have measured the same meanwhile. */
+/** Whether the server has a later measurement: others may have measured the same meanwhile. */
 async function isOutdated(record: TransferRecord, store: ResultStore): Promise<boolean> {
   if (record.kind !== 'measurement') return false;
   const { signature, system, setup } = measurementKey(record.measurement);

@@ -17,14 +17,14 @@ function timed(span: SpanDocument): Timed {
   return { span, startNano: BigInt(span.start_unix_nano), endNano: BigInt(span.end_unix_nano) };
 }
 
-/** The longer one of two that start together comes first, since it holds the other. */
+/** Of two spans that start together, the longer one comes first, because it contains the other. */
 function byStartAndLength(a: Timed, b: Timed): number {
   return byStart(a.span, b.span) || (a.endNano > b.endNano ? -1 : a.endNano < b.endNano ? 1 : 0);
 }
 
 /**
- * Places spans on threads where they follow or hold one another, since viewers draw nothing else: spans that only
- * overlap go on different threads.
+ * Assigns spans to threads, so that two spans of a thread follow each other, or one contains the other, because viewers
+ * draw nothing else. Spans that only overlap get different threads.
  *
  * @param spans in the order of {@link byStartAndLength}
  * @returns each span's thread, from 1 up
@@ -47,7 +47,7 @@ function argumentsOf({ attributes, status, status_message, ...span }: SpanDocume
   return { ...attributes, ...failure, trace_id, span_id, parent_span_id };
 }
 
-/** {"traceEvents": […]}: a process for each resource, whose attributes are the arguments of its name. */
+/** {"traceEvents": […]}: a process for each resource. The resource's attributes are arguments of the process's name. */
 export const chrome: Exporter<readonly SpanDocument[]> = (spans) => {
   const all = spans.map(timed).sort(byStartAndLength);
   const originNano = all[0]?.startNano ?? 0n;
@@ -58,7 +58,7 @@ export const chrome: Exporter<readonly SpanDocument[]> = (spans) => {
     const name = String(resource['service.name'] ?? 'unknown_service');
     const threads = threadsOf(own);
     return [
-      // Some readers ask for these three of every event, though metadata have no time.
+      // Some readers require cat, tid and ts in every event, although metadata has no time.
       { ph: 'M', cat: '__metadata', name: 'process_name', pid, tid: 0, ts: 0, args: { ...resource, name } },
       ...own.map(({ span, startNano, endNano }, i) => ({
         ph: 'X',

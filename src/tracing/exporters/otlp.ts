@@ -2,8 +2,8 @@ import type { Exporter } from '../../base/exporters/exporter.js';
 import { SPAN_KINDS, type SpanAttributeValue, type SpanDocument } from '../span-document.js';
 import { groupedBy } from '../../base/grouped-by.js';
 
-// OTLP's JSON encoding of an ExportTraceServiceRequest: identifiers in hexadecimal, 64-bit numbers as decimal text, enums
-// as numbers. Source: opentelemetry-proto, docs/specification.md, "JSON Protobuf Encoding".
+// OTLP's JSON encoding of an ExportTraceServiceRequest: identifiers in hexadecimal, 64-bit numbers as decimal text,
+// enums as numbers. Source: opentelemetry-proto, docs/specification.md, "JSON Protobuf Encoding".
 
 /** Numbers of Status.StatusCode. */
 const STATUS_CODES = { unset: 0, ok: 1, error: 2 } as const;

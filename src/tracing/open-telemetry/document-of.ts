@@ -20,7 +20,7 @@ function attributesOf(
   );
 }
 
-/** A finished span of the SDK as a store keeps it. */
+/** A finished span of the SDK, in the form that stores keep. */
 export function documentOf(span: sdk.ReadableSpan): SpanDocument {
   const { traceId, spanId } = span.spanContext();
   return {

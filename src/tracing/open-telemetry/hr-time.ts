@@ -1,6 +1,6 @@
 import type { HrTime } from '@opentelemetry/api';
 
-/** Seconds and nanoseconds, as OpenTelemetry's API takes times. */
+/** A time as seconds and nanoseconds, for OpenTelemetry's API. */
 export function hrTimeOf(unixNano: bigint): HrTime {
   return [Number(unixNano / 1_000_000_000n), Number(unixNano % 1_000_000_000n)];
 }

@@ -39,7 +39,7 @@ const SPANS_PER_FLUSH = 1024;
 
 export interface OpenTelemetryParts {
   readonly keeper: SpanKeeper;
-  /** Those that send spans to a tracing server. */
+  /** The processors that send spans to a tracing server. */
   readonly senders: readonly sdk.SpanProcessor[];
   readonly flush: () => Promise<void>;
   readonly shutDown: () => Promise<void>;
@@ -51,7 +51,7 @@ function fail(span: Span, thrown: unknown): void {
   span.setAttribute('error.type', thrown instanceof PlatformError ? thrown.code : '_OTHER');
 }
 
-/** Tracing by OpenTelemetry's SDK, which is set up. */
+/** Tracing with OpenTelemetry's SDK, which is already set up. */
 export class OpenTelemetryTracing implements Tracing {
   readonly #tracer: Tracer = trace.getTracer(SCOPE);
   readonly #parts: OpenTelemetryParts;
@@ -190,7 +190,7 @@ export class OpenTelemetryTracing implements Tracing {
   }
 }
 
-/** @throws PlatformError `unavailable`, and what storing spans throws */
+/** @throws PlatformError `unavailable`, and the errors of storing spans */
 async function exported(flushed: Promise<unknown>): Promise<void> {
   try {
     await flushed;

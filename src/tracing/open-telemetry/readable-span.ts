@@ -9,12 +9,12 @@ const STATUSES = {
   error: SpanStatusCode.ERROR,
 } as const satisfies Record<SpanDocument['status'], SpanStatusCode>;
 
-/** A list keeps its elements; the SDK's types allow only lists of one type. */
+/** The SDK's types allow only lists of one type, but a list keeps its elements here. */
 function attributesOf(attributes: SpanDocument['attributes']): Attributes {
   return attributes as Attributes;
 }
 
-/** A stored span as the SDK's exporters take it: the inverse of documentOf. */
+/** A stored span in the form that the SDK's exporters accept: the inverse of documentOf. */
 export function readableSpanOf(span: SpanDocument): sdk.ReadableSpan {
   const { trace_id: traceId, span_id: spanId, parent_span_id: parentSpanId, status_message: message } = span;
   const [start, end] = [BigInt(span.start_unix_nano), BigInt(span.end_unix_nano)];

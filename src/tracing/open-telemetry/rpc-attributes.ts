@@ -25,7 +25,7 @@ export function callAttributes(path: string): Record<string, string> {
   return { 'rpc.system.name': 'grpc', 'rpc.method': methodOf(path), trace_level: 'APPLICATION_TRACE' };
 }
 
-/** Says how a call ended. */
+/** Records on the span how a call ended. */
 export function setEnd(span: Span, kind: 'client' | 'server', code: status, details: string | undefined): void {
   const name = status[code] ?? `${code}`;
   span.setAttribute('rpc.response.status_code', name);

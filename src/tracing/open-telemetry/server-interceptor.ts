@@ -16,7 +16,7 @@ import { hrTimeOf } from './hr-time.js';
 import { levelIn } from './level-in-context.js';
 import { callAttributes, methodOf, setEnd } from './rpc-attributes.js';
 
-/** Calls that processes of the platform repeat, or that last as long as they live. */
+/** Calls that processes of the platform repeat, or that last as long as a process. */
 const HOUSEKEEPING: ReadonlySet<string> = new Set([
   '/mlmodelscope.registry.v1.AgentRegistryService/RegisterAgent',
   '/mlmodelscope.registry.v1.AgentRegistryService/RenewAgent',
@@ -30,7 +30,7 @@ function startsTrace(path: string): boolean {
   return methodKind(path) !== 'read' && !HOUSEKEEPING.has(path);
 }
 
-/** Continues the trace that a call's metadata name, or starts one, and runs the handler in a span of it. */
+/** Continues the trace that a call's metadata name, or starts a trace, and runs the handler in a span of the trace. */
 export function serverInterceptor(tracer: Tracer): ServerInterceptor {
   return ({ path }, call) => {
     let span: Span | undefined;

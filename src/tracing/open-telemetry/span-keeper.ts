@@ -3,13 +3,13 @@ import type { SpanDocument } from '../span-document.js';
 import type { SpanSink } from '../tracing.js';
 import { documentOf } from './document-of.js';
 
-/** Spans that are held until a client asks for them; the oldest ones go first. About 1 KB each. */
+/** The most spans that are held until a client asks for them. Past it, the oldest are dropped. About 1 KB each. */
 const MAX_HELD = 20_000;
 
-/** Spans that go into a store at once. */
+/** From this number on, spans are put into a store at once. */
 const SPANS_PER_PUT = 256;
 
-/** The longest time that fewer spans wait for more. */
+/** The longest time that fewer spans wait for further ones. */
 const PUT_DELAY_MS = 1000;
 
 /** Holds finished spans until they are stored, or taken by a process with a store. */
@@ -39,13 +39,13 @@ export class SpanKeeper implements sdk.SpanProcessor {
     return taken;
   }
 
-  /** First waits for the spans that are on their way into the sink. */
+  /** First waits for the spans that are on their way into the current sink. */
   async keepIn(sink: SpanSink | undefined): Promise<void> {
     await this.forceFlush();
     this.#sink = sink;
   }
 
-  /** @throws what the sink throws */
+  /** @throws the errors of the sink */
   async forceFlush(): Promise<void> {
     if (this.#sink !== undefined) this.#put(this.#sink);
     const putting = this.#putting;

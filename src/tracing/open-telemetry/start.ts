@@ -18,7 +18,7 @@ async function otlpExporter(environment: EnvironmentVariables): Promise<sdk.Span
   }
 }
 
-/** Senders to a tracing server. The batches' sizes and delays are the processor's to read: OTEL_BSP_*. */
+/** Senders to a tracing server. The processor itself reads the sizes and delays of batches: OTEL_BSP_*. */
 async function sendersIn(environment: EnvironmentVariables): Promise<readonly sdk.SpanProcessor[]> {
   if (!tracesExportersIn(environment).includes('otlp')) return [];
   return [new sdkTracing.BatchSpanProcessor(await otlpExporter(environment))];
@@ -30,8 +30,8 @@ function printersIn(environment: EnvironmentVariables): readonly sdk.SpanProcess
 }
 
 /**
- * The resource of the spans. Not the detector of processes: command lines may hold passwords, in a store's URI for
- * example.
+ * The resource of the spans. The SDK's process detector is not used: command lines may contain passwords, for example
+ * in a store's URI.
  */
 function resourceOf(): Pick<NodeSDKConfiguration, 'resource' | 'resourceDetectors'> {
   const thisProcess = resources.resourceFromAttributes({ 'process.pid': process.pid });
@@ -42,10 +42,10 @@ function resourceOf(): Pick<NodeSDKConfiguration, 'resource' | 'resourceDetector
 }
 
 /**
- * Sets OpenTelemetry's SDK up from the standard variables: exporters, sampler, limits, propagators, resource. Only traces:
- * settings for metrics and logs are for programs that have some.
+ * Sets OpenTelemetry's SDK up from the standard variables: exporters, sampler, limits, propagators, resource. Only
+ * traces are set up, because this program has no metrics or logs.
  *
- * @throws PlatformError `usage` where a variable has a value that cannot be followed
+ * @throws PlatformError `usage` if a variable has an unsupported value
  */
 export async function startOpenTelemetry({ serviceName, environment }: TracingOptions): Promise<Tracing> {
   const keeper = new SpanKeeper();

@@ -30,8 +30,8 @@ const REMEDIES: ReadonlyMap<string, Remedy> = new Map([
     {
       code: 'unsupported',
       text:
-        'it has a queue of this name with other settings: when it is empty, delete it (rabbitmqctl delete_queue), and it ' +
-        'is made anew. RabbitMQ 3.10 or newer is needed',
+        'it has a queue of this name with other settings: when the queue is empty, delete it (rabbitmqctl delete_queue)' +
+        '; it is then created again. RabbitMQ 3.10 or newer is needed',
     },
   ],
   [
@@ -52,7 +52,7 @@ function codeOf(thrown: unknown): string {
 }
 
 /**
- * An error of the client as one that says what to do. An error that may pass is `unavailable`.
+ * Converts an error of the client into an error with advice. An error that may pass is `unavailable`.
  *
  * @param place of the broker, without a password
  */

@@ -2,13 +2,13 @@ import { type Channel, Connection } from 'rabbitmq-client';
 import { PlatformError } from '../../base/errors.js';
 import { amqpError } from './amqp-error.js';
 
-/** Seconds between two signs of life. A broker or client that gives none for about four of them is gone. */
+/** Seconds between two heartbeats. A broker or client without a heartbeat for about four intervals counts as gone. */
 const HEARTBEAT_S = 10;
 
-/** The most that RabbitMQ agrees to by default. */
+/** The largest frame that RabbitMQ accepts by default. */
 const FRAME_BYTES = 128 * 2 ** 10;
 
-/** Pauses between tries to connect again; the client doubles them. */
+/** Pauses between attempts to reconnect; the client doubles them. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 
@@ -20,13 +20,13 @@ const CLOSE_LIMIT_MS = 3_000;
 
 export interface BrokerOptions {
   readonly onWarning: (message: string) => void;
-  /** The authorities that the broker's certificate comes from; without it those that Node.js trusts. */
+  /** The authorities that the broker's certificate comes from; by default those that Node.js trusts. */
   readonly caPem?: Buffer | undefined;
 }
 
-/** One connection to a broker, which is made again whenever it is lost. */
+/** One connection to a broker, which reconnects whenever it is lost. */
 export class Broker {
-  /** The reason why the broker takes nothing that is published; undefined while it does. */
+  /** The reason why the broker accepts no published messages; undefined while it accepts them. */
   #blocked: string | undefined;
 
   private constructor(
@@ -35,9 +35,9 @@ export class Broker {
   ) {}
 
   /**
-   * Connects once; later, a lost connection is made again and again.
+   * Connects once. Later, a lost connection is retried until it is restored.
    *
-   * @throws PlatformError that says why there is none, see amqp-error.ts
+   * @throws PlatformError with the reason why there is no connection, see amqp-error.ts
    */
   static async connect(uri: string, place: string, { onWarning, caPem }: BrokerOptions): Promise<Broker> {
     const connection = new Connection({
@@ -62,7 +62,7 @@ export class Broker {
         resolve();
       });
       connection.on('error', (error: unknown) => {
-        if (isConnected && !isLost) onWarning(`${amqpError(place, error).message} Trying again until it does.`);
+        if (isConnected && !isLost) onWarning(`${amqpError(place, error).message} Trying again until it answers.`);
         if (!isConnected) reject(amqpError(place, error));
         isLost = true;
       });
@@ -81,14 +81,14 @@ export class Broker {
     return broker;
   }
 
-  /** The error of a broker that takes nothing; undefined where it does. */
+  /** The error of a broker that accepts no messages; undefined while it accepts them. */
   get refusal(): PlatformError | undefined {
     return this.#blocked === undefined
       ? undefined
       : new PlatformError('unavailable', this.blockedMessage(this.#blocked));
   }
 
-  /** Does something on a channel of its own. Messages that were taken on it and not acknowledged go back. @throws as the client */
+  /** Runs work on its own channel. Messages taken on it and not acknowledged are requeued. @throws as the client */
   async onChannel<T>(work: (channel: Channel) => Promise<T>): Promise<T> {
     const channel = await this.connection.acquire();
     try {

@@ -12,13 +12,15 @@ const FAILED_AT = 'x-mlmodelscope-failed-at';
 /** Header with the number of RabbitMQ's earlier deliveries of a message of a quorum queue. */
 const DELIVERY_COUNT = 'x-delivery-count';
 
-/** The client has read texts and JSON already, by their content type. */
+/** The client has already decoded texts and JSON, by their content type. */
 function bytesOf(body: MessageBody): Uint8Array {
   if (Buffer.isBuffer(body)) return body;
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** A message of a queue. One without an id, which is none of this project's, is known by its content. */
+/**
+ * The work in a message of a queue. A message without an id, which is not this project's, gets an id from its content.
+ */
 export function workIn({ messageId, body: carried }: AsyncMessage | SyncMessage): WorkMessage {
   const body = bytesOf(carried);
   return { id: messageId ?? createHash('sha256').update(body).digest('hex').slice(0, 32), body };
@@ -52,7 +54,7 @@ function deathIn(headers: SyncMessage['headers']): Death {
   return typeof first === 'object' && first !== null ? first : {};
 }
 
-/** Work that was given up: by the agent that served it, with the reason, or by the broker, because its agents ended each time. */
+/** Work that was given up by its agent, with a reason, or by the broker, because its agents ended each time. */
 export function failedIn(carried: AsyncMessage | SyncMessage): FailedWork {
   const { headers, routingKey } = carried;
   const text = (name: string): string | undefined => {

@@ -3,7 +3,7 @@ import { PlatformError } from '../../base/errors.js';
 const EXAMPLE = 'amqp://USER:PASSWORD@HOST/VHOST, or amqps:// for TLS';
 
 /**
- * Where a URI of AMQP leads, for display: without user and password.
+ * The address in an AMQP URI, for display: without user and password.
  *
  * @throws PlatformError `usage`, without repeating the URI: it may hold a password
  */

@@ -6,14 +6,14 @@ type ExchangeParams = Parameters<Connection['exchangeDeclare']>[0];
 
 const WORK_PREFIX = 'mlmodelscope.work.';
 
-/** The exchange for work that was given up. It goes to the queue of this name, and to all listeners. */
+/** The exchange for work that was given up. It passes the work to the queue of this name, and to all listeners. */
 export const FAILED = 'mlmodelscope.failed';
 
 export const FAILED_EXCHANGE: ExchangeParams = { exchange: FAILED, type: 'fanout', durable: true };
 
 /**
- * The queue of all work that was given up. To list it counts as a delivery, and RabbitMQ 4 drops messages after 20 of them unless a
- * queue says otherwise.
+ * The queue of all work that was given up. Listing it counts as a delivery of its messages, and by default RabbitMQ 4
+ * drops messages after 20 deliveries.
  */
 export const FAILED_QUEUE: QueueParams = {
   queue: FAILED,
@@ -24,8 +24,9 @@ export const FAILED_QUEUE: QueueParams = {
 export const FAILED_BINDING = { exchange: FAILED, queue: FAILED };
 
 /**
- * The queue of a class of systems. It is replicated among the brokers of a cluster, counts failed deliveries, and keeps a message
- * that was given up until the queue of failed work has it. The limit is on deliveries after the first one.
+ * The queue of a class of systems. It is replicated among the brokers of a cluster, counts failed deliveries, and keeps
+ * a message that was given up until the queue of failed work has it. The limit counts the deliveries after the first
+ * one.
  */
 export function workQueue(system: string): QueueParams {
   return {

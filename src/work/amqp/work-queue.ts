@@ -26,16 +26,16 @@ import type { Broker } from './broker.js';
 import { deliveriesBefore, envelopeOfFailed, envelopeTo, failedIn, workIn } from './carried.js';
 import { FAILED, FAILED_BINDING, FAILED_EXCHANGE, FAILED_QUEUE, workQueue } from './topology.js';
 
-/** A broker that is away, or takes nothing, for this long is an error. */
+/** A broker that is unavailable, or accepts no messages, for this long causes an error. */
 const GIVE_UP_MS = 2 * 60_000;
 
-/** Pauses between two tries. */
+/** Pauses between two attempts. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Work that a RabbitMQ broker keeps: a quorum queue for each class of systems, and one of work that was given up. A lost
- * connection is made again. Then agents go on serving, and messages without a confirmation are published again.
+ * Work that a RabbitMQ broker keeps: a quorum queue for each class of systems, and one for work that was given up. A
+ * lost connection is restored. Then agents continue to serve, and unconfirmed messages are published again.
  */
 export class AmqpWorkQueue implements WorkQueue {
   readonly #consumers = new Set<Consumer>();
@@ -43,8 +43,8 @@ export class AmqpWorkQueue implements WorkQueue {
   #closed: Promise<void> | undefined;
 
   /**
-   * @param broker for work that is taken
-   * @param publishing another connection to the same broker: one that publishes may be stopped by the broker
+   * @param broker the connection for taking work
+   * @param publishing another connection to the same broker: the broker may block a connection that publishes
    */
   constructor(
     private readonly broker: Broker,
@@ -117,7 +117,7 @@ export class AmqpWorkQueue implements WorkQueue {
         ids.add(failed.message.id);
       }
     } finally {
-      // All that was taken goes back.
+      // All messages that were taken are requeued.
       await channel.close().catch(() => undefined);
     }
   }
@@ -131,7 +131,7 @@ export class AmqpWorkQueue implements WorkQueue {
           const message = await channel.basicGet({ queue: FAILED });
           if (message === undefined) return replaced.size;
           const failed = failedIn(message);
-          // It may have failed again already. Messages that are not acknowledged stay.
+          // The work may have failed again already. Messages that are not acknowledged stay.
           const messages = replaced.has(failed.message.id) ? undefined : again(failed);
           if (messages === undefined) continue;
           for (const one of messages) await this.publish(failed.system, one);
@@ -152,10 +152,10 @@ export class AmqpWorkQueue implements WorkQueue {
     await Promise.all([this.broker.close(), this.publishing.close()]);
   }
 
-  /** Resolves when the broker delivers to it. */
+  /** Resolves when the broker delivers to the consumer. */
   async #started(consumer: Consumer): Promise<Ongoing> {
     this.#consumers.add(consumer);
-    // The client tries again, and the connection tells of its loss itself.
+    // The client tries again, and the connection itself reports its loss.
     consumer.on('error', () => undefined);
     const close = async (): Promise<void> => {
       await consumer.close().catch(() => undefined);
@@ -179,7 +179,7 @@ export class AmqpWorkQueue implements WorkQueue {
       case 'failed':
         return ConsumerStatus.REQUEUE;
       case 'returned':
-        // Published anew, because a message that goes back counts as a failed delivery.
+        // Published again, because a requeued message counts as a failed delivery.
         await this.publish(system, message);
         return ConsumerStatus.ACK;
       case 'refused': {
@@ -210,12 +210,12 @@ export class AmqpWorkQueue implements WorkQueue {
     }
   }
 
-  /** Resolves when the broker has confirmed it. */
+  /** Resolves when the broker has confirmed the message. */
   #send(envelope: Envelope, body: Uint8Array): Promise<void> {
     return this.#publisher.send(envelope, Buffer.from(body.buffer, body.byteOffset, body.length));
   }
 
-  /** One try. @throws PlatformError */
+  /** One attempt. @throws PlatformError */
   async #once<T>(work: () => Promise<T>): Promise<T> {
     this.#checkOpen();
     try {
@@ -225,7 +225,7 @@ export class AmqpWorkQueue implements WorkQueue {
     }
   }
 
-  /** Tries until the broker does it, for a limited time. @throws PlatformError */
+  /** Repeats the work until it succeeds, for a limited time. @throws PlatformError */
   async #withPatience<T>(work: () => Promise<T>): Promise<T> {
     const ended = new AbortController();
     const attempts = keepTrying(() => this.#once(work), {

@@ -52,7 +52,7 @@ class SystemQueue {
       if (!server.isFree) continue;
       const next = this.waiting.shift();
       if (next === undefined) return;
-      // The one that was served goes to the end, so that all get their share.
+      // A server that gets work goes to the end, so that all servers get their share.
       this.servers.delete(server);
       this.servers.add(server);
       server.start(next, () => this.deliver());
@@ -134,7 +134,7 @@ export class MemoryWorkQueue implements WorkQueue {
     await Promise.all(servers.map((server) => server.close()));
   }
 
-  /** A rejected promise, like everywhere else. */
+  /** Errors become rejections, as in other queues. */
   async #whileOpen<T>(work: () => T): Promise<T> {
     if (this.#isClosed)
       throw new PlatformError('unavailable', 'the work queue has been closed; open it again to use it');

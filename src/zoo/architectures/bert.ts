@@ -14,7 +14,7 @@ import {
   splitKeyHeads,
 } from '../transformer.js';
 
-/** One row of the sizes that the paper's section 3 names. */
+/** One of the sizes in the paper's section 3. */
 export interface BertSize {
   readonly layers: number;
   readonly hidden: number;

@@ -56,7 +56,7 @@ const reduction17 = branches(
 /** 1x3 and 3x1 side by side. */
 const sides = [conv(384, [1, 3]), conv(384, [3, 1])] as const;
 
-/** Figure 7. 8x8 pixels. The branches that fork are put together first, or all at once. */
+/** Figure 7. 8x8 pixels. The forks of a branch are concatenated first (`nested`), or all at once (`flat`). */
 function expanded(concatenation: 'nested' | 'flat', last: Layer): Layer {
   if (concatenation === 'nested') {
     const forked = branches(...sides);
@@ -70,7 +70,9 @@ function expanded(concatenation: 'nested' | 'flat', last: Layer): Layer {
   return (x) => concat(1, [conv(320, 1)(x), ...short(x), ...long(x), last(x)]);
 }
 
-/** Everything before the global pool; the pool of the last block is an average in torchvision, a maximum in TensorFlow. */
+/**
+ * Everything before the global pool; the pool of the last block is an average in torchvision, a maximum in TensorFlow.
+ */
 export function inceptionV3Features(version: 'torchvision' | 'tensorflow'): Layer {
   const isTorchvision = version === 'torchvision';
   const concatenation = isTorchvision ? 'nested' : 'flat';

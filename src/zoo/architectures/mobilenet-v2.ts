@@ -29,7 +29,7 @@ function invertedResidual(factor: number, channels: number, stride: number, padd
   };
 }
 
-/** The paper's table 2 but for channels: t, n, s. */
+/** The paper's table 2 without channels: t, n, s. */
 const ROWS = [
   [1, 1, 1],
   [6, 2, 2],

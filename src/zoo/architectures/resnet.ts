@@ -6,7 +6,7 @@ import { imageClassifier, torchvision } from './image-classifier.js';
 
 const PAPER = 'He et al., Deep Residual Learning for Image Recognition, CVPR 2016, arXiv:1512.03385';
 
-/** The layers of a block between its input and the addition, and on the shortcut where that changes the shape. */
+/** The layers of a block between its input and the addition, and those on a shortcut that changes the shape. */
 interface BlockParts {
   readonly channels: number;
   readonly body: Layer;
@@ -28,9 +28,9 @@ const basic: Block = (width, stride) => ({
 });
 
 interface BottleneckOptions {
-  /** Channels of the output over those of the 3x3 convolution. */
+  /** Ratio of the output's channels to those of the 3x3 convolution. */
   readonly expansion?: number;
-  /** Whether the stride is in the first convolution, as in the paper, or in the 3x3 one, as frameworks have it ("v1.5"). */
+  /** Whether the stride is in the first convolution, as in the paper, or in the 3x3 one, as in frameworks ("v1.5"). */
   readonly strideFirst?: boolean;
   /** Groups of the 3x3 convolution. */
   readonly groups?: number;
@@ -67,12 +67,12 @@ export function stage(block: Block, width: number, depth: number, firstStride: n
   return chain(...blocks);
 }
 
-/** The four stages, each with twice the width and, but for the first, half the image of the one before. */
+/** The four stages. Each has twice the width of the one before, and all except the first halve the image. */
 export function stages(block: Block, width: number, depths: readonly [number, number, number, number]): Layer {
   return chain(...depths.map((depth, i) => stage(block, width * 2 ** i, depth, i === 0 ? 1 : 2)));
 }
 
-/** One column of the paper's table 1: the block and how many of it each of the four stages has. */
+/** One column of the paper's table 1: the block, and the number of blocks in each of the four stages. */
 function resnet(block: Block, depths: readonly [number, number, number, number]) {
   return imageClassifier(
     224,

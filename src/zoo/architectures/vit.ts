@@ -40,8 +40,8 @@ export function patches(hidden: number, patch: number, options: { readonly bias?
 }
 
 /**
- * The class token in front of each image's patches. It takes its batch from zeros made of the patches: to stretch it
- * with Expand would need the batch as an integer at run time.
+ * The class token in front of each image's patches. Its batch dimension comes from zeros that are computed from the
+ * patches: Expand would need the batch size as an integer at run time.
  */
 export const withClassToken: Layer = (x) => {
   const zeros = mul(firstSlice(x), x.graph.scalar('zero', 0));

@@ -20,7 +20,7 @@ describeBenchmarkAgent('an agent behind gRPC', async () => {
 });
 
 describe('agent client', () => {
-  test('an address without a listener is unavailable, by name and with advice', async () => {
+  test('an address without a listener is unavailable; the error names the address and gives advice', async () => {
     const agent = await startAgent();
     await agent.close();
     const client = connectAgent(agent.address);
@@ -53,7 +53,7 @@ describe('agent client', () => {
     }
   });
 
-  test('an address that is taken is unavailable to a second agent', async () => {
+  test('an address that is in use is unavailable to a second agent', async () => {
     const agent = await startAgent();
     const port = Number(agent.address.split(':').at(-1));
     try {

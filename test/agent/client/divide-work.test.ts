@@ -37,13 +37,13 @@ describe('dividing work', () => {
     assert.deepEqual(lengths(divide(small, 1)), [6]);
   });
 
-  it('keeps the bricks of a model together where a cache may hold a part of it', () => {
+  it('keeps the bricks of a model together where a cache may hold a part of the model', () => {
     const context = { footprintBytes: 2 ** 24 };
     const two = [1, 2].flatMap((modelBytes) => sampleRequests(100, { context, modelBytes }));
     assert.deepEqual(lengths(divide(two, 8)), [100, 100]);
   });
 
-  it('gives a benchmark that is measured alone an item of its own', () => {
+  it('puts a benchmark that is measured alone into an item of its own', () => {
     assert.deepEqual(lengths(divide(sampleRequests(3, { context: undefined }), 1)), [1, 1, 1]);
   });
 

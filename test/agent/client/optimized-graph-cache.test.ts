@@ -8,7 +8,7 @@ import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
 import { flatten, inferredOfFlatten } from '../support/contract.js';
 import { relu, runOptions } from '../support/tiny-benchmarks.js';
 
-/** An agent that makes `flatten` of everything, and how often it was asked to. */
+/** An agent that returns `flatten` as every optimized graph; `asked` counts the requests for one. */
 function optimizer(processor: string) {
   let asked = 0;
   const agent = createFakeAgent({
@@ -22,7 +22,7 @@ function optimizer(processor: string) {
   return { agent, asked: () => asked };
 }
 
-test('a graph is optimized once, and comes back the same', async () => {
+test('a graph is optimized once, and the cache returns the same graph', async () => {
   await withTemporaryFolder(async (folder) => {
     const { agent, asked } = optimizer('one');
     const first = await cacheOptimizedGraphs(agent, folder).optimize(relu, runOptions);
@@ -30,7 +30,7 @@ test('a graph is optimized once, and comes back the same', async () => {
 
     assert.equal(asked(), 1);
     assert.deepEqual(again.values, new Map(first.values));
-    assert.equal(again.costMs, 120, 'what it cost when it was made');
+    assert.equal(again.costMs, 120, 'the cost of the first optimization');
     assert.deepEqual(Buffer.from(again.benchmark.model), Buffer.from(first.benchmark.model));
     assert.deepEqual(again.benchmark.inputs, first.benchmark.inputs);
   });
@@ -44,7 +44,7 @@ test('the folder of graphs is for its owner only', { skip: process.platform === 
   });
 });
 
-test('another system, other run options and another graph have their own', async () => {
+test('another system, other run options and another graph have entries of their own', async () => {
   await withTemporaryFolder(async (folder) => {
     const [one, two] = [optimizer('one'), optimizer('two')];
     await cacheOptimizedGraphs(one.agent, folder).optimize(relu, runOptions);
@@ -68,7 +68,7 @@ test('a damaged file is made anew', async () => {
   });
 });
 
-test('a folder that cannot be written to costs time only', async () => {
+test('a folder that cannot be written to only costs time', async () => {
   await withTemporaryFolder(async (folder) => {
     const file = join(folder, 'file');
     await writeFile(file, '');

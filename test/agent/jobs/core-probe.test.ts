@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { WorkProbe } from '../../../src/agent/jobs/core-probe.js';
 import { needsLinux } from '../support/processes.js';
 
-/** A clock that says how long each try takes: each reads it twice. */
+/** A clock for tries of these durations; each try reads the clock twice. */
 function clockOf(durations: Iterator<number, void>) {
   let nowNs = 0n;
   let reads = 0;
@@ -15,7 +15,7 @@ function clockOf(durations: Iterator<number, void>) {
   };
 }
 
-/** The 50 probes after warming up take so long, with three tries each; then the others, one try each. */
+/** The 150 tries of the 50 probes after the warm-up take `first` each; the tries after that take `later`. */
 function* durations(first: number, ...later: readonly number[]): Generator<number, void> {
   for (let attempt = 0; attempt < 150; attempt++) yield first;
   yield* later;
@@ -28,7 +28,7 @@ describe('a probe of the core', () => {
   });
 
   // SHARED_FROM: a second hyperthread makes it 1.6 times as long, an interrupt or the frequency 1.1 times at most.
-  it('says that the core is shared from 1.3 times the fastest on', async () => {
+  it('says that the core is shared above 1.3 times the fastest probe', async () => {
     const probe = new WorkProbe(clockOf(durations(100, 100, 100, 100)));
     await probe.take(1);
     assert.deepEqual(
@@ -37,7 +37,7 @@ describe('a probe of the core', () => {
     );
   });
 
-  it('knows a shared core from what other processes have found, and shows earlier ones later', async () => {
+  it('says that an earlier probe was shared once it, or another process, has a faster one', async () => {
     const probe = new WorkProbe(clockOf(durations(160, 160, 160, 160, 100, 100, 100)));
     const first = await probe.take(1);
     assert.equal(probe.isShared(first), false);
@@ -64,7 +64,7 @@ describe('a probe of the core', () => {
   });
 
   // MOST_DROPPED_MS and MOST_DROPPED_SHARE: two seconds, and half of the time of the runs that count.
-  it('is patient with a shared core for two seconds and half of the time of other runs', () => {
+  it('is patient with a shared core for two seconds plus half of the time of other runs', () => {
     const probe = new WorkProbe(() => 0n);
     probe.count(1999, true);
     assert.equal(probe.isPatient, true);
@@ -76,7 +76,7 @@ describe('a probe of the core', () => {
     assert.equal(probe.isPatient, false);
   });
 
-  /** A probe whose work takes 100 ns while it becomes warm and so long later; each read of the clock takes as long. */
+  /** A probe whose clock advances at each read, by 100 ns during the warm-up and by `workNs` later. */
   async function sharedAfterwards(workNs: () => number) {
     let [nowNs, isWarm] = [0, false];
     const probe = new WorkProbe(() => BigInt((nowNs += isWarm ? workNs() : 100)));
@@ -94,7 +94,7 @@ describe('a probe of the core', () => {
     assert.ok(reads > 50);
   });
 
-  it('waits no longer than it is patient, and not at all after that', async () => {
+  it('stops waiting when its patience ends, and does not wait again', async () => {
     const probe = await sharedAfterwards(() => 200);
     probe.count(1999.999, true);
     assert.equal(await probe.untilAlone(1, await probe.take(1)), 200);

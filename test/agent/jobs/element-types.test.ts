@@ -25,7 +25,7 @@ const typeOfSequence = (value: NonNullable<TypeProto['value']>): TypeProto => ({
   value: { $case: 'sequenceType', value: { elemType: { denotation: '', value } } },
 });
 
-/** Casts there and back; the runtime has no layer that computes with all of these types. */
+/** Casts to the type and back, since the runtime has no layer that computes with all of these types. */
 const through = (elementType: ElementType): Uint8Array => {
   const nodes = [
     node('Relu', ['x'], ['r']),
@@ -163,7 +163,7 @@ describe('values that the bindings of the runtime do not take or return', { time
     assert.deepEqual(values.get('narrow'), { elementType: 'int4', dims: [32, 64] });
   });
 
-  test('a model that returns only maps is refused, with what to do', () => {
+  test('a model that returns only maps is refused, with advice', () => {
     const map = { $case: 'mapType', value: { keyType: ELEMENT_TYPES.int64.code, valueType: undefined } } as const;
     const bytes = model({
       input: [value('x', [1, 2])],
@@ -173,7 +173,7 @@ describe('values that the bindings of the runtime do not take or return', { time
     assert.throws(() => parseModel(bytes, 'classes'), /none of the graph's outputs is a tensor .*zipmap=False/);
   });
 
-  test('what makes a sequence and what reads it are one brick', async () => {
+  test('the layer that makes a sequence and the layer that reads it are one brick', async () => {
     const { bricks } = await measuredBricks(agent().client, parseModel(throughSequence, 'sequence'), 'kernel');
     assert.deepEqual(
       bricks.map(({ operators }) => operators),

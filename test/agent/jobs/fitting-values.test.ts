@@ -20,7 +20,7 @@ interface Case {
   readonly nodes: readonly NodeProto[];
   readonly outputs: readonly string[];
   readonly rest?: Parameters<typeof model>[0];
-  /** Shape of the first output where there is one that does some work. */
+  /** Shape of the first output; it shows that the layer does some work. */
   readonly makes?: readonly number[];
 }
 
@@ -44,7 +44,7 @@ const quantized = (...names: readonly string[]): Values =>
 
 const HEADS = [int('num_heads', 4), int('kv_num_heads', 2)];
 
-/** A decoding step with `past` tokens in the cache, of 4 heads of 8. */
+/** A decoding step with `past` tokens in the cache; 4 heads for queries, 2 for keys and values, each of 8 elements. */
 const groupQueryAttention = (tokens: number, past: number): Case => ({
   inputs: {
     query: ['float32', 1, tokens, 32],
@@ -67,7 +67,7 @@ const groupQueryAttention = (tokens: number, past: number): Case => ({
   makes: [1, tokens, 32],
 });
 
-/** Each takes values that must fit to others. */
+/** Each case has inputs whose values must fit other inputs. */
 const CASES: Readonly<Record<string, Case>> = {
   'a Reshape to a given shape': {
     inputs: { x: ['float32', 2, 6], shape: ['int64', 3] },
@@ -153,7 +153,7 @@ const CASES: Readonly<Record<string, Case>> = {
     outputs: ['y', 'right'],
     makes: [4, 9],
   },
-  'boxes of which none hides another one': {
+  'boxes that do not suppress each other': {
     inputs: {
       boxes: ['float32', 1, 64, 4],
       scores: ['float32', 1, 1, 64],
@@ -240,7 +240,7 @@ function bytesOf({ inputs, nodes, outputs, rest }: Case): Uint8Array {
   return model({ input, node: [...nodes], output: outputs.map((name) => value(name)), ...rest }, OPSETS);
 }
 
-describe('inputs whose values must fit to others', { timeout: 240_000 }, () => {
+describe('inputs whose values must fit other inputs', { timeout: 240_000 }, () => {
   const agent = agentForSuite();
 
   for (const [name, one] of Object.entries(CASES)) {
@@ -254,7 +254,7 @@ describe('inputs whose values must fit to others', { timeout: 240_000 }, () => {
     });
   }
 
-  test('a GroupQueryAttention has its whole cache, as a brick as well', () => {
+  test('a GroupQueryAttention uses its whole cache, also as a brick', () => {
     const { graph: whole } = parseModel(bytesOf(groupQueryAttention(1, 126)), 'step');
     const fills = new Map(
       weightlessBenchmark({
@@ -273,7 +273,7 @@ describe('inputs whose values must fit to others', { timeout: 240_000 }, () => {
     );
   });
 
-  test('its int32 constants steer, so that other lengths are another brick', () => {
+  test('its int32 constants control its work, so that other lengths are another brick', () => {
     const withTotal = (total: number): string => {
       const one = groupQueryAttention(1, 126);
       const inputs = Object.fromEntries(Object.entries(one.inputs).filter(([name]) => name !== 'total'));
@@ -289,7 +289,7 @@ describe('inputs whose values must fit to others', { timeout: 240_000 }, () => {
 describe('values that a user gives', { timeout: 120_000 }, () => {
   const agent = agentForSuite();
 
-  test('reach the bricks of the optimized graph and make them others', async () => {
+  test('reach the bricks of the optimized graph and change their signatures', async () => {
     const { graph: whole } = parseModel(bytesOf(groupQueryAttention(1, 126)), 'step');
     const opsets = new Map([['com.microsoft', 1]]);
     const brickWith = async (seqlens?: number) => {

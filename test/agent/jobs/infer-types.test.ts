@@ -14,7 +14,7 @@ import {
 describe('inferring types', { timeout: 60_000 }, () => {
   const agent = agentForSuite();
 
-  test('shapes that depend on data are those that come out', async () => {
+  test('shapes that depend on data are the shapes of a real run', async () => {
     const graph = benchmarkOf({
       inputs: { x: { dims: [2, 6] } },
       nodes: [
@@ -47,7 +47,7 @@ describe('inferring types', { timeout: 60_000 }, () => {
     assert.deepEqual(values.get('y'), { elementType: 'int64', dims: [5000], minimum: -7n, maximum: 4992n });
   });
 
-  test('values that are fused away when measuring are there', async () => {
+  test('values that fusion removes in a measurement have types', async () => {
     const graph = benchmarkOf({
       inputs: { x: { dims: [1, 4, 5, 5] }, w: { dims: [6, 4, 3, 3], role: 'weight' } },
       nodes: [
@@ -73,11 +73,11 @@ describe('inferring types', { timeout: 60_000 }, () => {
     assert.deepEqual([...values.keys()], ['y']);
   });
 
-  test('a value without a known number of dimensions is no scalar, and a scalar is one', async () => {
+  test('a value of unknown rank is not taken as a scalar, and a scalar is', async () => {
     const pooled = { dims: [1, 2, 3, 3] } as const;
     const graph = benchmarkOf({
       inputs: { x: pooled, at: { ...pooled, elementType: 'int64' } },
-      // The runtime looks at it only when it runs.
+      // The runtime reads this constant only when it runs the graph.
       constants: { size: int64Constant([4], [1, 2, 6, 6]) },
       nodes: [
         {

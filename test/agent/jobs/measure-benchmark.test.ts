@@ -8,15 +8,15 @@ import { type Setup, setupOf } from '../support/measure-one.js';
 import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 
 interface Machine {
-  /** How long each run takes; the last one goes on. */
+  /** Duration of each run; the last value repeats. */
   readonly runMs: readonly number[];
   readonly openMs?: number;
   readonly settleMs?: number;
   readonly reportMs?: number;
   readonly failingRun?: number;
   /**
-   * What the probes say, before the first timed run, after each, and every 10 ms of waiting; above 1 the core is shared; the
-   * last one goes on.
+   * Results of the probes: before the first timed run, after each timed run, and every 10 ms of waiting. Above 1 the
+   * core is shared. The last value repeats.
    */
   readonly probes?: readonly number[];
   /** Time that may be lost to a shared core. */
@@ -24,7 +24,7 @@ interface Machine {
   readonly threads?: number;
 }
 
-/** Measures on a machine whose clock only moves when it works. */
+/** Measures on a machine whose clock advances only while the machine works. */
 async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
   const {
     runMs,
@@ -105,12 +105,12 @@ async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
 }
 
 describe('measuring', () => {
-  test('warm-up runs are kept apart from timed ones, each in its order', async () => {
+  test('warm-up runs and timed runs are kept apart, each in order', async () => {
     const { measured } = await measureOn({ runMs: [9, 8, 3, 1, 2] }, { warmupRuns: 2, runs: 3 });
     assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [9, 8], runMs: [3, 1, 2] });
   });
 
-  test('what happens between runs is not timed but costs', async () => {
+  test('time between runs counts in the cost and not in the latency', async () => {
     const machine: Machine = { runMs: [2], openMs: 7, settleMs: 100, reportMs: 1000 };
     const { measured } = await measureOn(machine, { warmupRuns: 1, runs: 1 });
 
@@ -119,7 +119,7 @@ describe('measuring', () => {
     assert.equal(measured.costMs, 7 + 2 * (2 + 100) + 4 * 1000);
   });
 
-  test('creating the session is said apart, with the report before it', async () => {
+  test('the time to create the session is stated separately, with the report before it', async () => {
     const { measured } = await measureOn({ runMs: [2], openMs: 7 });
     assert.equal(measured.sessionMs, 7);
   });
@@ -129,7 +129,7 @@ describe('measuring', () => {
     assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: Array(5).fill(10), runMs: Array(3).fill(10) });
   });
 
-  test('the fewest runs are made even beyond the time budget', async () => {
+  test('the minimum number of runs is made even beyond the time budget', async () => {
     const { measured } = await measureOn({ runMs: [10] }, { warmupRuns: 0, runs: 100, minRuns: 4, timeBudgetMs: 1 });
     assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: Array(4).fill(10) });
   });
@@ -137,8 +137,8 @@ describe('measuring', () => {
   describe('on a core that another machine shares at times', () => {
     const plan = { warmupRuns: 0, runs: 4, minRuns: 2, timeBudgetMs: 1000 };
 
-    test('a run before a slow probe does not count, and another takes its place when the core is free again', async () => {
-      // Probes: 1 before the first run, one after each run, and after the slow one two while nothing runs.
+    test('a run before a slow probe does not count, and another run replaces it when the core is free again', async () => {
+      // Probes: one before the first run, one after each run, and two while nothing runs after the slow probe.
       const { measured } = await measureOn({ runMs: [1, 2, 3, 4, 5, 6, 7], probes: [1, 1, 5, 5, 1, 1] }, plan);
       assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 3, 4, 5] });
       assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 1, sharedShare: 0 });
@@ -146,21 +146,21 @@ describe('measuring', () => {
       assert.equal(measured.costMs, 15 + 20);
     });
 
-    test('nothing runs while the core is shared from the start, and waiting ends with patience', async () => {
+    test('nothing runs while the core is shared from the start, until patience ends', async () => {
       const free = await measureOn({ runMs: [1], probes: [9, 9, 9, 1] }, plan);
       assert.deepEqual([free.measured.conditions?.droppedRuns, free.measured.costMs], [0, 4 + 30]);
       const never = await measureOn({ runMs: [1], probes: [9], patienceMs: 100 }, plan);
       assert.deepEqual([never.measured.conditions?.sharedShare, never.measured.costMs], [1, 4 + 100]);
     });
 
-    test('the latency does not decide', async () => {
+    test('the latency of a run does not decide whether it counts', async () => {
       const { measured } = await measureOn({ runMs: [1, 90, 1, 1] }, plan);
       assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 90, 1, 1] });
     });
 
     // MOST_RUNS_PER_RUN: four times four runs.
-    test('after four times as many runs the least slowed ones count, and the conditions say so', async () => {
-      // The core is free before each run, and another machine comes during all of them but the eighth.
+    test('after four times as many runs, the least slowed runs count, and the conditions say so', async () => {
+      // The core is free before each run, and another machine shares it during each run but the eighth.
       const after = [9, 9, 9, 3, 9, 9, 9, 1, ...Array<number>(8).fill(9)];
       const probes = [1, ...after.flatMap((probe) => (probe > 1 ? [probe, 1] : [probe]))];
       const runMs = [...Array(20).keys()].map((run) => run + 1);
@@ -170,7 +170,7 @@ describe('measuring', () => {
       assert.deepEqual(reports.at(-1), { phase: 'running', runsDone: 4, runsTotal: 4 });
     });
 
-    test('all count again once too many were dropped', async () => {
+    test('all runs count again once too much time is lost to dropped runs', async () => {
       const { measured } = await measureOn({ runMs: [500], probes: [9], patienceMs: 900 }, plan);
       // The time budget is a second.
       assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [500, 500] });
@@ -178,7 +178,7 @@ describe('measuring', () => {
     });
 
     // PROBE_EVERY_MS: a tenth of a second, since the runtime's threads have to become idle before.
-    test('with several threads, a probe follows some runs at a time, and they count or not together', async () => {
+    test('with several threads, a probe follows a group of runs, which count or do not count together', async () => {
       const runMs = [30, 31, 32, 33, 34, 35, 36, 37, 38, 39];
       const { measured } = await measureOn({ runMs, probes: [1, 5, 1, 1], threads: 2 }, plan);
       // Groups: 30 to 33, 34 to 36, 37. The first one is before the slow probe.
@@ -204,7 +204,7 @@ describe('measuring', () => {
     assert.equal(closed(), 1);
   });
 
-  test('what cannot fit into memory is not tried', async () => {
+  test('a benchmark that cannot fit into memory is not tried', async () => {
     const { measured, closed } = await measureOn({ runMs: [1] }, { memoryLimitBytes: 10 });
     assert.equal(measured.outcome.kind === 'failure' && measured.outcome.reason, 'out_of_memory');
     assert.equal(closed(), 0);

@@ -16,7 +16,7 @@ function kernel(name: string, durationNs: number, inputs = 1, inner: readonly Pr
   return { name, opType: 'Op', executionProvider: 'cpu', startNs: 0, durationNs, ...tensors, inner };
 }
 
-test('the profile of a kernel costs as that of an idle one with as many inputs, in subgraphs as often as they ran', () => {
+test('profiling a kernel costs as much as an idle one with as many inputs, for each execution in a subgraph', () => {
   const benchmark = { signature: '', model: new Uint8Array(), inputs: [] };
   const idleNodes = new Map([
     [1, ['idle1']],
@@ -36,15 +36,15 @@ test('the profile of a kernel costs as that of an idle one with as many inputs, 
     [4, 0.0015],
   ]);
   const outcomes = outcomesOf(composite, [{ durationNs: 200_000, kernels }], unwatched);
-  // Idle kernels take 3 and 6 µs more when they are watched; the loop is watched once, and twice inside.
+  // Profiling adds 3 and 6 µs to the idle kernels. The loop is profiled once, and its inner kernel twice.
   assert.deepEqual(
     outcomes.map(({ overheadMs }) => overheadMs?.toFixed(6)),
     ['0.003000', '0.005000', '0.009000'],
   );
 });
 
-describe("a profile that is not the composite's", () => {
-  /** Measures one brick with a runtime that keeps this profile. The plan asks for a warm-up and three runs. */
+describe('a profile that does not match its composite', () => {
+  /** Measures one brick with a runtime that keeps this profile. The protocol has one warm-up run and three runs. */
   function measureWith(profile: (runs: readonly ProfiledRun[]) => readonly ProfiledRun[]) {
     const { nodesOf, idleNodes } = compositeOf([relu], 0);
     const kernels = [...nodesOf.flat(), ...[...idleNodes.values()].flat()].map((name) => kernel(name, 5000));
@@ -87,12 +87,12 @@ describe("a profile that is not the composite's", () => {
     return measured?.outcome.kind === 'failure' ? measured.outcome.message : `no failure: ${measured?.outcome.kind}`;
   }
 
-  test('is a failure of its bricks that says how many runs it lacks', async () => {
+  test('is a failure of its bricks that says how many runs the profile has', async () => {
     assert.match(await failureOf((runs) => runs.slice(1)), /kept a profile of 3 runs out of 4; ask for fewer runs/);
     assert.match(await failureOf(() => []), /kept a profile of 0 runs out of 4/);
   });
 
-  test('is a failure that names the node that it lacks, also where all names are foreign', async () => {
+  test('is a failure that names the missing node, also where all names are foreign', async () => {
     const without = (run: ProfiledRun): ProfiledRun => ({ ...run, kernels: run.kernels.slice(1) });
     assert.match(
       await failureOf((runs) => [...runs.slice(0, 3), ...runs.slice(3).map(without)]),
@@ -102,7 +102,7 @@ describe("a profile that is not the composite's", () => {
     assert.match(await failureOf((runs) => runs.map(foreign)), /no event of node idle1\.0/);
   });
 
-  test('and one that is whole has samples', async () => {
+  test('and one that does match has samples', async () => {
     const [measured] = await measureWith((runs) => runs);
     assert.deepEqual(measured?.outcome.kind === 'samples' && measured.outcome.runMs, [0.005, 0.005, 0.005]);
   });

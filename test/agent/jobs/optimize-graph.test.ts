@@ -45,7 +45,7 @@ describe('optimizing', { timeout: 120_000 }, () => {
       assert.ok(values.has(output), `no type of ${output}`);
   });
 
-  test('the kernels are those that come out with the real weights', async () => {
+  test('the kernels are the same as with the real weights', async () => {
     const model = bindDimensions(buildZooModel('squeezenet1.1'), new Map(), { batch: 1 });
     const { benchmark } = await agent().client.optimize(weightlessBenchmark(model), RUN_OPTIONS);
     await withTemporaryFolder(async (folder) => {
@@ -64,14 +64,14 @@ describe('optimizing', { timeout: 120_000 }, () => {
     });
   });
 
-  test('the optimization level is that of the run options', async () => {
+  test('the run options set the optimization level', async () => {
     const model = bindDimensions(buildZooModel('squeezenet1.1'), new Map(), { batch: 1 });
     const whole = weightlessBenchmark(model);
     const { benchmark } = await agent().client.optimize(whole, { ...RUN_OPTIONS, optimizationLevel: 'disabled' });
     assert.equal(parseModel(benchmark.model, 'as it was').graph.nodes.length, model.graph.nodes.length);
   });
 
-  test('a graph that the runtime refuses is an error that says so, and the agent goes on', async () => {
+  test('a graph that the runtime refuses is an error that says so, and the agent continues', async () => {
     await assert.rejects(
       () => agent().client.optimize(unknownOperator, RUN_OPTIONS),
       (error) => error instanceof PlatformError && error.code === 'unsupported',

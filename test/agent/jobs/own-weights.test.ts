@@ -23,7 +23,7 @@ describe('a model with its own weights', { timeout: 120_000 }, () => {
   const weightFiles = new Map<string, string>();
   const agent = agentForSuite({ weightFiles });
 
-  /** A file with a quantized convolution: with made-up weights, and with those of the file. */
+  /** Two benchmarks of a file with a quantized convolution: one with made-up weights, one with those of the file. */
   async function convolution(name: string, options?: QuantizedConvOptions): Promise<readonly [Benchmark, Benchmark]> {
     const path = join(folder, name);
     writeFileSync(path, quantizedConv(options));
@@ -37,11 +37,11 @@ describe('a model with its own weights', { timeout: 120_000 }, () => {
   const cases: Readonly<Record<string, QuantizedConvOptions>> = {
     'as a quantizer writes it': {},
     'with a Relu that quantizing makes superfluous': { activation: 'Relu' },
-    'with a Relu that it does not': { activation: 'Relu', zeroPoint: 7 },
+    'with a Relu that quantizing keeps necessary': { activation: 'Relu', zeroPoint: 7 },
     'clipped at the end of its quantized range': { activation: 'Clip', scale: 6 / 255 },
   };
   for (const [name, options] of Object.entries(cases)) {
-    test(`has the kernels of the filled one: ${name}`, async () => {
+    test(`has the same kernels as with made-up weights: ${name}`, async () => {
       const [filled, own] = await convolution(`${name}.onnx`, options);
       assert.deepEqual(kernelDifferences(await optimizedOf(own), await optimizedOf(filled)), []);
     });
@@ -53,7 +53,7 @@ describe('a model with its own weights', { timeout: 120_000 }, () => {
     assert.ok(nodes.some(({ opType }) => opType === 'QLinearConv'));
   });
 
-  test('shows kernels that made-up weights do not give', async () => {
+  test('shows where made-up weights give other kernels', async () => {
     const [filled, own] = await convolution('wrong.onnx', { biasFactor: 2 });
     const differences = kernelDifferences(await optimizedOf(own), await optimizedOf(filled));
     const conv = differences.find(({ operator }) => operator.endsWith('QLinearConv'));

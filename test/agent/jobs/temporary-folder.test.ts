@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { removeStaleFolders, temporaryFolderPath } from '../../../src/agent/jobs/temporary-folder.js';
 
 describe('temporary folders', () => {
-  test('those of processes that are gone are removed, those of others are not', async () => {
+  test('folders of processes that have ended are removed, folders of running processes are kept', async () => {
     const ended = spawnSync(process.execPath, ['--version']).pid;
     const own = temporaryFolderPath();
     const stale = temporaryFolderPath().replace(`-${process.pid}-`, `-${ended}-`);

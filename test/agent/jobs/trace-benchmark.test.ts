@@ -30,7 +30,7 @@ function branch(name: string, opType: string): AttributeProto {
   return { ...AttributeProto.create(), name, type: AttributeProto_AttributeType.GRAPH, g: graph };
 }
 
-/** Which branch is taken depends on what the agent makes up. */
+/** The condition that the agent makes up decides which branch runs. */
 const choice = benchmarkOf({
   inputs: { x: { dims: [64, 64] }, condition: { dims: [1], elementType: 'bool' } },
   nodes: [
@@ -51,11 +51,11 @@ function requestOf(benchmark: Benchmark) {
 describe('an agent traces a model', () => {
   const agent = agentForSuite();
 
-  test('each kernel is timed in every run, and the whole model as often without it', async () => {
+  test('each kernel is timed in every run, and the whole model in as many runs without tracing', async () => {
     const { untracedMs, tracedMs, kernels, conditions } = await agent().client.trace(requestOf(matMul), FRAMEWORK);
 
     assert.deepEqual([untracedMs.length, tracedMs.length], [protocol.runs, protocol.runs]);
-    // Only Linux tells the load on the machine.
+    // Only Linux reports the load of the machine.
     assert.equal(typeof conditions?.othersMs, process.platform === 'linux' ? 'number' : 'undefined');
     assert.deepEqual(
       kernels.map(({ opName, shape }) => [opName, shape]),
@@ -63,10 +63,10 @@ describe('an agent traces a model', () => {
     );
     assert.ok(kernels.every(({ runMs }) => runMs.length === protocol.runs));
     const inside = kernels[0]?.runMs.every((ms, i) => ms <= (tracedMs[i] ?? 0));
-    assert.ok(inside, 'a kernel takes longer than the run that it is in');
+    assert.ok(inside, 'a kernel takes longer than its run');
   });
 
-  test("a subgraph's kernels are inside of the operator that executes it", async () => {
+  test("a subgraph's kernels are inside the operator that executes the subgraph", async () => {
     const { kernels } = await agent().client.trace(requestOf(choice), FRAMEWORK);
     const [holder, inner] = kernels;
 
@@ -75,7 +75,7 @@ describe('an agent traces a model', () => {
     assert.ok(holder?.runMs.every((ms, i) => ms >= (inner?.runMs[i] ?? Infinity)));
   });
 
-  test('a model that the runtime refuses, or fails to run, is an error that says which', async () => {
+  test('a model that the runtime refuses and a model that fails to run give different errors', async () => {
     const codeOf = (benchmark: Benchmark): Promise<unknown> => {
       return agent()
         .client.trace(requestOf(benchmark), FRAMEWORK)
@@ -92,7 +92,7 @@ describe('a table of layers', () => {
     return { sequenceIndex, runMs, ...rest };
   };
 
-  test('states what tracing costs, as trimmed means', () => {
+  test('states the overhead of tracing from trimmed means', () => {
     const { modelMs, tracedModelMs, overheadMs } = kernelTable({
       untracedMs: [10, 10, 10, 10, 99],
       tracedMs: [12, 12, 12, 12, 99],
@@ -101,7 +101,7 @@ describe('a table of layers', () => {
     assert.deepEqual([modelMs, tracedModelMs, overheadMs], [10, 12, 2]);
   });
 
-  test('leaves kernels as they are where they fit into the model without tracing', () => {
+  test('keeps latencies of kernels whose sum fits into the untraced latency of the model', () => {
     const kernels = [kernel('0', [3]), kernel('1', [6])];
     const { kernelsMs, rows } = kernelTable({ untracedMs: [10], tracedMs: [12], kernels });
     assert.equal(kernelsMs, 9);
@@ -111,7 +111,7 @@ describe('a table of layers', () => {
     );
   });
 
-  test('takes from kernels that add up to more what tracing must have added', () => {
+  test('scales kernels down where their sum exceeds the untraced latency of the model', () => {
     const kernels = [kernel('0', [4]), kernel('1', [8])];
     const { rows } = kernelTable({ untracedMs: [9], tracedMs: [13], kernels });
     assert.deepEqual(

@@ -8,8 +8,8 @@ function procStat({ user = 0, idle = 0, steal = 0, cores = 2 } = {}): string {
   return [core('cpu '), ...Array.from({ length: cores }, (_, i) => core(`cpu${i}`)), 'intr 1', ''].join('\n');
 }
 
-describe('what Linux says of processor times', () => {
-  test('is read in ms, idle time left out', () => {
+describe('processor times from Linux', () => {
+  test('are read in ms, without idle time', () => {
     assert.deepEqual(processorTimesIn(procStat({ user: 100, idle: 9999, steal: 7 })), {
       cores: 2,
       busyMs: (100 + 1 + 2 + 1 + 1) * 10,
@@ -18,16 +18,16 @@ describe('what Linux says of processor times', () => {
   });
 
   for (const text of ['', 'cpu', 'cpu  1 2 3\ncpu0 1 2 3\n', 'cpu  a b c d e f g h\n', 'intr 5\n']) {
-    test(`is not guessed from ${JSON.stringify(text)}`, () => assert.equal(processorTimesIn(text), undefined));
+    test(`are not guessed from ${JSON.stringify(text)}`, () => assert.equal(processorTimesIn(text), undefined));
   }
 
-  test('has the time that a quota held processes back', () => {
+  test('include the time for which a quota throttled processes', () => {
     assert.equal(throttledMsIn('usage_usec 10\nnr_throttled 3\nthrottled_usec 2500\n'), 2.5);
     assert.equal(throttledMsIn('usage_usec 10\n'), undefined);
   });
 });
 
-describe('watching what else happens', () => {
+describe('watching the conditions on the machine', () => {
   const watched = (before: Record<string, string>, after: Record<string, string>) => {
     let files = before;
     let nowNs = 0n;
@@ -41,7 +41,7 @@ describe('watching what else happens', () => {
   };
   const frequency = '/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq';
 
-  test('has steal, other processes, a quota and the frequency', () => {
+  test('gives steal, other processes, throttling and the frequency', () => {
     const conditions = watched(
       {
         '/proc/stat': procStat({ user: 100, steal: 10 }),
@@ -58,7 +58,7 @@ describe('watching what else happens', () => {
     const { othersMs = NaN, ...rest } = conditions;
     const expected = { wallMs: 2000, cores: 2, stealMs: 50, throttledMs: 3, lowestMhz: 2400, highestMhz: 3000 };
     assert.deepEqual(rest, expected);
-    // 3 s of all processes, less what this very process took meanwhile.
+    // 3 s of all processes, less the time that this process took meanwhile.
     assert.ok(othersMs > 2000 && othersMs <= 3000);
   });
 

@@ -40,7 +40,7 @@ describe('predicting for datasets', { timeout: 120_000 }, () => {
 
   after(() => client.close());
 
-  test('a folder of pictures: each is called by its path', async () => {
+  test('each picture of a folder has its path as id', async () => {
     const answer = foundIn(await client.dataset(model, 'vision', 'validation', { batchSize: 2 }));
     const direct = foundIn(await client.images(model, pictures.slice(1, 4)));
     assert.deepEqual(
@@ -79,7 +79,7 @@ describe('predicting for datasets', { timeout: 120_000 }, () => {
     });
   }
 
-  test('a synthetic one has as many elements as its name says, each another', async () => {
+  test('a synthetic dataset has as many elements as its name says, each different', async () => {
     const answers = await Promise.all(
       [1, 3].map((batchSize) => client.dataset(model, 'synthetic', '4', { batchSize })),
     );
@@ -92,7 +92,7 @@ describe('predicting for datasets', { timeout: 120_000 }, () => {
     assert.equal(new Set(one?.map(({ features }) => JSON.stringify(features))).size, 4);
   });
 
-  test('outputs without steps come as they are', async () => {
+  test('outputs without steps are returned unchanged', async () => {
     const id = await client.open('relu');
     const [response] = (await client.dataset(id, 'synthetic', '')).responses;
     const [output] = response?.features ?? [];
@@ -105,7 +105,7 @@ describe('predicting for datasets', { timeout: 120_000 }, () => {
     await client.closeModel(id);
   });
 
-  test('an answer without measure is refused', async () => {
+  test('an answer that is too large is refused', async () => {
     const id = await client.open('classifier');
     const options = { batchSize: 1000, featureLimit: 5 };
     assert.equal((await client.dataset(id, 'synthetic', '10000', options)).responses.length, 10_000);
@@ -117,7 +117,7 @@ describe('predicting for datasets', { timeout: 120_000 }, () => {
     await Promise.all([id, wide].map((open) => client.closeModel(open)));
   });
 
-  test('a synthetic one of no number is refused', async () => {
+  test('a synthetic dataset whose name is no valid number is refused', async () => {
     for (const name of ['0', 'many', '99999', '-1']) {
       await assert.rejects(
         client.dataset(model, 'synthetic', name),

@@ -70,7 +70,7 @@ describe('predicting one by one', { timeout: 120_000 }, () => {
     return client.open(model, settings, never);
   }
 
-  /** Ids of inputs, each with its first class, or with why it has none. */
+  /** Ids of inputs, each with its first class or its failure. */
   async function found(modelName: string, inputs: PredictionInputs, settings: PredictionSettings = {}) {
     const id = await opened(modelName, settings);
     const rows: (readonly [string, number | string])[] = [];
@@ -95,7 +95,7 @@ describe('predicting one by one', { timeout: 120_000 }, () => {
     return { $case: 'images', value: { images: data.map((bytes, i) => ({ id: `p${i}`, data: bytes })) } };
   }
 
-  test('an input that is no picture is its own, in any batch, and the others are as without it', async () => {
+  test('an input that is no picture fails alone in any batch, and the others give the same as without it', async () => {
     const [red = Buffer.of(), green = Buffer.of(), blue = Buffer.of()] = pictures;
     const alone = await found('classifier', images(red, green, blue));
     for (const batchSize of [1, 2, 4]) {
@@ -112,12 +112,12 @@ describe('predicting one by one', { timeout: 120_000 }, () => {
     }
   });
 
-  test('batches say how large they were, once each', async () => {
+  test('each batch states its size once', async () => {
     const { sizes } = await found('classifier', images(...pictures), { batchSize: 2 });
     assert.deepEqual(sizes, [2, 1]);
   });
 
-  test('an address without a picture is its own', async () => {
+  test('an address without a picture fails alone', async () => {
     const { port } = web.address() as AddressInfo;
     const urls = ['missing.png', 'picture.png'].map((name) => ({ id: name, data: `http://127.0.0.1:${port}/${name}` }));
     const { rows } = await found('classifier', { $case: 'urls', value: { urls } }, { batchSize: 2 });
@@ -134,7 +134,7 @@ describe('predicting one by one', { timeout: 120_000 }, () => {
     assert.deepEqual([rows.length, sizes], [5, [2, 2, 1]]);
   });
 
-  test('tokens give the classes of the last one', async () => {
+  test('tokens give the classes of the last token', async () => {
     // The largest of weightAt(3 * token + class) for the classes 0 to 2.
     const best = (token: number) => {
       const scores = [0, 1, 2].map((index) => weightAt(3 * token + index));
@@ -148,11 +148,11 @@ describe('predicting one by one', { timeout: 120_000 }, () => {
       ['e1', best(3)],
       ['e2', best(0)],
     ]);
-    // Texts of one length go together.
+    // Texts of the same length share a batch.
     assert.deepEqual(sizes, [1, 2]);
   });
 
-  test('a token that the model does not know is its own', async () => {
+  test('a token that the model does not know fails alone', async () => {
     const { rows } = await found('tokens', elements(ints([1, 2]), ints([1, 1000]), ints([2, 3])), { batchSize: 3 });
     assert.match(String(rows[1]?.[1]), /^model: the runtime could not run the graph: .*1000/);
     assert.deepEqual(
@@ -179,7 +179,7 @@ describe('predicting one by one', { timeout: 120_000 }, () => {
       elements({ ...ints([1, 2, 3]), dimensions: [4] }),
       /has 24 bytes; its 4 elements take 32/,
     ],
-    ['of no end', 'relu', elements({ ...ints([1]), dimensions: [2 ** 31, 2 ** 31] }), /at most 4194304 can be given/],
+    ['too large', 'relu', elements({ ...ints([1]), dimensions: [2 ** 31, 2 ** 31] }), /at most 4194304 can be given/],
     [
       'of another type',
       'relu',

@@ -9,7 +9,7 @@ import { runOptions } from '../support/tiny-benchmarks.js';
 
 const HOUR_MS = 3_600_000;
 
-describe('where as many models are open as may be', { timeout: 60_000 }, () => {
+describe('when as many models are open as allowed', { timeout: 60_000 }, () => {
   const resolve = predictionModels();
   const runner = new WorkerRunner('onnxruntime', 2);
   after(() => runner.close());
@@ -30,7 +30,7 @@ describe('where as many models are open as may be', { timeout: 60_000 }, () => {
     return models.use(id, () => Promise.resolve(true)).catch(() => false);
   }
 
-  test('the one that was idle for longest gives way, but none that was used lately or is to persist', async () => {
+  test('the model that was idle for longest is closed, but none that was used lately or is persistent', async () => {
     const models = openModels();
     const persistent = await open(models, true);
     const ids: string[] = [];

@@ -54,7 +54,7 @@ describe('predicting for pictures', { timeout: 120_000 }, () => {
     assert.ok(Math.abs(sum - 1) < 1e-5);
   });
 
-  test('the batch size changes nothing but the batches', async () => {
+  test('the batch size does not change the features', async () => {
     const answers = await Promise.all([1, 2, 5, 100].map((batchSize) => client.images(model, pictures, { batchSize })));
     const [first, ...others] = answers.map(foundIn);
     for (const other of others) assert.deepEqual(other, first);
@@ -91,7 +91,7 @@ describe('predicting for pictures', { timeout: 120_000 }, () => {
     assert.ok(inferenceMs > 0 && inferenceMs <= wholeMs);
   });
 
-  test('pictures without an id are called by their place', async () => {
+  test('pictures without an id have their position as id', async () => {
     const images = pictures.slice(0, 2).map((data) => ({ id: '', data }));
     const request = { predictor: { id: model, duration: undefined }, images, options: undefined };
     const raw = rawClient(agent().address);
@@ -103,7 +103,7 @@ describe('predicting for pictures', { timeout: 120_000 }, () => {
     );
   });
 
-  test('times of batches are given at the level of the application, and not below', async () => {
+  test('times of batches are given at the level of the application, and not without tracing', async () => {
     const at = async (traceLevel: ExecutionOptions_TraceLevel) => {
       const options = { batchSize: 2, executionOptions: { traceLevel } };
       return (await client.images(model, pictures, options)).responses.map(({ metadata }) => metadata);
@@ -118,7 +118,7 @@ describe('predicting for pictures', { timeout: 120_000 }, () => {
     assert.deepEqual(await at(ExecutionOptions_TraceLevel.NO_TRACE), [{}, {}, {}, {}, {}]);
   });
 
-  test('options that a model was opened with hold for its predictions, until they say otherwise', async () => {
+  test('options given when a model is opened hold for its predictions, which can override them', async () => {
     const id = await client.open('classifier', { featureLimit: 1 });
     const counts = async (options: Options) => {
       return (await client.images(id, pictures.slice(0, 1), options)).responses[0]?.features.length;
@@ -127,7 +127,7 @@ describe('predicting for pictures', { timeout: 120_000 }, () => {
     await client.closeModel(id);
   });
 
-  test('after a reset the model is another process under the same id', { skip: needsLinux }, async () => {
+  test('a reset starts a new process for the model under the same id', { skip: needsLinux }, async () => {
     const id = await client.open('classifier');
     const before = foundIn(await client.images(id, pictures));
     const processes = measuringProcessesOf(process.pid);
@@ -141,7 +141,7 @@ describe('predicting for pictures', { timeout: 120_000 }, () => {
     await client.closeModel(id);
   });
 
-  test('resets and predictions at the same time are each done', async () => {
+  test('resets and predictions at the same time all succeed', async () => {
     const id = await client.open('classifier');
     const predicting = [client.images(id, pictures), client.images(id, pictures)];
     await Promise.all([client.reset(id), client.reset(id)]);
@@ -161,7 +161,7 @@ describe('predicting for pictures', { timeout: 120_000 }, () => {
     await failing;
   });
 
-  test('a prediction ends with its time limit, and the agent goes on', async () => {
+  test('a prediction ends at its time limit, and the agent continues', async () => {
     const id = await client.open('endless');
     const options = { executionOptions: { timeoutInMs: 500n } };
     const startMs = performance.now();
@@ -204,7 +204,7 @@ describe('predicting for pictures', { timeout: 120_000 }, () => {
     });
   }
 
-  test('a missing device, and an id without an open model', async () => {
+  test('a missing device and an id without an open model are refused', async () => {
     const onGpu = client.images(model, pictures, { executionOptions: { deviceCount: { GPU: 1 } } });
     await assert.rejects(onGpu, hasStatus(status.FAILED_PRECONDITION, /asks for a GPU/));
     await assert.rejects(client.images('nobody', pictures), hasStatus(status.NOT_FOUND, /no model is open/));

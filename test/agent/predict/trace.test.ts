@@ -67,7 +67,7 @@ describe('the trace of a prediction', { timeout: 120_000 }, () => {
     );
   });
 
-  test('has nothing of the model where the client asks for less', async () => {
+  test('has no spans of the model where the client asks for a lower level', async () => {
     const { spans } = await predict(Level.APPLICATION_TRACE);
     assert.deepEqual([...new Set(spans.map(({ attributes }) => attributes['trace_level']))], ['APPLICATION_TRACE']);
   });

@@ -10,7 +10,7 @@ const MAX_BYTES = 1000;
 
 /** How the server of these tests answers, by path. */
 const ANSWERS: Readonly<Record<string, RequestListener>> = {
-  // It ends with its connection.
+  // The answer ends when the connection ends.
   '/slow-without-length': (_, response) => {
     response.removeHeader('transfer-encoding');
     response.useChunkedEncodingByDefault = false;
@@ -50,7 +50,7 @@ function refused(code: ErrorCode, message: RegExp): (error: unknown) => boolean 
   return (error) => error instanceof PlatformError && error.code === code && message.test(error.message);
 }
 
-describe('fetching what a URL means', { timeout: 30_000 }, () => {
+describe('fetching a URL', { timeout: 30_000 }, () => {
   let server: Server;
   let origin: string;
   before(async () => {
@@ -67,7 +67,7 @@ describe('fetching what a URL means', { timeout: 30_000 }, () => {
     server.close();
   });
 
-  /** From the server alone. */
+  /** Fetches with only the address of the server allowed. */
   function fetch(url: string, signal = new AbortController().signal): Promise<Buffer> {
     return fetchUrl(url, { maxBytes: MAX_BYTES, isAllowed: (address) => address === '127.0.0.1', signal });
   }
@@ -77,14 +77,14 @@ describe('fetching what a URL means', { timeout: 30_000 }, () => {
     assert.equal((await fetch(`${origin}/as-large-as-may-be`)).length, MAX_BYTES);
   });
 
-  test('takes no part of an answer for the whole where it is too slow', async () => {
+  test('does not take the first part of a slow answer for the whole answer', async () => {
     const tooLong = new AbortController();
     const fetched = fetch(`${origin}/slow-without-length`, tooLong.signal);
     setTimeout(() => tooLong.abort(new PlatformError('cancelled', 'too long')), 200);
     await assert.rejects(fetched, refused('cancelled', /too long/));
   });
 
-  test('follows where it leads', async () => {
+  test('follows a redirect', async () => {
     assert.equal(String(await fetch(`${origin}/once`)), '0123456789');
   });
 
@@ -92,7 +92,7 @@ describe('fetching what a URL means', { timeout: 30_000 }, () => {
     assert.equal(String(await fetch(`${origin.replace('127.0.0.1', 'localhost')}/ten`)), '0123456789');
   });
 
-  test('says nothing about who asks', async () => {
+  test('sends no headers that identify the client', async () => {
     const headers = JSON.parse(String(await fetch(`${origin}/headers`))) as Record<string, string>;
     assert.deepEqual(Object.keys(headers).sort(), ['accept', 'accept-encoding', 'connection', 'host', 'user-agent']);
   });
@@ -122,7 +122,7 @@ describe('fetching what a URL means', { timeout: 30_000 }, () => {
     });
   }
 
-  test('an address without a listener', async () => {
+  test('an address without a listener fails', async () => {
     await assert.rejects(fetch('http://127.0.0.1:1/'), refused('not_found', /ECONNREFUSED/));
     await assert.rejects(fetch('http://nothing.invalid/'), refused('not_found', /nothing can be fetched/));
   });

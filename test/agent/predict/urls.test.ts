@@ -45,7 +45,7 @@ describe('predicting for URLs', { timeout: 60_000 }, () => {
     }
   }
 
-  test('they give what their pictures give', async () => {
+  test('they give the same features as their pictures', async () => {
     await withModel(1, async (client, id) => {
       const [fetched, sent] = [
         await client.urls(
@@ -66,7 +66,7 @@ describe('predicting for URLs', { timeout: 60_000 }, () => {
     });
   });
 
-  test('an agent fetches nothing from inside of its network unless an option allows it', async () => {
+  test('an agent fetches nothing from inside its network unless an option allows it', async () => {
     await withModel(0, async (client, id) => {
       await assert.rejects(
         client.urls(id, [`${origin}/0`]),
@@ -81,7 +81,7 @@ describe('predicting for URLs', { timeout: 60_000 }, () => {
     });
   });
 
-  test('what is no picture, and what never answers', async () => {
+  test('a URL without a picture and a URL that never answers are refused', async () => {
     await withModel(1, async (client, id) => {
       await assert.rejects(
         client.urls(id, [`${origin}/text`]),
@@ -93,7 +93,7 @@ describe('predicting for URLs', { timeout: 60_000 }, () => {
         client.urls(id, [`${origin}/never`], options),
         hasStatus(status.DEADLINE_EXCEEDED, /0\.2 s/),
       );
-      // Nothing ran, so that the model is still open.
+      // Nothing ran, so the model is still open.
       assert.equal((await client.images(id, pictures)).responses.length, 3);
     });
   });

@@ -20,7 +20,7 @@ const NAME = 'squeezenet1.1';
 const { name: framework, version: frameworkVersion } = FRAMEWORKS.onnxruntime.describe();
 const RUNS_ON: RunningFramework = { framework, frameworkVersion, allowVersion: false };
 
-/** Scores of all classes by the runtime alone, and the k highest of their probabilities. */
+/** The k classes of the highest probability, computed with the runtime alone. */
 async function directly(bytes: Buffer, k: number): Promise<readonly { index: number; probability: number }[]> {
   const { path, inputs } = await resolvePredictionModel(NAME, '', { runsOn: RUNS_ON });
   const [input] = inputs;
@@ -60,7 +60,7 @@ describe('a model of the zoo', { timeout: 120_000 }, () => {
   after(() => client.close());
   const photo = readFileSync(join(ROOT, 'test/processing/fixtures/photo.jpg'));
 
-  test('gives what the runtime gives, and the same again', async () => {
+  test('gives the same result as the runtime alone, each time', async () => {
     const id = await client.open(NAME);
     const [answer, again] = [await client.images(id, [photo]), await client.images(id, [photo])].map(foundIn);
     await client.closeModel(id);
@@ -80,7 +80,7 @@ describe('a model of the zoo', { timeout: 120_000 }, () => {
     }
   });
 
-  test('gives nearly the same with another framework', async () => {
+  test('gives nearly the same probabilities with another framework', async () => {
     const web = await startAgent({
       framework: 'onnxruntime-web',
       resolveModel: (name, version, own) => {
@@ -124,7 +124,7 @@ describe('a model of the zoo', { timeout: 120_000 }, () => {
     );
   });
 
-  test('takes text models for synthetic datasets alone', async () => {
+  test('resolves a text model without processing steps, for synthetic datasets only', async () => {
     const { inputs, postprocessors, fixedBatchSize } = await resolvePredictionModel('bert_base', '1.0.0', {
       runsOn: RUNS_ON,
     });

@@ -26,7 +26,7 @@ const machine: Machine = {
 const framework = { name: 'onnxruntime', version: '1.30.0' };
 
 describe('system', () => {
-  test('features are those that steer kernels, sorted', () => {
+  test('features are those that select kernels, sorted', () => {
     assert.deepEqual(processorFeaturesIn(X64), ['avx', 'avx2', 'avx512f', 'fma', 'sse4_1']);
     assert.deepEqual(processorFeaturesIn(ARM64), ['asimd', 'asimddp', 'sve']);
   });
@@ -43,7 +43,7 @@ describe('system', () => {
     assert.equal(processorNameOf('  Some   CPU @ 2.00GHz ', X64), 'Some CPU @ 2.00GHz');
   });
 
-  test('this machine is a system', () => {
+  test('the system of this machine is valid', () => {
     const system = describeSystem(readMachine(), framework, runOptions);
     assert.deepEqual(systemSchema.parse(system), system);
   });

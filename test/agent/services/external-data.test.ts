@@ -18,7 +18,7 @@ import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 const { inferTypes, optimize, measure } = BenchmarkServiceService;
 const { traceBenchmark } = TraceServiceService;
 
-/** A file of the folder in which this agent was started; it could be a user's token. */
+/** A file in the folder in which this agent was started. It stands for a secret, such as a user's token. */
 const SECRET = 'package.json';
 
 const refused = hasStatus(status.INVALID_ARGUMENT, /values of a tensor (in another|are in an external) file/);
@@ -54,14 +54,14 @@ describe('a benchmark that names a file of the agent', { timeout: 120_000 }, () 
     });
   }
 
-  test('by an address in the memory of the runtime is refused', async () => {
-    // ONNX Runtime's mark of a tensor that is in memory already, at the address that is its offset.
+  test('by an address in the memory of the runtime is refused as well', async () => {
+    // ONNX Runtime's marker of a tensor that is already in memory; the offset is its address.
     const model = modelsWithExternalTensor('*/_ORT_MEM_ADDR_/*').get('an initializer');
     const benchmark = toWireBenchmark(benchmarkOf(model ?? new Uint8Array(), ['x']));
     await assert.rejects(client.unary(inferTypes, { benchmark }), refused);
   });
 
-  test('in its training info runs without it', async () => {
+  test('in its training info runs without this info', async () => {
     const benchmark = toWireBenchmark(benchmarkOf(modelWithTrainingInfo(SECRET), ['x']));
     const { values } = await client.unary(inferTypes, { benchmark });
     assert.deepEqual(
@@ -70,7 +70,7 @@ describe('a benchmark that names a file of the agent', { timeout: 120_000 }, () 
     );
   });
 
-  test('an optimized graph that comes back has its values in itself', async () => {
+  test('an optimized graph that comes back contains its values', async () => {
     const { benchmark } = await agent().client.optimize(relu, runOptions);
     assert.doesNotThrow(() => parseModel(benchmark.model, 'optimized'));
   });
@@ -79,7 +79,7 @@ describe('a benchmark that names a file of the agent', { timeout: 120_000 }, () 
 describe('a worker process', { skip: needsLinux, timeout: 60_000 }, () => {
   const agent = agentForSuite();
 
-  test('works in an empty folder of its own, which goes with it', async () => {
+  test('works in an empty folder of its own, which is removed when the process ends', async () => {
     await measureOne(agent().client, relu, runOptions, protocol);
     const [pid = 0] = measuringProcessesOf(process.pid);
     const folder = readlinkSync(`/proc/${pid}/cwd`);

@@ -33,7 +33,7 @@ describe('health', { timeout: 60_000 }, () => {
     });
   }
 
-  // Half a minute is what it takes where the connection's keepalive has to end it.
+  // It takes half a minute where the connection's keepalive has to end the watch.
   test('an agent that closes informs its watchers, and does not wait for them', { timeout: 20_000 }, async () => {
     const closing = await startAgent();
     const client = rawClient(closing.address);

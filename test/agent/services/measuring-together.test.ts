@@ -33,7 +33,7 @@ function isCancelled(error: unknown): boolean {
   return error instanceof PlatformError && error.code === 'cancelled';
 }
 
-/** Relu on so many rows: a different brick for each. */
+/** Relu on this number of rows; each number is a different brick. */
 function brick(rows: number): Benchmark {
   return benchmarkOf({
     inputs: { x: { dims: [rows, 512] } },
@@ -72,7 +72,7 @@ describe('bricks that are measured together', { timeout: 120_000 }, () => {
     }
   });
 
-  test('take longer where they do more', async () => {
+  test('take longer where they do more work', async () => {
     const [small, large] = [brick(16), brick(4096)];
     const found = bySignature(await measureAll(agent().client, [together(small), together(large)]));
     const fastest = (benchmark: Benchmark): number => {
@@ -86,7 +86,7 @@ describe('bricks that are measured together', { timeout: 120_000 }, () => {
     ['an operator that the runtime does not have', unknownOperator, 'unsupported'],
     ['a node that fails while it runs', failingReshape, 'run_failed'],
   ] as const) {
-    test(`${what} costs only its own brick`, async () => {
+    test(`${what} fails only its own brick`, async () => {
       const bricks = [matMul, culprit, relu, brick(64), convolution];
       const found = bySignature(
         await measureAll(
@@ -102,7 +102,7 @@ describe('bricks that are measured together', { timeout: 120_000 }, () => {
     });
   }
 
-  test('one that needs more memory than the limit is refused before it is tried, and the others are measured', async () => {
+  test('one that needs more memory than the limit fails before it is tried, and the others are measured', async () => {
     const inputs = matMul.inputs.map((input) => ({ ...input, dims: [1_000_000, 1_000_000] }));
     const huge = { ...matMul, signature: 'f'.repeat(64), inputs };
     const found = bySignature(await measureAll(agent().client, [together(relu), together(huge)]));
@@ -111,9 +111,9 @@ describe('bricks that are measured together', { timeout: 120_000 }, () => {
     assert.equal(found.get(relu.signature)?.outcome.kind, 'samples');
   });
 
-  test('a process that is killed fails nothing but what it was measuring', { skip: needsLinux }, async () => {
+  test('a killed process fails only the brick that it was measuring', { skip: needsLinux }, async () => {
     const measured: MeasuredRequest[] = [];
-    // Different footprints are different graphs: the first one is done when the second begins.
+    // Different footprints are different graphs: the first graph is done when the second begins.
     const requests = [together(relu), together(endless, { context: { footprintBytes: 2 ** 22 } })];
     const onProgress = ({ phase, index }: RequestProgress): void => {
       if (index === 1 && phase === 'running') {
@@ -128,7 +128,7 @@ describe('bricks that are measured together', { timeout: 120_000 }, () => {
     );
   });
 
-  test('an interruption keeps what is yielded by then', async () => {
+  test('an interruption keeps the measurements that were yielded before it', async () => {
     const controller = new AbortController();
     const measured: MeasuredRequest[] = [];
     const requests = [together(relu), together(endless, { context: { footprintBytes: 2 ** 22 } })];
@@ -145,7 +145,7 @@ describe('bricks that are measured together', { timeout: 120_000 }, () => {
     );
   });
 
-  test('and a benchmark of its own come back in one answer', async () => {
+  test('and a benchmark that is measured alone come back in one answer', async () => {
     const requests = [together(relu), { benchmark: matMul, runOptions, ...setupOf(protocol) }, together(convolution)];
     const measured = await measureAll(agent().client, requests);
     assert.deepEqual(

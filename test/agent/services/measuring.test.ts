@@ -22,7 +22,7 @@ import {
 } from '../support/tiny-benchmarks.js';
 import { measureOne, type Setup } from '../support/measure-one.js';
 
-/** Far beyond what any of these takes; a test that hangs fails. */
+/** Far longer than any of these tests takes, so that only a test that hangs fails. */
 const timeout = 60_000;
 
 function isCancelled(error: unknown): boolean {
@@ -42,7 +42,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
     return outcome;
   }
 
-  /** Starts a measurement that goes on until it is stopped, and calls `whenRunning` once it runs. */
+  /** Starts a measurement that continues until it is stopped, and calls `whenRunning` once it runs. */
   function measureLong(whenRunning: () => void, signal?: AbortSignal) {
     let running = false;
     return measureOne(agent().client, relu, runOptions, longProtocol, {
@@ -56,7 +56,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
     });
   }
 
-  // The agent continues after each of these.
+  // The agent continues after each of these tests.
   afterEach(async () => {
     assert.equal((await outcomeOf(matMul)).kind, 'samples');
   });
@@ -67,19 +67,19 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
     });
   }
 
-  test('an operator that the runtime does not have is unsupported, with the runtime’s words', async () => {
+  test('an operator that the runtime does not have is unsupported, with the runtime’s message', async () => {
     const failure = await failureOf(unknownOperator);
     assert.equal(failure.reason, 'unsupported');
     assert.match(failure.message, /NoSuchOperator/);
   });
 
-  test('a node that fails while it runs is a failed run, by name', async () => {
+  test('a node that fails while it runs is a failed run, and the message names the node', async () => {
     const failure = await failureOf(failingReshape);
     assert.equal(failure.reason, 'run_failed');
     assert.match(failure.message, /the_reshape/);
   });
 
-  test('an input of another type than the graph’s is a failed run, with the runtime’s words', async () => {
+  test('an input of another type than the graph’s is a failed run, with the runtime’s message', async () => {
     const inputs = relu.inputs.map((input) => ({ ...input, elementType: 'string' as const }));
     const failure = await failureOf({ ...relu, inputs });
     assert.equal(failure.reason, 'run_failed');
@@ -105,7 +105,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
   });
 
   test('more resident memory than allowed is out of memory', { skip: needsLinux }, async () => {
-    // Less than Node itself takes.
+    // Less memory than Node itself takes.
     const failure = await failureOf(endless, { ...protocol, memoryLimitBytes: 50e6 });
     assert.equal(failure.reason, 'out_of_memory');
     assert.match(failure.message, /limit is 0.05 GB/);
@@ -125,7 +125,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
     assert.equal(outcome.kind === 'failure' && outcome.reason, 'crashed');
   });
 
-  test('a failed measurement says what it cost', { skip: needsLinux }, async () => {
+  test('a failed measurement states its cost', { skip: needsLinux }, async () => {
     const how = { ...protocol, timeLimitMs: 700 };
     const { costMs, sessionMs, peakMemoryBytes } = await measureOne(agent().client, endless, runOptions, how);
     assert.ok(costMs >= 700 && sessionMs > 0 && sessionMs <= costMs && peakMemoryBytes > 1e6);
@@ -140,7 +140,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
     }, controller.signal);
 
     await assert.rejects(measuring, isCancelled);
-    // The next measurement only starts when the process is gone.
+    // The next measurement only starts when the process has ended.
     await outcomeOf(relu);
     assert.equal(pids.length, 1);
     assert.ok(!measuringProcessesOf(process.pid).includes(pids[0] ?? 0));

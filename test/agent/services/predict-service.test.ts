@@ -55,7 +55,7 @@ describe('opening models', { timeout: 120_000 }, () => {
     assert.deepEqual([whileOpen - before, measuringProcessesOf(process.pid).length - before], [2, 1]);
   });
 
-  test('a model whose process is gone is not open', { skip: needsLinux }, async () => {
+  test('a model whose process has ended is not open', { skip: needsLinux }, async () => {
     const before = measuringProcessesOf(process.pid);
     const id = await openModel({ modelName: 'relu' });
     const [pid] = measuringProcessesOf(process.pid).filter((candidate) => !before.includes(candidate));
@@ -86,7 +86,7 @@ describe('opening models', { timeout: 120_000 }, () => {
     );
   });
 
-  test('a constraint on the framework that fits is no obstacle', async () => {
+  test('a constraint that the framework meets is accepted', async () => {
     await openModel({ modelName: 'relu', frameworkName: 'ONNX Runtime', frameworkVersion: '>=1.20 <2' });
   });
 
@@ -125,7 +125,7 @@ describe('opening models', { timeout: 120_000 }, () => {
       /GPU/,
     ],
     ['a model that the runtime refuses', { modelName: 'broken' }, status.FAILED_PRECONDITION, /NoSuchOperator/],
-    ['a name without end', { modelName: 'x'.repeat(2000) }, status.INVALID_ARGUMENT, /1024/],
+    ['a name that is too long', { modelName: 'x'.repeat(2000) }, status.INVALID_ARGUMENT, /1024/],
   ];
   for (const [name, request, code, details] of refused) {
     test(`refuses ${name}`, async () => {

@@ -25,20 +25,20 @@ describe('the requests that machines are compared by', () => {
 });
 
 describe('machines that are compared', () => {
-  it('differ by the standard deviation of what the same requests take in sum', () => {
+  it('differ by the standard deviation of the total time of the same requests', () => {
     // Sums 9, 10 and 11: mean 10, standard deviation 1.
     const { spread, requests, outliers } = compared([4, 5], [5, 5], [5, 6]);
     assert.deepEqual([spread?.machines, requests, outliers], [3, 2, []]);
     near(spread?.relative, 0.1);
   });
 
-  it('are compared by what succeeded on all of them', () => {
+  it('are compared by the requests that succeeded on all of them', () => {
     const { spread, requests } = compared([4, 100], [4, undefined]);
     assert.deepEqual([spread, requests], [{ machines: 2, benchmarks: 1, relative: 0 }, 1]);
     assert.deepEqual(compared([4, undefined], [undefined, 4]), { requests: 0, outliers: [], spread: undefined });
   });
 
-  it('have an outlier named, whose time does not count any more', () => {
+  it('have an outlier named, whose time does not count', () => {
     const { outliers, spread } = compared([10], [10.1], [15], [9.9]);
     assert.deepEqual(
       outliers.map(({ machine }) => machine),
@@ -51,7 +51,7 @@ describe('machines that are compared', () => {
     assert.equal(spread?.machines, 3);
   });
 
-  it('have none where all differ, where one differs by little, and where there are two', () => {
+  it('have no outlier where all differ, where one differs by little, and where there are two', () => {
     assert.deepEqual(compared([10], [13], [16]).outliers, []);
     assert.deepEqual(compared([10], [10], [10.9]).outliers, []);
     const { outliers, spread } = compared([10], [20]);
@@ -60,7 +60,7 @@ describe('machines that are compared', () => {
     near(spread?.relative, Math.sqrt(50) / 15);
   });
 
-  it('need to be two', () => {
+  it('must be at least two', () => {
     assert.equal(compared([10]).spread, undefined);
     assert.equal(compared().spread, undefined);
   });

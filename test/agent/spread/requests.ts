@@ -3,10 +3,10 @@ import { LIMITS, PROTOCOL, signatureOf } from '../../store/sample-measurement.js
 
 const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
 
-/** Last-level cache of fake agents. */
+/** Last-level cache of fake agents, in bytes. */
 export const CACHE_BYTES = 32 * 2 ** 20;
 
-/** Footprints of a context that caches hold a part of, and of one that they do not. */
+/** Contexts: a cache may hold a part of the footprint of WARM, and does not hold that of COLD. */
 export const WARM = { footprintBytes: 2 ** 20 };
 export const COLD = { footprintBytes: 48 * 2 ** 20 };
 

@@ -9,7 +9,7 @@ import { signatureOf } from '../../store/sample-measurement.js';
 import { COLD, requestFor, requestsFor } from './requests.js';
 
 const BRICKS = 100;
-/** A tenth of them, on each machine, before the work. */
+/** Each machine measures a tenth of the bricks before the work, for the comparison. */
 const CHECKED = 10;
 const bricks = requestsFor(BRICKS, { context: COLD });
 
@@ -27,7 +27,7 @@ function spreadOver(machines: Readonly<Record<string, BenchmarkAgent>>) {
 
 const taking = (ms: number): FakeAgent => createFakeAgent({ latencyOf: () => ms });
 
-/** The same agent, whose process ends in the middle of its measurement with this number. */
+/** The same agent, whose process ends in the middle of measurement number `after`. */
 function ending(agent: FakeAgent, after: number): BenchmarkAgent {
   let left = after;
   return {
@@ -52,7 +52,7 @@ async function measuredBy(agent: BenchmarkAgent, requests: readonly MeasureReque
   return measured;
 }
 
-/** That every request has one measurement, its own. */
+/** Asserts that every request has exactly one measurement, with its own signature. */
 function assertAll(measured: readonly MeasuredRequest[], requests: readonly MeasureRequest[]): void {
   const sorted = measured.toSorted((a, b) => a.index - b.index);
   assert.deepEqual(
@@ -65,7 +65,7 @@ function assertAll(measured: readonly MeasuredRequest[], requests: readonly Meas
 }
 
 describe('identical machines', () => {
-  it('share the bricks of an evaluation, each measured once, after a few that all of them measure', async () => {
+  it('share the bricks of an evaluation, each measured once, after all have measured the same few bricks', async () => {
     const [a, b] = [taking(2), taking(2)];
     const { agent, told } = spreadOver({ a, b });
     assertAll(await measuredBy(agent, bricks), bricks);
@@ -96,7 +96,7 @@ describe('identical machines', () => {
     assert.equal(a.measured.length + b.measured.length, BRICKS + 20 + 2 * CHECKED);
   });
 
-  it('do the work of one that ends in the middle', async () => {
+  it('take over the work of one that ends in the middle', async () => {
     const [a, b] = [taking(2), taking(2)];
     const { agent, warnings } = spreadOver({ a: ending(a, CHECKED + 3), b });
     assertAll(await measuredBy(agent, bricks), bricks);
@@ -104,7 +104,7 @@ describe('identical machines', () => {
     assertAll(await measuredBy(agent, bricks), bricks);
   });
 
-  it('do the work of one that ends while all are compared', async () => {
+  it('take over the work of one that ends while all are compared', async () => {
     const [a, b, c] = [taking(2), taking(2), taking(2)];
     const { agent, warnings } = spreadOver({ a: ending(a, 3), b, c });
     assertAll(await measuredBy(agent, bricks), bricks);
@@ -112,7 +112,7 @@ describe('identical machines', () => {
     assert.equal(agent.machineSpread?.()?.machines, 2);
   });
 
-  it('that have all ended end the measuring, with the reason of each', async () => {
+  it('fail with the reason of each when all have ended', async () => {
     const { agent } = spreadOver({ a: ending(taking(2), CHECKED + 3), b: ending(taking(2), CHECKED + 5) });
     await assert.rejects(measuredBy(agent, bricks), {
       code: 'unavailable',
@@ -120,7 +120,7 @@ describe('identical machines', () => {
     });
   });
 
-  it('are not all given work that agents do not survive', async () => {
+  it('are not all given a request that agents do not survive', async () => {
     const deadly = requestFor(0);
     const mortal = (): BenchmarkAgent => {
       const agent = taking(2);
@@ -135,7 +135,7 @@ describe('identical machines', () => {
       };
     };
     const { agent, warnings } = spreadOver({ a: mortal(), b: mortal(), c: mortal(), d: mortal(), e: mortal() });
-    // Of two requests, the one with the lower signature is what they are compared by.
+    // Of two requests, the one with the lower signature serves for the comparison.
     const lower = requestsFor(100).find(({ benchmark }) => benchmark.signature < deadly.benchmark.signature);
     assert.ok(lower !== undefined);
     await assert.rejects(measuredBy(agent, [lower, deadly]), {
@@ -145,7 +145,7 @@ describe('identical machines', () => {
     assert.equal(warnings().length, 3);
   });
 
-  it('leave out one that is no such machine, and say how much it differs', async () => {
+  it('leave out a machine that is not identical, and say how much it differs', async () => {
     const [a, b, c, odd] = [taking(2), taking(2.02), taking(1.98), taking(3)];
     const { agent, warnings } = spreadOver({ a, b, c, odd });
     const measured = await measuredBy(agent, bricks);
@@ -161,7 +161,7 @@ describe('identical machines', () => {
     assert.equal(agent.machineSpread?.()?.machines, 3);
   });
 
-  it('are warned of where they differ, and nothing shows which of them is wrong', async () => {
+  it('cause a warning where two differ, since nothing shows which of them is wrong', async () => {
     const { agent, warnings } = spreadOver({ a: taking(2), b: taking(3) });
     assertAll(await measuredBy(agent, bricks), bricks);
     // 2 and 3: mean 2.5, standard deviation the square root of 0.5.
@@ -170,7 +170,7 @@ describe('identical machines', () => {
     ]);
   });
 
-  it('stop at once when the caller wants no more, or when they are cancelled', async () => {
+  it('stop at once when the caller stops reading, or when they are cancelled', async () => {
     const [a, b] = [taking(2), taking(2)];
     const { agent } = spreadOver({ a, b });
     for await (const { index } of agent.measure(bricks)) {
@@ -203,7 +203,7 @@ describe('identical machines', () => {
     assert.deepEqual(warnings(), []);
   });
 
-  it('pass on a request that is wrong in itself, and stay', async () => {
+  it('pass on the error of a request that is wrong in itself, and are not left out', async () => {
     const wrong: BenchmarkAgent = {
       ...taking(2),
       inferTypes: () => Promise.reject(new PlatformError('unsupported', 'no such operator')),
@@ -213,7 +213,7 @@ describe('identical machines', () => {
     assert.deepEqual(warnings(), []);
   });
 
-  it('answer for one that does not', async () => {
+  it('answer for one that does not answer', async () => {
     const silent: BenchmarkAgent = { ...taking(2), system: () => Promise.reject(gone()) };
     const { agent } = spreadOver({ a: silent, b: taking(2) });
     for (let time = 0; time < 3; time++) {

@@ -1,5 +1,5 @@
-// An agent that measures for itself, until it is killed, and prints the phases: node agent-process.js [RUNS]. It measures one run that
-// takes half a minute, or so many short ones.
+// An agent that requests a measurement from itself and prints the phases, until it is killed:
+// node agent-process.js [RUNS]. It measures RUNS short runs; without RUNS, one run that takes half a minute.
 import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import { startAgent } from '../../../src/agent/services/server.js';
 import { endless, longProtocol, relu, runOptions } from './tiny-benchmarks.js';

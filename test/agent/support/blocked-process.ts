@@ -1,5 +1,5 @@
-// Started by process-lifetime.test.ts: what a worker process is in the middle of a long run. Its main thread is
-// busy, and nothing but its lifeline notices anything.
+// Started by process-lifetime.test.ts. Imitates a worker process in the middle of a long run: the main thread is busy,
+// and only the lifeline can react.
 import { Worker } from 'node:worker_threads';
 
 const LONGEST_MS = 30_000;

@@ -8,7 +8,7 @@ import { systemSchema } from '../../../src/measurement/system.js';
 import { benchmarkOf, protocol, relu, runOptions, unknownOperator } from './tiny-benchmarks.js';
 import { measureOne, setupOf } from './measure-one.js';
 
-/** Flattens x by means of its shape; what an agent must infer about it is {@link inferredOfFlatten}. */
+/** Flattens x by means of its shape. An agent must infer {@link inferredOfFlatten} from it. */
 export const flatten = benchmarkOf({
   inputs: { x: { dims: [2, 3, 4] } },
   nodes: [
@@ -35,7 +35,7 @@ function isOrdered(reports: readonly MeasureProgress[]): boolean {
   });
 }
 
-/** The requirements on every BenchmarkAgent. The agent must fail `unknownOperator` as unsupported and infer `flatten`. */
+/** Requirements on every BenchmarkAgent. The agent must fail `unknownOperator` as unsupported and infer `flatten`. */
 export function describeBenchmarkAgent(name: string, connect: () => Promise<BenchmarkAgent>): void {
   describe(`${name} is a benchmark agent`, () => {
     let agent: BenchmarkAgent;
@@ -59,7 +59,7 @@ export function describeBenchmarkAgent(name: string, connect: () => Promise<Benc
       assert.notEqual(one.fingerprint, two.fingerprint);
     });
 
-    test('a measurement says what was measured, how, and on which system', async () => {
+    test('a measurement states its benchmark, setup and system', async () => {
       const {
         signature,
         system,

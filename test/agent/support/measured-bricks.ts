@@ -10,7 +10,7 @@ import { measureAll, type Setup, setupOf } from './measure-one.js';
 
 const ALL = runOptionsOf(1);
 const AS_IT_IS = { ...ALL, optimizationLevel: 'disabled' } as const;
-/** Two runs, which is enough to see whether something runs. */
+/** Two runs are enough to see whether a benchmark runs. */
 export const TWO_RUNS: Setup = {
   warmupRuns: 1,
   runs: 2,
@@ -24,11 +24,11 @@ export const TWO_RUNS: Setup = {
 export interface MeasuredBricks {
   readonly bricks: readonly Brick[];
   readonly values: ReadonlyMap<string, InferredValue>;
-  /** 'samples', or why there are none: of the whole model and then of each brick; equal ones are measured once. */
+  /** 'samples' or the failure: of the whole model and then of each brick. Equal bricks are measured once. */
   readonly outcomes: readonly string[];
 }
 
-/** Has the real runtime run a model and each of its bricks. */
+/** Runs a model and each of its bricks with the real runtime. */
 export async function measuredBricks(client: BenchmarkAgent, model: Model, cut: Cut): Promise<MeasuredBricks> {
   const whole = weightlessBenchmark(model);
   const optimized = cut === 'kernel' ? await client.optimize(whole, ALL) : undefined;

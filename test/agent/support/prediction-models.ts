@@ -61,7 +61,7 @@ const relu: TinyModel = {
 
 const broken: TinyModel = { ...relu, nodes: [{ opType: 'NoSuchOperator', inputs: ['x'], outputs: ['y'] }] };
 
-/** Numbers of 10 words, three for each: y = table[tokens]. */
+/** Three scores for each of 10 tokens: logits = table[tokens]. */
 export const TOKENS: TinyModel = {
   inputs: { tokens: ['batch', 'words'] },
   elementType: 'int64',
@@ -75,7 +75,7 @@ export function weightAt(index: number): number {
   return Math.fround(Math.sin(index * 12.9898));
 }
 
-/** 4 by 4 pixels to 5 classes. */
+/** Maps 4 by 4 pixels to 5 classes. */
 export function classifier(batch: Dimension): TinyModel {
   return {
     inputs: { picture: [batch, 3, 4, 4] },
@@ -88,7 +88,7 @@ export function classifier(batch: Dimension): TinyModel {
   };
 }
 
-/** One run of it takes half a minute on one thread: 100 products of 2048 by 2048 matrices. */
+/** One run takes half a minute on one thread: 100 products of 2048 by 2048 matrices. */
 const endless: TinyModel = {
   inputs: { x: [2048, 2048] },
   nodes: Array.from({ length: 100 }, (_, i) => {
@@ -158,7 +158,7 @@ const MODELS: Readonly<Record<string, readonly [TinyModel, Facts]>> = {
   fixed: [classifier(3), pictures(3)],
 };
 
-/** Tiny models in a folder that goes with the suite, by name; version 1.0.0. */
+/** Finds tiny models by name; their version is 1.0.0. Their folder is removed after the suite. */
 export function predictionModels(): (name: string, version: string) => Promise<PredictionModel> {
   const folder = mkdtempSync(join(tmpdir(), 'mlmodelscope-test-'));
   after(() => rmSync(folder, { recursive: true, force: true }));

@@ -38,7 +38,7 @@ export function measuringProcessesOf(parent: number): readonly number[] {
   return pids.filter((pid) => stateOf(pid)?.parent === parent && isMeasuring(pid));
 }
 
-/** False once its parent knows that it ended. */
+/** False once the process has ended and its parent has collected its exit status. */
 export function exists(pid: number): boolean {
   return stateOf(pid) !== undefined;
 }

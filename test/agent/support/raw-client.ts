@@ -45,7 +45,7 @@ export function rawClient(address: string) {
 
 export type RawClient = ReturnType<typeof rawClient>;
 
-/** For assert.rejects: the status of an answer, and its words. */
+/** For assert.rejects: checks the status and the details of an answer. */
 export function hasStatus(code: status, details = /./): (error: unknown) => boolean {
   return (error) => {
     const answer = error as ServiceError;

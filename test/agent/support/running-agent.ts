@@ -8,7 +8,7 @@ export interface AgentUnderTest {
   readonly client: BenchmarkAgent;
 }
 
-/** One agent for all tests of a suite; the returned function gives it inside of a test. */
+/** Starts one agent for all tests of a suite. The returned function returns it inside a test. */
 export function agentForSuite(options?: AgentOptions): () => AgentUnderTest {
   let agent: RunningAgent | undefined;
   let client: BenchmarkAgent | undefined;

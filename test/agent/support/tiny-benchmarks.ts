@@ -82,7 +82,7 @@ export const unknownOperator = benchmarkOf({
   outputs: ['y'],
 });
 
-/** Accepted by the runtime, which has to know the input's values to see that the Reshape cannot work. */
+/** The runtime accepts this graph: only the values of the input show that the Reshape cannot work. */
 export const failingReshape = benchmarkOf({
   inputs: { x: { dims: [2, 3] }, shape: { dims: [2], elementType: 'int64' } },
   nodes: [
@@ -93,7 +93,7 @@ export const failingReshape = benchmarkOf({
   constants: { five: int64Constant([1], [5]) },
 });
 
-/** One run of it takes half a minute on one thread: 100 products of 2048 by 2048 matrices. */
+/** One run takes half a minute on one thread: 100 products of 2048 by 2048 matrices. */
 export const endless = benchmarkOf({
   inputs: { x: { dims: [2048, 2048] }, w: { dims: [2048, 2048], role: 'weight' } },
   nodes: Array.from({ length: 100 }, (_, i) => {

@@ -99,7 +99,7 @@ const system = withFingerprint({
   runOptions,
 });
 
-/** Through the bytes, as the network has them. */
+/** Encodes a message and decodes it from the bytes, as over the network. */
 function sent<T>(type: { encode(message: T): { finish(): Uint8Array }; decode(bytes: Uint8Array): T }, message: T): T {
   return type.decode(type.encode(message).finish());
 }
@@ -129,7 +129,7 @@ describe('wire', () => {
     );
   });
 
-  test('a measurement with times that make no sense is refused', () => {
+  test('a measurement with impossible times is refused', () => {
     const samples = { kind: 'samples' as const, runMs: [1], warmupMs: [1] };
     const sane: Measured = { outcome: samples, costMs: 1, sessionMs: 1, peakMemoryBytes: 1 };
     const wrong: readonly Measured[] = [
@@ -154,7 +154,7 @@ describe('wire', () => {
     assert.deepEqual({ ...arrived, protocol: { ...arrived.protocol, timeBudgetMs } }, precise);
   });
 
-  test('no memory limit is the default one', () => {
+  test('a request without a memory limit has the default limit', () => {
     const message = { ...wire.toWireProtocol(setup), memoryLimitBytes: 0n };
     assert.equal(wire.fromWireProtocol(message, 7e9).limits.memoryLimitBytes, 7e9);
   });
@@ -183,7 +183,7 @@ describe('wire', () => {
     assert.deepEqual(comparable, [...values]);
   });
 
-  test('a range beyond what the message can say is left out', () => {
+  test('a range that the message cannot hold is left out', () => {
     const value: InferredValue = { elementType: 'uint64', dims: [2000], minimum: 0n, maximum: 2n ** 63n };
     const [message] = wire.toWireValues(new Map([['x', value]]));
     assert.deepEqual([message?.minimum, message?.maximum], [undefined, undefined]);

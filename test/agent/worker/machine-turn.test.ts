@@ -10,23 +10,23 @@ import { needsLinux, until } from '../support/processes.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { matMul, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 
-/** Against hanging only. */
+/** Only ends a test that hangs. */
 const timeout = 120_000;
 
 const AGENT = fileURLToPath(new URL('../support/agent-process.js', import.meta.url));
 
-/** Far more than end within this test. */
+/** Far more runs than can end within this test. */
 const MANY_RUNS = 1_000_000;
 
 /** Longer than a measurement of {@link protocol} takes. */
 const TIME_LIMIT_MS = 3000;
 
-/** An agent in a process of its own that measures by now. */
+/** Starts an agent in a process of its own and waits until it measures. */
 async function measuringAgent(t: TestContext, runs: number, env = process.env): Promise<ChildProcess> {
   const agent = spawn(process.execPath, [AGENT, String(runs)], { stdio: ['ignore', 'pipe', 'inherit'], env });
   t.after(() => agent.kill('SIGKILL'));
   for await (const line of createInterface(agent.stdout)) if (line === 'running') break;
-  // Its further lines are not read.
+  // Discards its further lines.
   agent.stdout.resume();
   return agent;
 }
@@ -34,7 +34,7 @@ async function measuringAgent(t: TestContext, runs: number, env = process.env): 
 describe('agents of one machine', { skip: needsLinux, timeout }, () => {
   const agent = agentForSuite();
 
-  test('wait for the one that measures, name its process, and go on at once when it is killed', async (t) => {
+  test('wait for the agent that measures, name its process, and continue at once when it is killed', async (t) => {
     const other = await measuringAgent(t, MANY_RUNS);
     const reports: RequestProgress[] = [];
     let isKilled = false;
@@ -52,7 +52,7 @@ describe('agents of one machine', { skip: needsLinux, timeout }, () => {
     assert.ok(reports.some(({ phase }) => phase === 'running'));
   });
 
-  test('do not count the time for which they wait', async (t) => {
+  test('do not count the time for which they wait in the cost or the time limit', async (t) => {
     const other = await measuringAgent(t, MANY_RUNS);
     const startMs = performance.now();
     const setup = { ...protocol, timeLimitMs: TIME_LIMIT_MS };
@@ -70,14 +70,14 @@ describe('agents of one machine', { skip: needsLinux, timeout }, () => {
     assert.ok(benchmark.model.length > 0);
   });
 
-  test('go on when one that is suspended has taken its measurement', async (t) => {
+  test('continue when an agent that is suspended has ended its measurement', async (t) => {
     const other = await measuringAgent(t, 3000);
     other.kill('SIGSTOP');
     assert.equal((await measureOne(agent().client, relu, runOptions, protocol)).outcome.kind, 'samples');
     assert.equal(other.exitCode, null);
   });
 
-  test('do not wait for one of another group', async (t) => {
+  test('do not wait for an agent of another group', async (t) => {
     await measuringAgent(t, MANY_RUNS, { ...process.env, [TURN_GROUP_VARIABLE]: 'another group' });
     assert.equal((await measureOne(agent().client, relu, runOptions, protocol)).outcome.kind, 'samples');
   });

@@ -10,7 +10,7 @@ const timeout = 60_000;
 describe('a worker process', { skip: needsLinux, timeout: 2 * timeout }, () => {
   const agent = agentForSuite();
 
-  /** Measures, and says which process did it. */
+  /** Measures, and returns the id of the process that measured. */
   async function processOf(benchmark: typeof relu, occasion: number): Promise<number> {
     const { outcome } = await measureOne(agent().client, benchmark, runOptions, { ...protocol, occasion });
     assert.equal(outcome.kind, 'samples');
@@ -19,7 +19,7 @@ describe('a worker process', { skip: needsLinux, timeout: 2 * timeout }, () => {
     return pid;
   }
 
-  test('measures on one occasion only; another one gets a process of its own', { timeout }, async () => {
+  test('measures on one occasion only; another occasion gets a process of its own', { timeout }, async () => {
     const first = await processOf(relu, 1);
     assert.equal(await processOf(matMul, 1), first);
     const second = await processOf(relu, 2);

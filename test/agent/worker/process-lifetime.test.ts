@@ -48,11 +48,11 @@ describe('worker processes', () => {
     await agent.close();
     await measuring;
     await client.close();
-    // It is asked to end once it has started, which is after the agent has closed.
+    // The process is asked to end once it has started, after the agent has closed.
     await until(() => measuringProcessesOf(process.pid).length === 0);
   });
 
-  /** Kills the processes that start next, as soon as they are there. @returns stops it, with how many were killed */
+  /** Kills the next `most` processes as soon as they start. @returns stops this, and returns the number of them */
   function killStarting(most: number): () => number {
     const killed = new Set<number>();
     const killing = setInterval(() => {
@@ -82,7 +82,7 @@ describe('worker processes', () => {
     }
   });
 
-  test('one that is killed each time that it starts is an error', { skip: needsLinux, timeout }, async () => {
+  test('one that is killed at each start is an error', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();
     const client = connectAgent(agent.address);
     const stop = killStarting(Infinity);
@@ -124,7 +124,7 @@ describe('worker processes', () => {
     }
   });
 
-  test('one that has refused a wrong request does the next one', { skip: needsLinux, timeout }, async () => {
+  test('one that has refused a wrong request does the next request', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();
     const client = connectAgent(agent.address);
     try {
@@ -141,7 +141,8 @@ describe('worker processes', () => {
     }
   });
 
-  // MAX_JOBS in worker-process.ts: a runtime's sessions leak a little, and starting a process costs a quarter of a second.
+  // MAX_JOBS in worker-process.ts: a runtime's sessions leak a little memory, and starting a process costs a quarter of
+  // a second.
   test('each is replaced after 64 jobs', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();
     const client = connectAgent(agent.address);
@@ -149,7 +150,7 @@ describe('worker processes', () => {
     try {
       for (let job = 0; job <= 64; job++) {
         await measureOne(client, relu, runOptions, { ...protocol, warmupRuns: 0, runs: 1, minRuns: 1 });
-        // One that has been replaced may still be there for a moment.
+        // A replaced process may still exist for a moment.
         const before = pids[0];
         const now = measuringProcessesOf(process.pid);
         pids.push(now.find((pid) => pid !== before) ?? before);

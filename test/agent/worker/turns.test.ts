@@ -28,7 +28,7 @@ describe('turns', () => {
     assert.deepEqual(events, ['a starts', 'a ends', 'b starts', 'b ends', 'c starts', 'c ends']);
   });
 
-  test('tasks that may run beside others do, as many as allowed, and never beside one that may not', async () => {
+  test('tasks that may run beside others do so, as many as allowed, and never beside a task that must run alone', async () => {
     const turns = new Turns(2);
     const tasks = [true, true, true, false, true].map((beside) => ({ beside, ...controlledTask() }));
     const running = new Set<number>();
@@ -48,7 +48,7 @@ describe('turns', () => {
     }
     await Promise.all(all);
 
-    // The last one waits behind the one that runs alone, although it might have run beside those before that.
+    // The last task waits behind the one that runs alone, although it could run beside the first three.
     assert.deepEqual(seen, [[0, 1], [1, 2], [2], [3], [4]]);
   });
 
@@ -72,7 +72,7 @@ describe('turns', () => {
     assert.ok(sumMs > 15 && sumMs <= wallMs, `${sumMs} of ${wallMs} ms`);
   });
 
-  test('only those that wait are told so', async () => {
+  test('only tasks that wait are told so', async () => {
     const turns = new Turns(2);
     const waiting: string[] = [];
     await Promise.all(
@@ -113,7 +113,7 @@ describe('turns', () => {
     assert.equal(started, false);
   });
 
-  test('a crowd is sent away', async () => {
+  test('a task is refused where too many wait', async () => {
     const turns = new Turns(2);
     const first = controlledTask();
     const tasks = [turns.take(first.task)];

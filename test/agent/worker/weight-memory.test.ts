@@ -24,7 +24,7 @@ const half = benchmarkOf({
 describe('filling weights', { timeout: 120_000, skip: needsLinux }, () => {
   const agent = agentForSuite();
 
-  test('half a gigabyte of weights takes at most two and a half times that', async () => {
+  test('half a gigabyte of weights takes at most two and a half times as much memory', async () => {
     const how = { ...protocol, warmupRuns: 0, runs: 1 };
     const base = await measureOne(agent().client, relu, runOptions, how);
     const { outcome, peakMemoryBytes } = await measureOne(agent().client, half, runOptions, how);
@@ -34,7 +34,7 @@ describe('filling weights', { timeout: 120_000, skip: needsLinux }, () => {
     assert.ok((peakMemoryBytes - base.peakMemoryBytes) / weightBytes < 2.5);
   });
 
-  test('the peak of one measurement is not that of the next', async () => {
+  test('the peak memory of one measurement does not count for the next', async () => {
     const large = await measureOne(agent().client, half, runOptions, { ...protocol, warmupRuns: 0, runs: 1 });
     const small = await measureOne(agent().client, relu, runOptions, protocol);
 

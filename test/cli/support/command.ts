@@ -12,7 +12,7 @@ import { AS_STORED, ONCE } from './tiny-models.js';
 /** The command as it was built beside these tests. */
 export const MAIN = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
 
-/** Against hanging only; every test here takes a few seconds at most. */
+/** Only ends a test that hangs; every test here takes a few seconds at most. */
 export const deadline = { timeout: 120_000 };
 
 const POLL_MS = 20;
@@ -21,7 +21,7 @@ const POLL_MS = 20;
 export interface Ending {
   readonly stdout: string;
   readonly stderr: string;
-  /** null where a signal ended it. */
+  /** As a shell has it: 128 and the number of the signal where a signal ended the command. */
   readonly code: number;
 }
 
@@ -35,7 +35,7 @@ export interface Running {
 }
 
 export interface StartOptions {
-  /** Leave it to manifests and defaults what is measured more than once; see {@link measuringOnce}. */
+  /** Let manifests and defaults decide what is measured more than once; see {@link measuringOnce}. */
   readonly repeats?: boolean;
   /** Added to the workplace's environment; undefined removes. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -44,11 +44,11 @@ export interface StartOptions {
   /** Run as another user. */
   readonly uid?: number;
   readonly gid?: number;
-  /** A program, with its arguments, that becomes the command. */
+  /** A program, with its arguments, that starts the command by exec. */
   readonly through?: readonly string[];
 }
 
-/** A folder of its own for one test, in which commands run as a user without any history would run them. */
+/** A folder for one test. Commands run in it as for a user without any earlier files. */
 export interface Workplace {
   readonly folder: string;
   /** The place where commands keep measurements by default. */
@@ -65,14 +65,14 @@ export interface Workplace {
   run(args: readonly string[], options?: StartOptions): Promise<Ending>;
 }
 
-/** Variables that would make the command's surroundings differ from machine to machine. */
+/** Variables that would make the environment of commands differ between machines. */
 const FOREIGN = ['NODE_TEST_CONTEXT', 'NODE_OPTIONS', 'NO_COLOR', 'FORCE_COLOR'];
 
 const isForeign = (name: string): boolean => FOREIGN.includes(name) || name.startsWith('MLMODELSCOPE_');
 
 /**
- * Tests that run at the same time disturb what a command measures. Then it measures again, with pauses of seconds, and
- * in more processes. So a command measures each benchmark once, unless the test says otherwise.
+ * Tests that run at the same time disturb the measurements of a command. The command then measures again, with pauses
+ * of seconds and in more processes. So a command measures each benchmark once, unless the test says otherwise.
  */
 export function measuringOnce(args: readonly string[], { repeats = false }: StartOptions = {}): readonly string[] {
   const [command = '', subcommand = ''] = args;
@@ -125,7 +125,7 @@ export async function workplace(t: Lifetime): Promise<Workplace> {
       for (;;) {
         const match = pattern.exec(stdout) ?? pattern.exec(stderr);
         if (match !== null) return match;
-        if (child.exitCode !== null) assert.fail(`ended without a word of ${pattern}:\n${stdout}${stderr}`);
+        if (child.exitCode !== null) assert.fail(`ended without output that matches ${pattern}:\n${stdout}${stderr}`);
         await setTimeout(POLL_MS);
       }
     };

@@ -30,7 +30,7 @@ async function manifestOf(
   return place.write(`${name}.yml`, JSON.stringify(manifest));
 }
 
-/** 4 by 4 pixels to {@link LABELS}. */
+/** Manifest of a classifier of 4 by 4 pixels, with {@link LABELS}. */
 export async function classifierManifest(place: Workplace): Promise<string> {
   await place.write('labels.txt', LABELS.join('\n'));
   const steps = [{ decode: {} }, { resize: { height: 4, width: 4 } }, { normalize: { mean: 128, scale: 64 } }];
@@ -47,7 +47,7 @@ export async function classifierManifest(place: Workplace): Promise<string> {
   });
 }
 
-/** Tokens to classes of the last one, or to logits without steps. */
+/** Manifest of a model of tokens, whose output is as the steps make it; without steps, it is logits. */
 export function tokensManifest(place: Workplace, steps?: readonly object[]): Promise<string> {
   return manifestOf(place, 'tokens', TOKENS, {
     inputs: [{ layer_name: 'tokens', element_type: 'int64', dimensions: ['batch', 'words'] }],
@@ -57,7 +57,10 @@ export function tokensManifest(place: Workplace, steps?: readonly object[]): Pro
   });
 }
 
-/** Manifest of a model that returns its inputs: a test sets the outputs of a detector or segmenter. The first output has the steps. */
+/**
+ * Manifest of a model that returns its inputs, so that a test sets the outputs of a detector or segmenter. The first
+ * output has the steps.
+ */
 export function echoManifest(
   place: Workplace,
   name: string,

@@ -24,19 +24,19 @@ export const needsTerminal =
 export interface OnTerminal {
   /** Everything that the terminal got. */
   output(): string;
-  /** As typed on the keyboard. */
+  /** Sends keys as if typed on the keyboard. */
   type(keys: string): void;
   /** Resolves when output has a match. */
   shows(pattern: RegExp): Promise<void>;
   readonly ended: Promise<void>;
 }
 
-/** As one word of a shell's line. */
+/** Quotes a word for a shell. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Runs `mlmodelscope ARGS` on a terminal of 24 lines and so many columns. */
+/** Runs `mlmodelscope ARGS` on a terminal of 24 lines and this number of columns. */
 export function onTerminal(
   t: TestContext,
   place: Workplace,

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { type Report, reportSchema } from '../../../plugins/dlbricks/report/report-schema.js';
 import type { Ending } from './command.js';
 
-/** The one JSON document that standard output has to be; anything else fails. */
+/** The JSON document on standard output; fails where standard output has anything else. */
 export function reportIn({ stdout }: Pick<Ending, 'stdout'>): Report {
   return reportSchema.parse(JSON.parse(stdout));
 }
 
-/** A report's findings on models, without the time that this very command took. */
+/** A report's findings on models, without the time that the command itself took. */
 export function findingsIn(ending: Pick<Ending, 'stdout'>) {
   const { summary, models, ...rest } = reportIn(ending);
   return {
@@ -17,7 +17,7 @@ export function findingsIn(ending: Pick<Ending, 'stdout'>) {
   };
 }
 
-/** How many measurements a command said that it takes, and how many it found in the store. */
+/** The numbers of a plan on standard error: measurements to take, and those found in the store. */
 export function planIn({ stderr }: Ending): { readonly toMeasure: number; readonly known: number } {
   const said = /(?<toMeasure>\d+) measurements? to take, (?<known>\d+) known already/.exec(stderr)?.groups;
   assert(said !== undefined, `no plan on standard error:\n${stderr}`);

@@ -3,14 +3,14 @@ const SEQUENCE = /^\u001b\[(?<parameter>\??\d*)(?<final>[A-Za-z])/;
 
 /** The content of a terminal after some output, and its earlier content. */
 export interface Screen {
-  /** All lines, those that have scrolled away too; without blanks at their ends. */
+  /** All lines, also those that have scrolled away, without blanks at their ends. */
   readonly lines: readonly string[];
   readonly cursorShown: boolean;
 }
 
 /**
- * Plays output as a terminal of so many columns does. Anything that it does not know fails, so that no sequence slips in
- * unnoticed.
+ * Interprets output as a terminal of this number of columns does. An unknown sequence is an error, so that none is
+ * overlooked.
  */
 export function screenOf(output: string, columns: number): Screen {
   const rows: string[][] = [[]];

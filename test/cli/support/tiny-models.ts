@@ -12,7 +12,7 @@ export const ONCE = ['--repeat-limit', '0'] as const;
 /** Takes no measurement again, stored or new, on a machine that may be busy. */
 export const AS_STORED = ['--remeasure', 'none'] as const;
 
-/** The same for the settings of a manifest, which `evaluate` goes by. */
+/** The same for the settings of a manifest, which `evaluate` uses. */
 export const MEASURED_ONCE = { repeat_limit: 0, remeasure: 'none' } as const;
 
 /** Makes every layer a brick of its own, for tests that count bricks. */
@@ -37,8 +37,8 @@ function node(operator: string, inputs: readonly string[], output: string): Node
 }
 
 /**
- * x ─► operator ─► operator ─► … ─► y, all float32 of the same shape. An operator of another domain is `domain:Operator`;
- * no runtime has one of the domain `no.runtime`.
+ * x ─► operator ─► operator ─► … ─► y, all float32 of the same shape. An operator of another domain is
+ * `domain:Operator`; no runtime has an operator of the domain `no.runtime`.
  *
  * @param dims of every value; by default a batch of 8 numbers each
  */
@@ -50,7 +50,7 @@ export function chain(operators: readonly string[], dims: readonly Dimension[] =
   return encode({ nodes, inputs: ['x'], outputs: ['y'], types });
 }
 
-/** A model of five layers. At a granularity of 2, its second brick takes 256 MiB, and what enters and leaves it is small. */
+/** A model of five layers. At a granularity of 2, its second brick takes 256 MiB; its inputs and outputs are small. */
 export function largeInside(): Uint8Array {
   const nodes = [
     node('Relu', ['x'], 'v1'),
@@ -71,7 +71,7 @@ export function largeInside(): Uint8Array {
 /** Four layers, three of them different. */
 export const FOUR_LAYERS = ['Relu', 'Sigmoid', 'Relu', 'Tanh'] as const;
 
-/** As many different bricks. */
+/** Operators whose layers are all different bricks. */
 export const MANY_OPERATORS =
   'Relu Sigmoid Tanh Exp Abs Neg Softplus Softsign Elu Selu LeakyRelu HardSigmoid Sin Cos Atan Floor Ceil Erf Sign Round'.split(
     ' ',
@@ -88,12 +88,12 @@ export const TINY_EVALUATION = {
   protocol: { warmup_runs: 1, runs: 5, min_runs: 5 },
 } as const;
 
-/** The same of {@link MANY_OPERATORS} in many.onnx. */
+/** The same evaluation of {@link MANY_OPERATORS} in many.onnx. */
 export const MANY_BRICKS = { ...TINY_EVALUATION, name: 'many', models: ['many.onnx'] } as const;
 
 /**
- * Every layer runs by itself, and the whole does not: three exponentials make an index of at least 4 (from -1 up), and
- * there are 3 rows.
+ * Every layer runs by itself, but the whole model does not: three exponentials of inputs from -1 up make an index of at
+ * least 4, and there are 3 rows.
  */
 export function failsOnlyAsAWhole(): Uint8Array {
   const float = (dims: readonly Dimension[]): DeclaredType => ({ elementType: 'float32', dims });

@@ -20,7 +20,7 @@ export function accessOf(tokens: readonly RoleToken[]): string {
   return JSON.stringify({ tokens: entries });
 }
 
-/** A file that only its owner may change, with any mask of this process. */
+/** Writes a file that only its owner may change, for any umask of this process. */
 export async function writeAccessFile(place: Workplace, text: string): Promise<string> {
   const path = await place.write('access.yml', text);
   await chmod(path, 0o600);

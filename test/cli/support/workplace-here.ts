@@ -23,7 +23,7 @@ async function among<T>(env: NodeJS.ProcessEnv, folder: string, run: () => Promi
   }
 }
 
-/** Runs a command line in this process, as if its output went to files, or is shown in so many columns. */
+/** Runs a command line in this process, as if its output went to files or to a display of this number of columns. */
 async function runHere(args: readonly string[], columns?: number): Promise<Ending> {
   let [stdout, stderr] = ['', ''];
   const errStream = new Writable({
@@ -45,8 +45,9 @@ async function runHere(args: readonly string[], columns?: number): Promise<Endin
 }
 
 /**
- * A workplace whose commands run in this process, for tests of what a command says and does. A process takes half a
- * second of processor time to start. The traits of a process (signals, streams, its end) are tested with {@link workplace}.
+ * A workplace whose commands run in this process, for tests of the output and the effects of a command. A process takes
+ * half a second of processor time to start. The traits of a process (signals, streams, its end) are tested with
+ * {@link workplace}.
  */
 export async function workplaceHere(t: Lifetime, { columns }: { readonly columns?: number } = {}): Promise<Workplace> {
   const place = await workplace(t);

@@ -13,7 +13,7 @@ export interface RegistryServerOptions {
   readonly security?: ServerSecurity;
 }
 
-/** A server with nothing but the registries, and a client of it where it speaks plain text. */
+/** A server with only the registries, and a client for it, without TLS. */
 export async function registryServer(t: TestContext, options: RegistryServerOptions = {}) {
   const { port = 0, leaseMs, security = {} } = options;
   const directory = createDirectory(leaseMs === undefined ? {} : { leaseMs });

@@ -16,7 +16,7 @@ import { obedient, scripted, untilStopped } from '../../server/scripted-evaluati
 const ID = 'evaluation-1';
 const MINUTE_MS = 60_000;
 
-/** Says one thing, and then nothing for as long as it runs. */
+/** Sends one event, then nothing until it is stopped. */
 const silent = scripted(async function* (_request, context) {
   yield { kind: 'note', level: 'info', message: 'measuring' };
   await untilStopped(context);
@@ -37,7 +37,7 @@ async function serve(t: TestContext, store: ResultStore, evaluation: Evaluation,
   return { address: server.address, close };
 }
 
-/** Follows an evaluation up to a long silence, in which the server goes away. */
+/** Follows an evaluation until the server stops, after a long time without events. */
 async function followIntoOutage(t: TestContext) {
   const store = await openMemoryStore();
   const { address, close } = await serve(t, store, silent);
@@ -55,7 +55,7 @@ async function followIntoOutage(t: TestContext) {
   return { store, address, clock, events, next };
 }
 
-/** Lets time pass until a promise is settled, in large steps: an attempt to connect takes its own, real time. */
+/** Advances the clock in large steps until a promise is settled; an attempt to connect takes real time. */
 async function pass(clock: FakeClock, until: Promise<unknown>): Promise<void> {
   let isSettled = false;
   until.then(
@@ -69,7 +69,7 @@ async function pass(clock: FakeClock, until: Promise<unknown>): Promise<void> {
 }
 
 describe('following an evaluation', { timeout: 60_000 }, () => {
-  it('goes on with a server that is restarted, however long nothing was heard before', async (t) => {
+  it('continues with a server that is restarted, also after a long time without events', async (t) => {
     const { store, address, clock, events, next } = await followIntoOutage(t);
     while (clock.sleeping === 0) await setTimeout(10);
     await serve(t, store, obedient, Number(address.split(':').at(-1)));
@@ -81,7 +81,7 @@ describe('following an evaluation', { timeout: 60_000 }, () => {
     assert.deepEqual(kinds, ['waiting', 'started', 'done']);
   });
 
-  it('gives up when the server stays away for more than a minute', async (t) => {
+  it('gives up when the server does not answer for more than a minute', async (t) => {
     const { clock, next } = await followIntoOutage(t);
     const goneMs = clock.now();
     await pass(clock, next);

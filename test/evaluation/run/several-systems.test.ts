@@ -14,7 +14,7 @@ import { scripted, untilStopped } from '../../server/scripted-evaluation.js';
 
 const MODELS = 8;
 
-/** Measures some models, and estimates that the evaluation's model takes as long as the mean of them. */
+/** Measures some models; their mean latency is the estimate for the evaluation's model. */
 const measuring = scripted(async function* (_request, { agent, signal }) {
   const requests = requestsFor(MODELS);
   yield { kind: 'planned', summary: 'some models', known: 0, toMeasure: MODELS };
@@ -94,7 +94,7 @@ const notesIn = (events: readonly PluginEvent[]): readonly string[] =>
 describe('an evaluation on each system', () => {
   const each = { manifest: { agents: 'one', placement: 'each' } };
 
-  it('has a result of its own for each, from one command', async () => {
+  it('has a result for each system, from one command', async () => {
     const events = await eventsOn(
       { 'a:1': machine('fast', 1), 'b:1': machine('slow', 3), 'a:2': machine('fast', 9) },
       each,
@@ -117,7 +117,7 @@ describe('an evaluation on each system', () => {
     assert.equal(resultIn(events).partial, false);
   });
 
-  it('shows the progress of all as one, and says what is of which', async () => {
+  it('combines the progress of all systems, and names the system of each note', async () => {
     const events = await eventsOn({ 'a:1': machine('fast', 1), 'b:1': machine('slow', 3) }, each);
     const measured = events.flatMap((event) => (event.kind === 'measuring' ? [event] : []));
     assert.deepEqual([measured.at(-1)?.done, measured.at(-1)?.total], [2 * MODELS, 2 * MODELS]);
@@ -139,7 +139,7 @@ describe('an evaluation on each system', () => {
     ]);
   });
 
-  it('shares the work of each among the agents of a system, where they are asked for', async () => {
+  it('shares the work on each system among its agents, where all agents are asked for', async () => {
     const agents = { 'a:1': machine('fast', 1), 'b:1': machine('slow', 3), 'a:2': machine('fast', 1) };
     const events = await eventsOn(agents, { manifest: { agents: 'all', placement: 'each' } });
     assert.deepEqual(
@@ -150,7 +150,7 @@ describe('an evaluation on each system', () => {
     assert.ok(notesIn(events).some((note) => /^fast: 2 machines differ by 0\.0 %/.test(note)));
   });
 
-  it('leaves the results of the others where a system fails, and says why', async () => {
+  it('keeps the results of the others where a system fails, and says why it fails', async () => {
     const events = await eventsOn({ 'a:1': machine('fast', 1), 'b:1': breaking('broken'), 'c:1': dead }, each);
     const { systems } = systemsIn(events);
     assert.deepEqual(
@@ -165,7 +165,7 @@ describe('an evaluation on each system', () => {
     assert.ok(notesIn(events).includes('the agent at c:1 is left out: nobody answers'));
   });
 
-  it('fails where all systems do, with the reason of each', async () => {
+  it('fails where all systems fail, with the reason of each', async () => {
     const events = await eventsOn({ 'a:1': breaking('one'), 'b:1': breaking('two') }, each);
     const message = 'one: the plug is out\ntwo: the plug is out';
     assert.deepEqual(events.at(-1), { kind: 'failed', code: 'unavailable', message });
@@ -176,7 +176,7 @@ describe('an evaluation on each system', () => {
     });
   });
 
-  it('is cancelled on all of them', async () => {
+  it('is cancelled on all systems', async () => {
     const controller = new AbortController();
     let working = 0;
     const patient = scripted(async function* (_request, context) {
@@ -196,7 +196,7 @@ describe('an evaluation on each system', () => {
 describe('an evaluation that identical machines share', () => {
   const fast = () => ({ 'a:1': machine('fast', 1), 'a:2': machine('fast', 1), 'a:3': machine('fast', 1) });
 
-  it('has the result of one system, of which it takes that with most agents', async () => {
+  it('has the result of one system, the system with most agents', async () => {
     const agents = { 'b:1': machine('slow', 3), ...fast() };
     const events = await eventsOn(agents, { manifest: { agents: 'all' } });
     assert.deepEqual(resultIn(events), { result: { latencyMs: 1 }, partial: false });
@@ -204,7 +204,7 @@ describe('an evaluation that identical machines share', () => {
     assert.equal(notesIn(events)[0], '3 agents with fast and fake 1.0.0: a:1, a:2, a:3');
   });
 
-  it('takes as many as are asked for, and says where there are fewer', async () => {
+  it('takes as many agents as asked for, and says where there are fewer', async () => {
     const agents = fast();
     await eventsOn(agents, { manifest: { agents: 2 } });
     assert.equal(agents['a:3'].measured.length, 0);
@@ -213,13 +213,13 @@ describe('an evaluation that identical machines share', () => {
     assert.equal(note, '3 agents (of 5 that were asked for) with fast and fake 1.0.0: a:1, a:2, a:3');
   });
 
-  it('ends in full where one of them breaks', async () => {
+  it('has a complete result where one of the machines breaks', async () => {
     const events = await eventsOn({ ...fast(), 'a:4': breaking('fast') }, { manifest: { agents: 'all' } });
     assert.deepEqual(resultIn(events), { result: { latencyMs: 1 }, partial: false });
     assert.ok(notesIn(events).includes('the agent at a:4 is left out, the others do its work: the plug is out'));
   });
 
-  it('is taken as one machine where the submission asks for one, whatever the manifest says', async () => {
+  it('runs on one machine where the submission asks for one, also where the manifest asks for all', async () => {
     const agents = fast();
     const asked = { ...submission({ agents: 'all' }), agents: { most: 1, placement: 'spread' } as const };
     const run = {
@@ -239,7 +239,7 @@ describe('an evaluation that identical machines share', () => {
 });
 
 describe('systems that look alike', () => {
-  it('are named by what they differ in', async () => {
+  it('are named by the property in which they differ', async () => {
     const cores = { ...machine('fast', 1) };
     const more = withCores(machine('fast', 1), 64);
     const events = await eventsOn({ 'a:1': cores, 'b:1': more }, { manifest: { placement: 'each' } });

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** Something to put into an archive. */
+/** A file or link in an archive. */
 export interface ArchiveEntry {
   readonly name: string;
   readonly content?: Uint8Array | string;

@@ -4,20 +4,20 @@ import type { AddressInfo } from 'node:net';
 import type { Lifetime } from '../../support/lifetime.js';
 import type { Authority } from '../../rpc/support/certificates.js';
 
-/** A server of files over TLS, as people put models up. */
+/** A file server over TLS, as for published models. */
 export interface FileServer {
   readonly origin: string;
   /** HOST:PORT as paths of fetched files have it. */
   readonly place: string;
   /** Content by path; may be changed. */
   readonly files: Map<string, Uint8Array>;
-  /** Paths whose connection breaks, once each, after so many bytes. */
+  /** Paths whose connection breaks once, with the number of bytes after which it breaks. */
   readonly breaks: Map<string, number>;
   /** Requests so far: path and headers. */
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders }[];
 }
 
-/** Starts a server on loopback that answers for ranges; it ends with the test. */
+/** Starts a server on loopback that supports range requests; it ends with the test. */
 export async function fileServer(t: Lifetime, { identity }: Authority): Promise<FileServer> {
   const files = new Map<string, Uint8Array>();
   const breaks = new Map<string, number>();

@@ -23,8 +23,8 @@ export function md5(content: Uint8Array | string): string {
 /**
  * A manifest in the style of the platform's repositories.
  *
- * @param model what is under its key `model`
- * @param version of ONNX Runtime, as it is constrained
+ * @param model the lines under its key `model`
+ * @param version the version constraint on ONNX Runtime
  */
 export function olderManifest(model: string, version = '>=1.0.0', name = 'Tiny-Net v1'): string {
   return `name: ${name} # name of your model

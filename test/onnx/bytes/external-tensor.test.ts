@@ -17,7 +17,7 @@ describe('a model in memory may not have external data in', () => {
     });
   }
 
-  test('its training info, which is left out', () => {
+  test('except its training info, which is left out', () => {
     const { graph: read } = parseModel(modelWithTrainingInfo('w.bin'), 'm.onnx');
     assert.deepEqual(
       read.nodes.map(({ opType }) => opType),
@@ -26,7 +26,7 @@ describe('a model in memory may not have external data in', () => {
   });
 });
 
-test('a model that keeps its values itself has no external tensor, however many it has', () => {
+test('a model that contains all its values has no external tensor', () => {
   const branch = graph({ node: [node('Add', ['x', 'w'], ['b'])], initializer: [floats('w', [1])] });
   const list = attribute('list', { tensors: [floats('', [1]), floats('', [2])], ints: [1n], floats: [1] });
   const nodes = [

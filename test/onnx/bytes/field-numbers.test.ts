@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { FIELDS, type MessageName } from '../../../src/onnx/bytes/field-numbers.js';
 
-/** Numbers of the fields of each message of a .proto file, by their names as generated code has them. */
+/** The field numbers of each message of a .proto file, by the field names of the generated code. */
 function fieldsIn(proto: string): Readonly<Record<string, Readonly<Record<string, number>>>> {
   const messages: Record<string, Record<string, number>> = {};
   // Blocks that are open: messages by their names, others (oneof, enum) as undefined.
@@ -25,7 +25,7 @@ function fieldsIn(proto: string): Readonly<Record<string, Readonly<Record<string
 
 test('field numbers are those of proto/onnx', () => {
   const published = fieldsIn(readFileSync(new URL('../../../../proto/onnx/onnx.proto', import.meta.url), 'utf8'));
-  // The reader of the file finds what it should: the first and the last message, nested ones, and fields in a oneof.
+  // fieldsIn finds the first and the last message, nested messages, and fields in a oneof.
   assert.equal(published['ModelProto']?.['irVersion'], 1);
   assert.equal(published['TensorShapeProto.Dimension']?.['dimParam'], 2);
   assert.equal(published['FunctionProto']?.['overload'], 13);

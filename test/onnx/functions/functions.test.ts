@@ -58,7 +58,7 @@ describe('parameters', () => {
   test('the function has a default', async () => {
     assert.deepEqual(await resultOf(withFunctions([call('leaky', ['x'], ['y'])], [leaky])), [-2, -1, 2, 4]);
   });
-  test('without either the operator has its own default', async () => {
+  test('without either, the operator uses its own default', async () => {
     const own = fn('own', { ...leaky, name: 'own', attributeProto: [], attribute: ['slope'] });
     const result = await resultOf(withFunctions([call('own', ['x'], ['y'])], [own]));
     assert.deepEqual(
@@ -91,7 +91,7 @@ test('an optional input that the call leaves out is absent inside', async () => 
   assert.deepEqual(await resultOf(withFunctions([call('clip', ['x'], ['y'])], [clip])), [-4, -2, 2, 4]);
 });
 
-test('an output that the call leaves out is made all the same where another output needs it', async () => {
+test('an output that the call leaves out is still computed if another output needs it', async () => {
   const pair = fn('pair', {
     input: ['a'],
     output: ['b', 'c'],
@@ -134,7 +134,7 @@ test('functions inside of subgraphs, and subgraphs inside of functions, are inli
   assert.deepEqual((await runModel(written, { x, c: bool(false) })).y, [-1, -0.5, 2, 4]);
 });
 
-test('names in the model that look like ours are kept apart', () => {
+test('names in the model that look like generated names do not collide with them', () => {
   const bytes = withFunctions(
     [node('Relu', ['x'], ['call0/h']), call('twice', ['call0/h'], ['y'])],
     [fn('twice', { input: ['a'], output: ['b'], node: [node('Relu', ['a'], ['h']), node('Neg', ['h'], ['b'])] })],
@@ -155,7 +155,7 @@ describe('a function that cannot be inlined is refused by name', () => {
       /opset 13 of ai\.onnx.*uses 17/,
     ],
     ['it has too few inputs', [fn('f', { ...leaky, name: 'f', input: [] })], /takes 0 inputs/],
-    ['it returns its input', [fn('f', { input: ['a'], output: ['a'] })], /also another one/],
+    ['it returns its input', [fn('f', { input: ['a'], output: ['a'] })], /two inputs or outputs of the same name/],
     ['it makes no output', [fn('f', { input: ['a'], output: ['b'] })], /no node that makes its output "b"/],
     ['there are two of the same name', [leaky, leaky], /defines a function twice/],
     [

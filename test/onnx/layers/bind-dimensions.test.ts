@@ -29,7 +29,7 @@ describe('sizes', () => {
   test('the first dimension is the batch', () => assert.deepEqual(bound([['whatever', 3]], {}, 8), [[8, 3]]));
   test('also where it has no name', () => assert.deepEqual(bound([['', 3]], {}, 8), [[8, 3]]));
   test('a size of 0 is possible', () => assert.deepEqual(bound([['N', 'past']], { past: 0 }, 1), [[1, 0]]));
-  test('an expression follows from the dimensions that it is made of, wherever they are', () => {
+  test('an expression is computed from the dimensions in it, in any input', () => {
     const inputs = [
       ['N', 'past'],
       ['N', 'past + 1'],
@@ -46,7 +46,7 @@ describe('sizes', () => {
   test('a name with an operator in it is a name', () => {
     assert.deepEqual(bound([['N', 'dim-1', 'C++']], { 'dim-1': 5, 'C++': 6 }, 1), [[1, 5, 6]]);
   });
-  test('a dimension that only an expression names can be given', () => {
+  test('a dimension that occurs only in an expression can be bound', () => {
     assert.deepEqual(bound([['N', 'past + 1']], { past: 0 }, 1), [[1, 1]]);
   });
   test('the symbol of the batch is the batch everywhere', () => {
@@ -65,7 +65,7 @@ describe('sizes', () => {
       ],
     );
   });
-  test('other values follow, and keep what is not known', () => {
+  test('other values get the sizes as well, and keep unknown dimensions', () => {
     const model = modelOf([value('x', ['N', 4])], [value('h', ['N', 'unknown', ''])], [value('y', ['N', 4])]);
     const { types } = bindDimensions(model, new Map(), { batch: 2 }).graph;
     assert.deepEqual(types.get('h')?.dims, [2, 'unknown', '']);
@@ -76,11 +76,11 @@ describe('sizes', () => {
     bindDimensions(model, new Map(), { batch: 2 });
     assert.deepEqual(model.graph.types.get('x')?.dims, ['N', 4]);
   });
-  test('a fixed batch that is the asked one is fine', () => assert.deepEqual(bound([[4, 3]], {}, 4), [[4, 3]]));
+  test('a fixed batch that equals the requested one is fine', () => assert.deepEqual(bound([[4, 3]], {}, 4), [[4, 3]]));
   test('a fixed batch is fine where none was requested', () => assert.deepEqual(bound([[4, 3]], {}, 1), [[4, 3]]));
 });
 
-describe('what cannot be bound', () => {
+describe('dimensions that cannot be bound', () => {
   const wrong: [what: string, () => unknown, RegExp][] = [
     [
       'an input with a symbol left',
@@ -88,7 +88,7 @@ describe('what cannot be bound', () => {
       /^m\.onnx: the size of a dimension is not known: "T" \(of input "x0"\)\. Give it with --dimension T=SIZE, .*manifest/,
     ],
     [
-      'inputs with several symbols left: all of them at once, each once, as a shell takes them',
+      'inputs with several symbols left: the message names all of them, each once, quoted for a shell',
       () =>
         bound(
           [
@@ -102,7 +102,7 @@ describe('what cannot be bound', () => {
       /"T" \(of input "x0", "x1"\), .*with --dimension T=SIZE --dimension 'it'\\''s=SIZE' .*--dimension past_len=SIZE/,
     ],
     [
-      'an expression that is no size',
+      'an expression that does not give a size',
       () =>
         bound(
           [
@@ -112,7 +112,7 @@ describe('what cannot be bound', () => {
           { T: 4 },
           1,
         ),
-      /dimension "T - 5" is no size/,
+      /dimension "T - 5" does not give a whole number from 0 up/,
     ],
     [
       'an input with an unnamed dimension',
@@ -120,7 +120,7 @@ describe('what cannot be bound', () => {
       /input "x0": dimension 1 has neither a size nor a name/,
     ],
     [
-      'a binding that nothing carries',
+      'a binding for an unknown dimension',
       () => bound([['N', 'T']], { S: 1 }, 1),
       /no dimension called "S"; it has "N", "T"/,
     ],

@@ -12,7 +12,7 @@ const canonical = (options?: QuantizedConvOptions): Model => {
   return withCanonicalQuantization(parseModel(quantizedConv(options), 'model'));
 };
 
-/** Values of an initializer, as the bytes that they are. */
+/** The bytes of an initializer's values. */
 function bytesOf({ graph: { initializers } }: Model, name: string): readonly number[] {
   const tensor = initializers.get(name);
   assert.ok(tensor?.data.kind === 'inline', name);
@@ -32,7 +32,7 @@ function scalesOf(given: Model): ReadonlyMap<string, number> {
 }
 
 describe('scales', () => {
-  test('of equal value are one constant, whatever an exporter calls them', () => {
+  test('of equal value become one constant, regardless of their names', () => {
     const { nodes, initializers } = canonical().graph;
     assert.ok(initializers.has('y_scale') && !initializers.has('p_scale'));
     assert.deepEqual(
@@ -55,13 +55,13 @@ describe('scales', () => {
     assert.deepEqual([...withCanonicalQuantization(parseModel(bytes, 'm')).graph.initializers.keys()], ['s1', 's2']);
   });
 
-  test('are made up so that a bias has the product of what its operator multiplies', () => {
+  test('are made up so that the scale of a bias is the product of the scales that its operator multiplies', () => {
     const scales = scalesOf(parseModel(quantizedConv(), 'model'));
     const [x = NaN, w = NaN, b] = ['x_scale', 'w_scale', 'b_scale'].map((name) => scales.get(name));
     assert.equal(b, x * w);
   });
 
-  test('are made up different where they are different constants', () => {
+  test('are made up differently for different constants', () => {
     const scales = scalesOf(parseModel(quantizedConv(), 'model'));
     assert.equal(new Set(scales.values()).size, 4);
   });
@@ -85,7 +85,7 @@ describe('scales', () => {
 });
 
 describe('zero points', () => {
-  test('are those of their class: the least value, zero, the middle, or any other', () => {
+  test('become the representative of their class: the least value, the middle, or any other', () => {
     const classOf = (zeroPoint: number): readonly number[] => bytesOf(canonical({ zeroPoint }), 'y_zero');
     assert.deepEqual([0, 128].map(classOf), [[0], [128]]);
     assert.deepEqual(classOf(7), classOf(113));
@@ -93,8 +93,8 @@ describe('zero points', () => {
     assert.notDeepEqual(classOf(7), classOf(128));
   });
 
-  test('are written into memory of their own, also where the model came in a Buffer', () => {
-    // A small Buffer is a part of memory that many share, and so is the model's zero point.
+  test('are written into new memory, also if the model is in a Buffer', () => {
+    // Small Buffers share one block of memory. The model's zero point is in such a Buffer.
     const others = Buffer.from('the memory of others, which keeps what it has');
     const before = others.toString();
     const file = Buffer.from(quantizedConv({ zeroPoint: 7 }));
@@ -105,11 +105,11 @@ describe('zero points', () => {
     assert.equal(others.toString(), before);
   });
 
-  test('of signed weights are zero where they were', () => {
+  test('of signed weights stay zero', () => {
     assert.deepEqual(bytesOf(canonical(), 'w_zero'), new Array(8).fill(0));
   });
 
-  test('say nothing of what was calibrated, so that two calibrations are one graph', () => {
+  test('do not depend on the calibration, so that two calibrations give one graph', () => {
     const [one, other] = [
       { zeroPoint: 7, scale: 0.02 },
       { zeroPoint: 99, scale: 0.013 },
@@ -117,7 +117,7 @@ describe('zero points', () => {
     assert.equal(one, other);
   });
 
-  test('packed two in a byte are the middle of their type', () => {
+  test('packed two in a byte become the middle of their type', () => {
     const bytes = model(
       {
         input: [value('w', [2, 2], 'uint4')],

@@ -13,7 +13,7 @@ import { attribute, floats, graph, graphAttribute, integers, model, node, tensor
 import { bool, float32, runModel } from '../run-model.js';
 
 const X = [0.25, -1.5, 3, 0.5];
-/** Weights that no formula book has. */
+/** Weights that do not occur in known formulas. */
 const WEIGHTS = { a: [1.1, 2.3, 3.7, 4.9], b: [-0.7, 0.9, 1.3, -2.1], c: [5.3, -6.1, 7.7, 8.3] };
 
 function constant(name: string, values: number[]): NodeProto {
@@ -26,7 +26,7 @@ function branch(rest: Partial<GraphProto>): GraphProto {
 
 const negating = branch({ node: [node('Neg', ['x'], ['out'])] });
 
-/** A model that hands x to one of two branches. */
+/** A model that passes x to one of two branches. */
 function conditional(
   thenBranch: GraphProto,
   elseBranch: GraphProto,
@@ -42,7 +42,7 @@ function conditional(
   return parseModel(bytes, 'conditional');
 }
 
-/** y of both ways through a conditional model. */
+/** The output y of a conditional model, for both values of `flag`. */
 async function results(conditionalModel: Model): Promise<(number[] | undefined)[]> {
   const bytes = encodeModelToBytes(conditionalModel);
   const run = async (flag: boolean) => (await runModel(bytes, { x: float32(X), flag: bool(flag) }))['y'];
@@ -54,7 +54,7 @@ function hasInNodes({ graph: { nodes } }: Model, values: readonly number[]): boo
   return bytes.includes(Buffer.from(Float32Array.from(values).buffer));
 }
 
-/** Hoists, checks that the results stay, and that of these weights none is in a node any more. */
+/** Hoists weights. Checks that the results stay the same, and that none of `weights` is left in a node. */
 async function hoisted(before: Model, weights: readonly (readonly number[])[]): Promise<Model> {
   const after = hoistSubgraphWeights(before);
   assert.deepEqual(await results(after), await results(before));
@@ -98,7 +98,7 @@ describe('hoisting weights out of subgraphs', () => {
     );
   });
 
-  test('branches that call their weights the same keep them apart', async () => {
+  test('weights with the same name in two branches stay separate', async () => {
     const multiply = (weight: number[]): GraphProto =>
       branch({ initializer: [floats('w', weight, [1, 4])], node: [node('Mul', ['x', 'w'], ['out'])] });
 
@@ -128,7 +128,7 @@ describe('hoisting weights out of subgraphs', () => {
     await hoisted(conditional(outer, negating), [WEIGHTS.a, WEIGHTS.b, WEIGHTS.c]);
   });
 
-  test('the body of a Loop gives its weights away and keeps its inputs, also one that is called as a weight', async () => {
+  test('the body of a Loop loses its weights and keeps its inputs, also an input with the name of a weight', async () => {
     const body = graph({
       input: [value('i', [], 'int64'), value('keep', [], 'bool'), value('w', [1, 4])],
       initializer: [floats('k', WEIGHTS.b, [1, 4])],
@@ -159,7 +159,7 @@ describe('hoisting weights out of subgraphs', () => {
     assert.deepEqual(hoistSubgraphWeights(before), before);
   });
 
-  test('the new names are not taken by anything, at any depth', async () => {
+  test('new names do not collide with existing names at any depth', async () => {
     const before = conditional(
       branch({
         node: [
@@ -187,7 +187,7 @@ describe('hoisting weights out of subgraphs', () => {
   });
 });
 
-describe('the empty name stands for what is absent', () => {
+describe('the empty name means that a value is absent', () => {
   const nameless = [floats('', [1.1, 2.3, 3.7, 4.9], [1, 4]), floats('', [5.5], [])];
   const clipping = branch({
     node: [

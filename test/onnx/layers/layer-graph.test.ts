@@ -26,7 +26,7 @@ function integersOf(...values: number[]): InferredValue {
 }
 
 describe('layers', () => {
-  test('are the nodes whose result depends on what is fed, in their order', () => {
+  test('are the nodes whose result depends on the fed inputs, in their order', () => {
     const weights = { initializer: [floats('w', [1, 2, 3, 4], [1, 4])], ...typed('scaled', 'a') };
     const nodes = [node('Abs', ['x'], ['a']), node('Neg', ['w'], ['scaled']), node('Add', ['a', 'scaled'], ['y'])];
     const of = layerGraph(parsed(nodes, weights));
@@ -39,7 +39,7 @@ describe('layers', () => {
     assert.ok(!of.types.has('scaled'));
   });
 
-  test('are random values, though nothing is fed to them, and the dequantization of weights', () => {
+  test('include random values, which depend on no fed input, and the dequantization of weights', () => {
     const random = [node('RandomNormalLike', ['w'], ['r']), node('Add', ['x', 'r'], ['y'])];
     const rest = { initializer: [floats('w', [1, 2, 3, 4], [1, 4])], ...typed('r') };
     assert.deepEqual(operators(parsed(random, rest)), ['RandomNormalLike', 'Add']);
@@ -61,7 +61,7 @@ describe('layers', () => {
     assert.deepEqual(of.layers.map(readNames), [['is', 'x', 'w']]);
   });
 
-  test('take shapes, but what follows from shapes alone is a constant as well', () => {
+  test('include nodes that compute with shapes, but values that follow from shapes alone are constants as well', () => {
     const nodes = [
       node('Shape', ['x'], ['shape']),
       node('Gather', ['shape', 'last'], ['width']),
@@ -88,7 +88,7 @@ describe('layers', () => {
     });
   });
 
-  test('that choose by what is fed give no constant, though a runtime saw what came out', () => {
+  test('whose content depends on the fed inputs give no constant, even if a runtime reports their content', () => {
     const nodes = [node('ArgMax', ['x'], ['index']), node('Cast', ['index'], ['y'], [int('to', 1)])];
     const of = layerGraph(parsed(nodes), new Map([['index', { ...integersOf(3), dims: [1, 1] }]]));
     assert.deepEqual([...of.constants.keys()], []);
@@ -97,7 +97,7 @@ describe('layers', () => {
 });
 
 describe('types', () => {
-  test('of the file are enough where it has them all', () => {
+  test('in the file are enough if it has all of them', () => {
     const of = parsed([node('Abs', ['x'], ['a']), node('Neg', ['a'], ['y'])], typed('a'));
     assert.deepEqual(unknownValues(of), { types: [], contents: [] });
     assert.deepEqual([...layerGraph(of).types.keys()].sort(), ['a', 'x', 'y']);

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ELEMENT_TYPE_NAMES, ELEMENT_TYPES, elementTypeOfProfile } from '../../../src/onnx/model/element-type.js';
 
-test('an element fills an element of its array, or several pack into a byte', () => {
+test('an element fills an element of its array, or several elements share a byte', () => {
   for (const name of ELEMENT_TYPE_NAMES.filter((type) => type !== 'string')) {
     const { array, bits } = ELEMENT_TYPES[name];
     assert.equal(array.BYTES_PER_ELEMENT * 8, Math.max(8, bits), name);
   }
 });
 
-test('the C++ types of profiles are element types, and names that ONNX has as well stay', () => {
+test('the C++ types of profiles map to element types, and other names stay as they are', () => {
   // ONNX Runtime: DataTypeImpl::ToString; PyTorch: the profiler's "Input type".
   assert.deepEqual(
     ['float', 'double', 'int64', 'c10::Half'].map((name) => elementTypeOfProfile(name, 'onnxruntime')),

@@ -9,10 +9,10 @@ import { runModel } from '../run-model.js';
 /** The bits of every float16. */
 const ALL = Uint16Array.from({ length: 0x1_0000 }, (_, bits) => bits);
 
-/** The finite ones from zero up, in the order of their numbers. */
+/** The bits of the finite float16 from zero up, in ascending order of their values. */
 const FINITE = ALL.subarray(0, 0x7c00);
 
-/** What ONNX Runtime makes of a constant in another element type. */
+/** The values of a constant after ONNX Runtime casts it to another element type. */
 async function cast(from: ElementType, values: Uint16Array | Float32Array, to: ElementType): Promise<number[]> {
   const dims = [values.length];
   const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
@@ -33,16 +33,16 @@ async function cast(from: ElementType, values: Uint16Array | Float32Array, to: E
   return (await runModel(model))['y'] ?? [];
 }
 
-test('every float16 means the number that it means to ONNX Runtime', async () => {
+test('every float16 has the same value as in ONNX Runtime', async () => {
   assert.deepEqual(Array.from(ALL, fromFloat16Bits), await cast('float16', ALL, 'float32'));
 });
 
-test('a number becomes the float16 that ONNX Runtime makes of it: all of them, and what is between two', async () => {
+test('a number becomes the same float16 as in ONNX Runtime: every float16, and numbers between two of them', async () => {
   const numbers: number[] = [];
   for (const bits of FINITE) {
     const low = fromFloat16Bits(bits);
     const gap = bits === 0x7bff ? 32 : fromFloat16Bits(bits + 1) - low;
-    // The number itself, half way to the next one, and a little beside that.
+    // The number itself, the midpoint to the next one, and numbers a little below and above the midpoint.
     for (const share of [0, 0.5, 0.5 - 2 ** -12, 0.5 + 2 ** -12]) numbers.push(low + gap * share, -low - gap * share);
   }
   const values = Float32Array.from([...numbers, Infinity, -Infinity, 1e30, 2 ** -40]);
@@ -57,14 +57,14 @@ test('every float16 comes back from its number', () => {
   }
 });
 
-test('half way between two neighbours is the even one', () => {
+test('the midpoint between two neighbours rounds to the even one', () => {
   for (const bits of FINITE.subarray(0, -1)) {
     const middle = (fromFloat16Bits(bits) + fromFloat16Bits(bits + 1)) / 2;
     assert.equal(float16Bits(middle), bits % 2 === 0 ? bits : bits + 1);
   }
 });
 
-test('what is too large is infinite, and what is no number stays none', () => {
+test('a number that is too large becomes infinite, and NaN stays NaN', () => {
   assert.deepEqual([65519, 65520, Infinity, -Infinity].map(float16Bits), [0x7bff, 0x7c00, 0x7c00, 0xfc00]);
   assert.ok(Number.isNaN(fromFloat16Bits(float16Bits(NaN))));
 });

@@ -30,7 +30,7 @@ const OPERATORS = new Map([
 ]);
 const x = float32([-1, 0, 1, 2]);
 
-describe('what is supported is what the installed runtime takes', () => {
+describe('the supported versions are those that the installed runtime accepts', () => {
   for (const [domain, { oldest, newest }] of SUPPORTED_OPSETS) {
     const opType = OPERATORS.get(domain);
     assert.ok(opType);
@@ -70,6 +70,6 @@ describe('a version that is not supported names file, domain and version', () =>
       input: [value('x', [1])],
       output: [value('y')],
     });
-    assert.throws(() => parseModel(bytes, 'm.onnx'), /operators of "own" without saying which version/);
+    assert.throws(() => parseModel(bytes, 'm.onnx'), /operators of "own" without stating their version/);
   });
 });

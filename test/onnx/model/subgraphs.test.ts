@@ -19,7 +19,7 @@ const body = graph({
 });
 
 describe('captured names', () => {
-  test('are those that no graph inside makes, in the order of their first use', () => {
+  test('are those that no inner graph defines, in the order of their first use', () => {
     assert.deepEqual(capturedNames({ attributes: [graphAttribute('body', body)] }), [
       'outer',
       'flag',

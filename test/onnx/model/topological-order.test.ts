@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from '../../support/property.js';
 import { topologicalOrder } from '../../../src/onnx/model/topological-order.js';
 
-/** A graph without cycles: for each node of a random order, some of those before it. */
+/** A graph without cycles: in a random order, each node needs some of the nodes before it. */
 const acyclic = fc.array(fc.array(fc.nat(1000), { maxLength: 4 }), { maxLength: 30 }).chain((picks) =>
   fc
     .shuffledSubarray(
@@ -19,7 +19,7 @@ const acyclic = fc.array(fc.array(fc.nat(1000), { maxLength: 4 }), { maxLength: 
     }),
 );
 
-/** The definition, slowly: again and again the smallest node whose needs are all done. */
+/** A slow implementation of the definition: repeatedly take the smallest node whose needs are all done. */
 function byDefinition(needs: readonly (readonly number[])[]): number[] {
   const order: number[] = [];
   while (order.length < needs.length) {

@@ -17,7 +17,7 @@ function isKept(opType: string, constant: GraphProto['initializer'][number]): bo
   return steering([node(opType, ['x', 'c'], ['y'])], [{ ...constant, name: 'c' }]).length === 1;
 }
 
-describe('kept, because they decide what is computed, are', () => {
+describe('constants that are kept, because they decide what is computed', () => {
   test('integers, up to a size', () => {
     assert.ok(isKept('Reshape', integers('c', [4n, 1n])));
     const most = Array.from({ length: 1024 }, () => 1n);
@@ -25,7 +25,7 @@ describe('kept, because they decide what is computed, are', () => {
     assert.ok(!isKept('Add', integers('c', [...most, 1n])));
   });
 
-  test('what a condition of control flow is computed from', () => {
+  test('values from which a condition of control flow is computed', () => {
     const scalar = (name: string, count: number) =>
       tensor(name, 'int32', [], { rawData: Uint8Array.of(count, 0, 0, 0) });
     const unusual = (name: string, number: number) => floats(name, [number], []);
@@ -63,7 +63,7 @@ describe('kept, because they decide what is computed, are', () => {
     assert.ok(isKept('StringConcat', text));
   });
 
-  test('bounds of a Clip, sizes of a Resize, and what other operators define', () => {
+  test('bounds of a Clip, sizes of a Resize, and such inputs of other operators', () => {
     assert.ok(isKept('Clip', floats('c', [-0.123], [])));
     assert.ok(isKept('CumSum', tensor('c', 'int32', [], { rawData: Uint8Array.of(1, 0, 0, 0) })));
     assert.deepEqual(steering([node('Resize', ['x', '', 'scales'], ['y'])], [floats('scales', [1, 2.345])]), [
@@ -71,7 +71,7 @@ describe('kept, because they decide what is computed, are', () => {
     ]);
   });
 
-  test('scalars that formulas have', () => {
+  test('scalars that occur in formulas', () => {
     for (const known of [0, 0.5, -1, 6, Math.SQRT2, 1 / Math.sqrt(64), 0.044715, 1e-5, 1e-12]) {
       assert.ok(isKept('Mul', floats('c', [known], [])), `${known}`);
       assert.ok(isKept('Mul', floats('c', [known], [1])), `[${known}]`);
@@ -91,7 +91,7 @@ describe('kept, because they decide what is computed, are', () => {
     assert.deepEqual(steering(nodes, [floats('minus', [-1.7], []), floats('learned', [1.7], [])]), ['minus']);
   });
 
-  test('but not what is as large as a shape says', () => {
+  test('but not values that are expanded to a computed size', () => {
     const nodes = [
       node('Shape', ['x'], ['shape']),
       node('Expand', ['token', 'shape'], ['tokens']),
@@ -100,7 +100,7 @@ describe('kept, because they decide what is computed, are', () => {
     assert.deepEqual(steering(nodes, [floats('token', [0.1, 0.2, 0.3, 0.4])]), []);
   });
 
-  test('what steers an operator of a branch, though it stands outside', () => {
+  test('values outside of a branch that steer an operator inside it', () => {
     const branch = graph({ node: [node('Clip', ['x', 'low'], ['out'])], output: [value('out', [1, 4])] });
     const attributes = [graphAttribute('then_branch', branch), graphAttribute('else_branch', branch)];
     const flag = tensor('flag', 'bool', [], { rawData: Uint8Array.of(1) });
@@ -111,9 +111,10 @@ describe('kept, because they decide what is computed, are', () => {
   });
 });
 
-describe('taken for weights are', () => {
+describe('constants that are treated as weights', () => {
   test('floats', () => assert.ok(!isKept('MatMul', floats('c', [1, 2, 3, 4]))));
-  test('a list of values of which each would be known', () => assert.ok(!isKept('Add', floats('c', [0.5, 0.5]))));
+  test('a list of values, although each of them is a known scalar', () =>
+    assert.ok(!isKept('Add', floats('c', [0.5, 0.5]))));
   test('scalars that are learned', () => {
     for (const learned of [0.7123, 3.14, 0.5001, 1e-5 * 1.001]) {
       assert.ok(!isKept('Mul', floats('c', [learned], [])), `${learned}`);
@@ -131,7 +132,7 @@ describe('taken for weights are', () => {
   test('biases of quantized layers', () => {
     assert.ok(!isKept('Add', tensor('c', 'int32', [1], { rawData: Uint8Array.of(1, 0, 0, 0) })));
   });
-  test('an input of an operator that only has the name of a standard one', () => {
+  test('an input of an operator that has the name of a standard operator, but another domain', () => {
     const nodes = [node('Clip', ['x', 'c'], ['y'], [], { domain: 'com.microsoft' })];
     const opsetImport = ['', 'com.microsoft'].map((domain) => ({ domain, version: domain === '' ? 17n : 1n }));
     const initializer = [floats('c', [-0.123], [])];
@@ -141,7 +142,7 @@ describe('taken for weights are', () => {
   });
 });
 
-test('an operator that is called like something that every object has is one like any other', () => {
+test('an operator with the name of a property that every object inherits is treated like any other', () => {
   for (const name of INHERITED_NAMES) {
     assert.ok(!isKept(name, floats('c', [-0.123])), name);
     assert.ok(isKept(name, integers('c', [4n])), name);

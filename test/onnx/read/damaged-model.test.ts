@@ -22,7 +22,7 @@ import {
   value,
 } from '../protos.js';
 
-/** A small model with something of everything in it. */
+/** A small model that contains all kinds of elements. */
 function seed(): Uint8Array {
   const branch = graph({
     node: [node('Add', ['h', 'k'], ['r'])],
@@ -58,7 +58,7 @@ function seed(): Uint8Array {
   );
 }
 
-/** Reads, and writes again what could be read; only our own error may come out. */
+/** Reads the bytes and, if that succeeds, writes the model again. Only a PlatformError may be thrown. */
 function survives(bytes: Uint8Array): void {
   try {
     encodeModelToBytes(parseModel(bytes, 'm.onnx'));
@@ -68,7 +68,7 @@ function survives(bytes: Uint8Array): void {
   }
 }
 
-describe('a damaged model is either readable or refused in words', () => {
+describe('a damaged model is either readable or refused with a clear message', () => {
   const original = seed();
   test('the undamaged one is readable', () => assert.equal(parseModel(original, 'm.onnx').graph.nodes.length, 4));
 
@@ -147,7 +147,7 @@ describe('a hostile model', () => {
       /would take more than 768 MiB/,
     );
   });
-  /** Nodes in the innermost of so many branches, one after another. */
+  /** A chain of `nodes` nodes in the innermost of `depth` nested branches. */
   const branches = (depth: number, nodes: number): Uint8Array => {
     const names = Array.from({ length: nodes }, (_, i) => `v${i}`);
     let inner = graph({
@@ -164,14 +164,14 @@ describe('a hostile model', () => {
       input: [value('x', [1, 4]), value('c', [], 'bool')],
     });
   };
-  test('branches in each other, deeper than any model has them', () => {
+  test('branches that are nested deeper than in any real model', () => {
     assert.equal(parseModel(branches(16, 2), 'm.onnx').graph.nodes.length, 1);
     refused(branches(17, 2), /subgraphs are nested more than 16 deep/);
   });
-  test('a hundred thousand nodes, looked at from each of the graphs around them', () => {
+  test('a hundred thousand nodes that count once for each of the graphs around them', () => {
     refused(branches(10, 100_000), /more than 524288 nodes/);
   });
-  test('functions that put what they are given into branches of branches', () => {
+  test('functions that put a given graph into nested branches', () => {
     const given = graphAttribute('g', graph({ node: [node('Relu', ['x'], ['s'])], output: [value('s')] }));
     const passedOn = (name: string, from: string) => reference(name, from, AttributeType.GRAPH);
     const functions = Array.from({ length: 9 }, (_, i) => {

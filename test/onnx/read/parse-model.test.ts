@@ -89,7 +89,7 @@ describe('constants', () => {
   });
 });
 
-describe('what no output depends on', () => {
+describe('parts that no output depends on', () => {
   const bytes = pipeline(
     [
       node('Relu', ['x'], ['y']),
@@ -103,9 +103,9 @@ describe('what no output depends on', () => {
     },
   );
   const read = parseModel(bytes, 'm.onnx').graph;
-  test('nodes go', () => assert.deepEqual(opTypes(bytes), ['Relu']));
-  test('initializers go', () => assert.equal(read.initializers.size, 0));
-  test('types go', () => assert.deepEqual([...read.types.keys()].sort(), ['x', 'y']));
+  test('nodes are removed', () => assert.deepEqual(opTypes(bytes), ['Relu']));
+  test('initializers are removed', () => assert.equal(read.initializers.size, 0));
+  test('types are removed', () => assert.deepEqual([...read.types.keys()].sort(), ['x', 'y']));
   test('inputs stay, since callers feed them', () => {
     const unusedInput = pipeline([node('Relu', ['x'], ['y'])], { input: [value('x', [1, 4]), value('z', [1])] });
     assert.deepEqual(parseModel(unusedInput, 'm.onnx').graph.inputs, ['x', 'z']);
@@ -276,7 +276,7 @@ describe('a size that no tensor has', () => {
     });
   }
 
-  test('is not one that is just large, or one that an exporter did not know', () => {
+  test('is neither a size that is just large nor one that an exporter did not know', () => {
     const dims = (size: bigint) => parseModel(sized(size), 'm.onnx').graph.types.get('x')?.dims;
     assert.deepEqual(dims(2n ** 53n - 1n), [2 ** 53 - 1]);
     assert.deepEqual(dims(-1n), ['']);

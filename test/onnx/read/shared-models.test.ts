@@ -8,7 +8,10 @@ import { readModel } from '../../../src/onnx/read/read-model.js';
 const FOLDER = join('..', 'shared', 'models');
 const skip = existsSync(FOLDER) ? false : `there is no ${FOLDER}`;
 
-/** Nodes as stored, and those of them that produce no weights, by the table in the folder's README. */
+/**
+ * The number of stored nodes, and the number of those that do not produce weights, from the table in the folder's
+ * README.
+ */
 const MODELS = [
   { file: 'light_bvlc_alexnet.onnx', stored: 40, layers: 24 },
   { file: 'light_inception_v2.onnx', stored: 916, layers: 509 },

@@ -25,7 +25,7 @@ function bytesOf({ data }: Tensor): number[] {
   return [...data.bytes];
 }
 
-describe('values come out as raw little-endian bytes from each field that may hold them', () => {
+describe('values are returned as raw little-endian bytes, from each field that may hold them', () => {
   const cases: [ElementType, number[], Partial<TensorProto>, number[]][] = [
     ['float32', [1], { floatData: [1] }, [0, 0, 0x80, 0x3f]],
     ['float64', [1], { doubleData: [1] }, [0, 0, 0, 0, 0, 0, 0xf0, 0x3f]],
@@ -55,7 +55,7 @@ describe('values come out as raw little-endian bytes from each field that may ho
   });
 });
 
-describe('type, shape and values that do not go together', () => {
+describe('type, shape and values that do not match', () => {
   const wrong: [what: string, weight: TensorProto, pattern: RegExp][] = [
     ['too few bytes', tensor('w', 'float32', [3], { rawData: new Uint8Array(8) }), /8 bytes of values.*takes 12/],
     ['too many bytes', tensor('w', 'float32', [1], { rawData: new Uint8Array(8) }), /8 bytes of values.*takes 4/],
@@ -64,7 +64,11 @@ describe('type, shape and values that do not go together', () => {
     ['too many integers', tensor('w', 'int64', [1], { int64Data: [1n, 2n] }), /not the 1 integers/],
     ['a field of another type', tensor('w', 'float32', [1], { int64Data: [1n] }), /cannot hold float32/],
     ['a negative size', tensor('w', 'float32', [-1], {}), /shape \[-1\]/],
-    ['a product beyond all numbers', tensor('w', 'float32', [2 ** 40, 2 ** 40], { floatData: [1] }), /is impossible/],
+    [
+      'a product beyond the range of numbers',
+      tensor('w', 'float32', [2 ** 40, 2 ** 40], { floatData: [1] }),
+      /is impossible/,
+    ],
     ['a huge shape over few integers', tensor('w', 'int64', [2 ** 45], { int64Data: [1n] }), /not the/],
     ['the wrong number of strings', tensor('w', 'string', [2], { stringData: [Buffer.from('a')] }), /1 strings/],
   ];

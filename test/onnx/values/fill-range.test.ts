@@ -54,19 +54,19 @@ describe('indices stay valid', () => {
     assert.deepEqual(rangesOf(inputs, [['If', ['flag'], ['y'], branches]])('ids'), { low: 0, high: 9 });
   });
 
-  test('for operators that index several axes, of which the shortest decides', () => {
+  test('for operators that index several axes: the shortest axis decides', () => {
     const inputs: Values = { table: ['float32', 10, 3, 5], ids: ['int64', 2, 3], updates: ['float32', 2] };
     assert.deepEqual(rangesOf(inputs, [['ScatterND', ['table', 'ids', 'updates'], ['y']]])('ids'), { low: 0, high: 2 });
     assert.deepEqual(rangesOf(inputs, [['GatherND', ['table', 'ids'], ['y']]])('ids'), { low: 0, high: 2 });
   });
 
-  test('for a table with one row there is one', () => {
+  test('for a table with one row: only index 0', () => {
     const inputs: Values = { table: ['float32', 1, 4], ids: ['int64', 3] };
     assert.deepEqual(rangesOf(inputs, [['Gather', ['table', 'ids'], ['y']]])('ids'), { low: 0, high: 0 });
   });
 });
 
-describe('values stay inside of what an operator takes', () => {
+describe('values stay inside the domain of an operator', () => {
   for (const opType of ['Div', 'Mod']) {
     test(`no integer is divided by zero: ${opType}`, () => {
       const range = rangesOf({ x: ['int32', 4], by: ['int32', 4] }, [[opType, ['x', 'by'], ['y']]]);
@@ -87,7 +87,7 @@ describe('values stay inside of what an operator takes', () => {
     assert.ok(rangesOf(inputs, [['Sqrt', ['x'], ['y']]])('x').low > 0);
   });
 
-  test('weights keep the size of what they are multiplied with: the more products, the smaller', () => {
+  test('weights preserve the scale of the values: the more products are summed, the smaller the weights', () => {
     // He et al. (2015): a variance of 2 / fan-in, here of a uniform distribution.
     const bound = (fanIn: number): InputValues => ({ low: -Math.sqrt(6 / fanIn), high: Math.sqrt(6 / fanIn) });
     const x: Values = { x: ['float32', 1, 8, 6, 6] };
@@ -98,7 +98,7 @@ describe('values stay inside of what an operator takes', () => {
     assert.deepEqual(rangesOf(gemm, [['Gemm', ['a', 'w'], ['y'], transposed]])('w'), bound(7));
   });
 
-  test('the first use that says something decides', () => {
+  test('the first use that restricts the values decides', () => {
     const range = rangesOf({ x: ['float32', 4] }, [
       ['Abs', ['x'], ['a']],
       ['Log', ['x'], ['b']],
@@ -106,7 +106,7 @@ describe('values stay inside of what an operator takes', () => {
     assert.ok(range('x').low > 0);
   });
 
-  test('a value that nothing is known about is signed and of size one', () => {
+  test('a value of unknown use is from -1 to 1, or any uint8', () => {
     assert.deepEqual(rangesOf({ x: ['float32', 4] }, [['Abs', ['x'], ['y']]])('x'), { low: -1, high: 1 });
     assert.deepEqual(rangesOf({ x: ['uint8', 4] }, [['Identity', ['x'], ['y']]])('x'), { low: 0, high: 255 });
   });
@@ -116,7 +116,7 @@ describe('values stay inside of what an operator takes', () => {
     assert.deepEqual(rangesOf({ x: ['bool', 4] }, [['Not', ['x'], ['y']]])('x'), { low: 1, high: 1 });
   });
 
-  test('a weight that only a branch reads is known by how the branch reads it', () => {
+  test('a weight that only a branch reads gets its range from its use in the branch', () => {
     const inner = graphProto({ node: [node('Div', ['x', 'w'], ['o'])], output: [value('o')] });
     const branches = [graphAttribute('then_branch', inner), graphAttribute('else_branch', inner)];
     const inputs: Values = { flag: ['bool'], x: ['float32', 4] };
@@ -126,14 +126,14 @@ describe('values stay inside of what an operator takes', () => {
 });
 
 for (const opType of ['Reshape', 'Unsqueeze', 'Squeeze', 'Expand', 'Tile', 'Pad', 'Slice', 'Upsample']) {
-  test(`a file makes no list as long as its shapes say: ${opType}`, () => {
+  test(`a huge shape in a file does not make a huge list: ${opType}`, () => {
     const inputs: Values = { x: ['float32', 2, 3], list: ['int64', 4_000_000_000] };
     const { list = [] } = rangesOf(inputs, [[opType, ['x', 'list'], ['y']]])('list');
     assert.ok(list.length <= MOST_LISTED_VALUES);
   });
 }
 
-test('an operator that is called like something that every object has reads values of the usual range', () => {
+test('an operator with the name of a property that every object inherits reads values of the usual range', () => {
   for (const name of INHERITED_NAMES) {
     assert.deepEqual(rangesOf({ x: ['float32', 3] }, [[name, ['x'], ['y']]])('x'), { low: -1, high: 1 });
   }

@@ -10,9 +10,10 @@ function made(count: number, seed: number): Buffer {
 }
 
 test('the same seed makes the same values', () => assert.deepEqual(made(100_000, 3), made(100_000, 3)));
-test('another seed makes others', () => assert.notDeepEqual(made(100, 3), made(100, 4)));
-test('there are as many as asked for, also beyond one block', () => assert.equal(made(70_001, 1).length, 70_001 * 4));
-test('none is near zero, where processors slow down', () => {
+test('another seed makes other values', () => assert.notDeepEqual(made(100, 3), made(100, 4)));
+test('as many values are made as requested, also beyond one block', () =>
+  assert.equal(made(70_001, 1).length, 70_001 * 4));
+test('no value is near zero, where processors slow down', () => {
   const bytes = made(100_000, 5);
   const values = new Float32Array(new Uint8Array(bytes).buffer);
   assert.ok(values.every((x) => Math.abs(x) >= 2 ** -8 && Math.abs(x) <= 1));

@@ -33,7 +33,7 @@ const refused = (name: string, text: string, message: RegExp) =>
     return error instanceof PlatformError && error.code === 'usage' && message.test(error.message);
   });
 
-/** As numpy.save writes it, version 1.0 of numpy.lib.format. */
+/** Writes an array file in the format of numpy.save: version 1.0 of numpy.lib.format. */
 function npy(name: string, type: string, shape: string, data: Uint8Array): string {
   const header = `{'descr': '${type}', 'fortran_order': False, 'shape': (${shape}), }`.padEnd(117) + '\n';
   const start = Buffer.from([0x93, ...Buffer.from('NUMPY'), 1, 0, header.length, 0]);
@@ -58,13 +58,13 @@ describe('values that a user writes', () => {
     assert.deepEqual(await given('ids', npy('ids', '<i8', '2, 3', SIX)), { low: 1, high: 9, list: [3, 1, 4, 1, 5, 9] });
   });
 
-  test('are refused where they are no values', () => {
+  test('are refused if they are not valid', () => {
     for (const text of ['', 'seven', '1,,2', '9..0', '1..', '..', 'NaN', '1,2;rm']) {
       assert.equal(givenTextOf(text), undefined, text);
     }
   });
 
-  test('are refused where they are not those of the input, and the message says why', async () => {
+  test('are refused if they do not fit the input, and the message gives the reason', async () => {
     await refused('ids', '1,2', /6 elements \(\[2, 3\]\), and 2 values were given/);
     await refused('ids', '1.5', /whole numbers \(int64\)/);
     await refused('mask', '2', /bool is from 0 to 1/);
@@ -72,10 +72,10 @@ describe('values that a user writes', () => {
     await refused('ids', npy('floats', '<f8', '2, 3', SIX), /the file has float64/);
   });
 
-  test('come from no file that is too large, is none, or is not there', async () => {
+  test('are refused if the file is too large, is no array, or is missing', async () => {
     await refused('ids', join(folder, 'missing.npy'), /cannot be read/);
-    await refused('ids', npy('cut', '<i8', '2, 3', SIX.slice(8)), /it is no such array/);
-    await refused('ids', npy('objects', '|O', '2, 3', SIX), /it is no such array/);
+    await refused('ids', npy('cut', '<i8', '2, 3', SIX.slice(8)), /it is not a readable array of numbers/);
+    await refused('ids', npy('objects', '|O', '2, 3', SIX), /it is not a readable array of numbers/);
     await refused('ids', npy('long', '|u1', '70000', new Uint8Array(70_000)), /it has 70000 numbers/);
     await refused('ids', npy('large', '|u1', '9000000', new Uint8Array(9_000_000)), /a file of \d+ bytes/);
   });
@@ -83,15 +83,15 @@ describe('values that a user writes', () => {
 
 const toldOf = (given: Model): string | undefined => assumedSentence(assumedInputs(given));
 
-describe('what is assumed of a model', () => {
-  test('is said of masks and indices, not of what any numbers will do for', () => {
+describe('the sentence about assumed values of a model', () => {
+  test('names masks and indices, but not inputs that may have any values', () => {
     assert.equal(
       toldOf(lookup),
       'the values of inputs are assumed: "ids" 0 to 9, "mask" true; give others with --input ids=VALUE, or `values` in the model\'s manifest',
     );
   });
 
-  test('is not said of what was given', async () => {
+  test('does not name inputs with given values', async () => {
     const values = givenTextOf('5');
     assert.ok(values !== undefined);
     const told = toldOf(await withGivenValues(lookup, new Map([['ids', values]])));
@@ -101,7 +101,7 @@ describe('what is assumed of a model', () => {
     );
   });
 
-  test('is nothing for a model of numbers', () => {
+  test('is absent for a model whose inputs may have any values', () => {
     const sum = model({
       input: [value('x', [4])],
       node: [node('Relu', ['x'], ['y'], [int('ignored', 1)])],

@@ -29,7 +29,7 @@ function castOf(constant: Tensor): Model {
   };
 }
 
-describe('the runtime loads what is written', () => {
+describe('the runtime loads written models', () => {
   const values: [ElementType, Uint8Array, number[]][] = [
     ['float32', new Uint8Array(Float32Array.of(1.5, -2).buffer), [1.5, -2]],
     ['float64', new Uint8Array(Float64Array.of(1.5, -2).buffer), [1.5, -2]],
@@ -89,7 +89,7 @@ test('a constant and an input may themselves be outputs', async () => {
   assert.deepEqual(results, { c: [1, 2, 3, 4], x: [5, 6, 7, 8] });
 });
 
-test('weights are copied from their file, those beyond one block as well', () =>
+test('weights are copied from their file, also weights larger than one block', () =>
   withTemporaryFolder(async (folder) => {
     const values = Array.from({ length: 400_000 }, (_, i) => i);
     const path = join(folder, 'm.onnx');
@@ -102,13 +102,13 @@ test('weights are copied from their file, those beyond one block as well', () =>
     assert.deepEqual(new Float32Array(written.bytes.slice().buffer), Float32Array.from(values));
   }));
 
-test('a weight whose file is gone is an error in words', () => {
+test('a weight whose file is missing gives a clear error', () => {
   const data = { kind: 'file', path: 'gone.bin', offset: 0, byteLength: 8 } as const;
   const model = castOf({ elementType: 'float32', dims: [2], data });
   assert.throws(() => encodeModelToBytes(model), { name: 'PlatformError', message: /gone\.bin.*Put the file back/ });
 });
 
-test('the size that is announced is the size that comes', () => {
+test('the announced size is the size of the written bytes', () => {
   const fill = { low: -1, high: 1, seed: 1 };
   const { byteLength, chunks } = encodeModel(
     castOf({ elementType: 'float16', dims: [333, 333], data: { kind: 'fill', fill } }),
@@ -118,7 +118,7 @@ test('the size that is announced is the size that comes', () => {
   assert.equal(bytes, byteLength);
 });
 
-describe('read, written and read again', () => {
+describe('a model that is read, written and read again', () => {
   /** Random graphs: each node reads earlier values or weights, in any order in the file. */
   const anyGraph = fc
     .array(

@@ -1,11 +1,11 @@
-// The platform's analyses of models and layers, as far as they read its documents: written anew from c3sr/evaluation
+// The platform's analyses of models and layers, as far as they read its documents: rewritten after c3sr/evaluation
 // (evaluation.go, performance.go, utils.go, summary_model.go, summary_layer.go, num.go), with the names and types of its
 // fields, its selection and its statistics. It decodes BSON with MongoDB's own driver.
 //
 //	original FOLDER SOURCE FILTER
 //
-// FOLDER has evaluation.bson and performance.bson. SOURCE is url, where versions since 28 July 2019 get spans, or
-// embedded, where those of the four days before got them. FILTER is JSON: {"model.name": …, "batch_size": …}.
+// FOLDER has evaluation.bson and performance.bson. SOURCE is the place of the spans: url (versions since 28 July 2019)
+// or embedded (versions of the four days before). FILTER is JSON: {"model.name": …, "batch_size": …}.
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Without a tag, a field's name in BSON is its own in lower case.
+// Without a tag, a field's name in BSON is its name in Go, in lower case.
 type frameworkManifest struct {
 	Name    string
 	Version string
@@ -124,7 +124,7 @@ func documents(path string) []bson.Raw {
 	return found
 }
 
-// matches is MongoDB's equality of the fields that a filter names by their paths.
+// matches reports whether the fields at the paths of a filter equal the filter's values, as in MongoDB.
 func matches(document bson.Raw, filter map[string]any) bool {
 	for path, wanted := range filter {
 		value, err := document.LookupErr(strings.Split(path, ".")...)
@@ -160,7 +160,7 @@ func evaluations(folder string, filter map[string]any) []evaluation {
 
 func (p performance) spans(source string) []span {
 	var text []byte
-	// Every version decompresses the trace, whether it takes spans from it or not.
+	// Every version decompresses the trace, even if it does not take spans from it.
 	compressed, err := base64.StdEncoding.DecodeString(string(p.TraceCompressed))
 	check(err)
 	text, err = snappy.Decode(nil, compressed)
@@ -254,7 +254,7 @@ type modelRow struct {
 	Base []string `json:"base"`
 }
 
-// base fails where the platform's table does: it looks through pointers and at the first processor.
+// base fails in the same cases as the platform's table: it dereferences pointers and reads the first processor.
 func (e evaluation) base() []string {
 	return []string{
 		e.Model.Name, e.Model.Version, e.Model.Framework.Name, e.Model.Framework.Version, e.Framework.Name,

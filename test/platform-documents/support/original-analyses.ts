@@ -10,10 +10,10 @@ import type { CollectionDefinition } from '../../../src/store/collection.js';
 import { encodeDocument } from '../../../src/store/mongodb/document-codec.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
 
-/** The platform's analyses in Go, as test/platform-documents/original/build.sh makes them. */
+/** Path of the platform's analyses in Go, which test/platform-documents/original/build.sh builds. */
 const ANALYSES = process.env['ORIGINAL_ANALYSES'];
 
-/** For describe and test: skips where they are not built, as without Go. */
+/** Options for describe and test: skips if the analyses are not built, for example without Go. */
 export const needsOriginalAnalyses = {
   skip:
     ANALYSES === undefined &&
@@ -40,9 +40,9 @@ export interface OriginalResult {
 }
 
 /**
- * The results of the platform's analyses on a store's documents, as MongoDB would have these.
+ * The results of the platform's analyses on a store's documents, in the form that they have in MongoDB.
  *
- * @param source where they get spans: from the documents, or from a tracing server
+ * @param source where the analyses get spans: from the documents, or from a tracing server
  * @param filter as in MongoDB
  */
 export async function originalAnalyses(

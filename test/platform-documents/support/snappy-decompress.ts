@@ -1,4 +1,4 @@
-// Snappy's block format, read in the plainest way; source: google/snappy, format_description.txt.
+// A simple reader of Snappy's block format; source: google/snappy, format_description.txt.
 
 /** The inverse of snappyCompress. */
 export function snappyDecompress(bytes: Buffer): Buffer {
@@ -25,7 +25,7 @@ export function snappyDecompress(bytes: Buffer): Buffer {
       if (kind !== 2) throw new Error(`a copy of kind ${kind}, which the compressor never makes`);
       const offset = bytes.readUInt16LE(at);
       at += 2;
-      // Byte by byte: a copy may reach into itself.
+      // Byte by byte: a copy may overlap its own output.
       for (let i = 0; i < size; i++) out[written + i] = out[written + i - offset] ?? NaN;
     }
     written += size;

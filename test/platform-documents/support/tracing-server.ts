@@ -4,14 +4,14 @@ import type { TestContext } from 'node:test';
 import { type ReceivedSpan, spansIn } from '../../tracing/support/receiver.js';
 
 export interface TracingServer {
-  /** Variables that have a command send its traces here. */
+  /** Environment variables that make a command send its traces here. */
   readonly env: Readonly<Record<string, string>>;
   readonly traceUrlTemplate: string;
-  /** The spans of the requests, as they came. */
+  /** The spans of all requests, in the order of their arrival. */
   readonly spans: readonly ReceivedSpan[];
 }
 
-/** As Jaeger's query service gives a trace at /api/traces/ID; source: jaeger, model/json/model.go. */
+/** A trace as Jaeger's query service returns it at /api/traces/ID; source: jaeger, model/json/model.go. */
 function jaegerTrace(traceID: string, spans: readonly ReceivedSpan[]): object {
   const written = spans.map(({ spanId, parentSpanId, name, startNs, endNs, attributes }) => ({
     traceID,
@@ -32,7 +32,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** A tracing server that takes OTLP's JSON and gives Jaeger's. */
+/** A tracing server that receives OTLP as JSON and returns Jaeger's JSON. */
 export async function startTracingServer(t: TestContext): Promise<TracingServer> {
   const received: ReceivedSpan[] = [];
   const server = createServer((request, response) => {

@@ -38,20 +38,20 @@ async function run(
   return { result: await evaluate({ ...request, ...changes }, whole), events };
 }
 
-/** The notes of an evaluation on further occasions. */
+/** The notes of an evaluation about further occasions. */
 function repetitionsIn(events: readonly EvaluationEvent[]): readonly string[] {
   return events.flatMap((event) => {
     return event.kind === 'note' && event.message.startsWith('repeating') ? [event.message] : [];
   });
 }
 
-/** A result but for its wall times, which are never the same twice. */
+/** A result without its wall times, which are never the same twice. */
 function withoutCosts({ costs: _, ...result }: EstimateResult): Omit<EstimateResult, 'costs'> {
   return result;
 }
 
 describe('an evaluation at the kernel cut', () => {
-  test('measures bricks on a second occasion, and makes intervals of how far the two are apart', async () => {
+  test('measures bricks on a second occasion, and derives intervals from the difference between the two', async () => {
     const agent = driftingAgent(0.99, 1.01);
     const { result, events } = await run({}, { agent, store: await openMemoryStore() });
 
@@ -61,7 +61,7 @@ describe('an evaluation at the kernel cut', () => {
       repetitionsIn(events).map((message) => parseInt(message.slice('repeating '.length), 10)),
       [repeated.length],
     );
-    // Of two occasions at 0.99 and 1.01 of their mean.
+    // The spread of two occasions at 0.99 and 1.01 of their mean.
     near(result.spread?.relative, Math.SQRT2 * 0.01);
     assert.equal(result.spread?.degreesOfFreedom !== undefined && result.spread.degreesOfFreedom >= 1, true);
     for (const [index, expectedMs] of [ONE_MS, TWO_MS].entries()) {
@@ -84,7 +84,7 @@ describe('an evaluation at the kernel cut', () => {
 
   const restless = [0.8, 1.25, 0.75, 1.2, 1];
 
-  test('goes on while the machine does not repeat itself, to five occasions of each brick', async () => {
+  test('continues while the occasions differ too much, up to five occasions of each brick', async () => {
     const agent = driftingAgent(...restless);
     const precision = { targetError: 0.001, repeatLimit: 100, leastRepeatMs: 0 };
     const { result } = await run({ precision }, { agent, store: await openMemoryStore() });
@@ -95,7 +95,7 @@ describe('an evaluation at the kernel cut', () => {
     assert.equal(Math.max(...agent.asked.map(({ occasion }) => occasion)), 5);
   });
 
-  test('ends where an agent answers something else than it was asked', async () => {
+  test('ends if an agent returns other measurements than the requested ones', async () => {
     const agent = driftingAgent(1, 1.1);
     const lying = {
       ...agent,
@@ -111,7 +111,7 @@ describe('an evaluation at the kernel cut', () => {
     assert.ok(agent.asked.length < 20);
   });
 
-  test('stops where the time that it may take is used up', async () => {
+  test('stops when the allowed time is used up', async () => {
     const precision = { targetError: 0.001, repeatLimit: 1, leastRepeatMs: 0 };
     const agent = driftingAgent(...restless);
     const { result } = await run({ precision }, { agent, store: await openMemoryStore() });
@@ -124,7 +124,7 @@ describe('an evaluation at the kernel cut', () => {
     assert.ok(costOf(true) > 0 && costOf(true) <= costOf(false));
   });
 
-  test('measures nothing the second time, and comes to the same result', async () => {
+  test('measures nothing the second time, and gives the same result', async () => {
     for (const precision of [request.precision, { targetError: 0.001, repeatLimit: 3, leastRepeatMs: 0 }]) {
       const store = await openMemoryStore();
       const changes = { precision, measureEndToEnd: true };
@@ -137,7 +137,7 @@ describe('an evaluation at the kernel cut', () => {
     }
   });
 
-  test('that is interrupted between occasions keeps what is there, and goes on from it', async () => {
+  test('that is interrupted between occasions keeps its measurements, and continues from them', async () => {
     const precision = { targetError: 0.001, repeatLimit: 3, leastRepeatMs: 0 };
     const uninterrupted = await run(
       { precision },
@@ -189,7 +189,7 @@ describe('an evaluation at the kernel cut', () => {
     );
   });
 
-  test('knows of no occasions at the layer cut', async () => {
+  test('has no further occasions at the layer cut', async () => {
     const agent = driftingAgent(1, 1.02);
     const { result } = await run({ cut: 'layer' }, { agent, store: await openMemoryStore() });
     assert.deepEqual(new Set(agent.asked.map(({ occasion }) => occasion)), new Set([1]));

@@ -15,14 +15,14 @@ const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: '
 /** Relu, Neg and Abs: three bricks. */
 const MODEL = loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs');
 
-/** Half of one core in a second on two: more than the tenth that counts as a disturbance. */
+/** In a second on two cores, others take half of one core: more than the tenth that counts as a disturbance. */
 const BUSY: Conditions = { wallMs: 1000, cores: 2, othersMs: 500, stealMs: 0 };
 const BUSIER: Conditions = { ...BUSY, othersMs: 900 };
 const QUIET: Conditions = { ...BUSY, othersMs: 0 };
 
 interface Run {
   readonly remeasure?: Remeasure;
-  /** Of every measurement; the retaking of disturbed ones within one run is not what these tests are about. */
+  /** Of every measurement. These tests are not about retaking disturbed measurements within one run. */
   readonly conditions?: Conditions;
   readonly latencyOf?: FakeAgentOptions['latencyOf'];
   readonly measuredAt?: string;
@@ -30,7 +30,7 @@ interface Run {
   readonly onMeasured?: () => void;
 }
 
-/** Evaluates the model with this store. @returns how many measurements were taken, and what was said */
+/** Evaluates the model with this store. @returns the number of measurements taken, and the notes */
 async function run(store: ResultStore, { remeasure, conditions = QUIET, ...settings }: Run = {}) {
   const { latencyOf = () => 1, measuredAt, signal = new AbortController().signal, onMeasured } = settings;
   const agent = createFakeAgent({
@@ -98,7 +98,7 @@ describe('a measurement that others disturbed', () => {
     assert.equal((await run(store)).taken, 0);
   });
 
-  test('stays where the machine is still busy, which one measurement finds out', async () => {
+  test('stays if the machine is still busy, which a single measurement finds out', async () => {
     const store = await storeOfBusyMachine();
     const { taken, said, result } = await run(store, { conditions: BUSIER });
     assert.equal(taken, 1);
@@ -117,14 +117,14 @@ describe('a measurement that others disturbed', () => {
     assert.equal((await run(await storeOfBusyMachine(), { remeasure: { kind: 'none' } })).taken, 0);
   });
 
-  test('is taken again on request, also where the machine is busy', async () => {
+  test('is taken again on request, also on a busy machine', async () => {
     const { taken } = await run(await storeOfBusyMachine(), { remeasure: { kind: 'disturbed' }, conditions: BUSIER });
     assert.ok(taken >= 3, `${taken}`);
   });
 });
 
-describe('what the store has', () => {
-  test('is all measured again on request', async () => {
+describe('a stored measurement', () => {
+  test('is taken again on request', async () => {
     const store = await storeMeasured();
     const { taken } = await run(store, { remeasure: { kind: 'all' }, latencyOf: () => 2 });
     assert.equal(taken, 3);
@@ -132,7 +132,7 @@ describe('what the store has', () => {
     assert.deepEqual(runs, [2, 2, 2]);
   });
 
-  test('is measured again where it failed, on request', async () => {
+  test('is taken again on request if it failed', async () => {
     const store = await openMemoryStore();
     let benchmarks = 0;
     const latencyOf = () => (benchmarks++ === 0 ? ({ reason: 'unsupported', message: 'no kernel' } as const) : 1);
@@ -142,7 +142,7 @@ describe('what the store has', () => {
     assert.ok((await stored(store)).every(({ outcome }) => outcome.kind === 'samples'));
   });
 
-  test('is measured again where it is older than asked', async () => {
+  test('is taken again if it is older than requested', async () => {
     const store = await storeMeasured({ measuredAt: '2026-01-01T00:00:00Z' });
     const olderThan = (time: string): Remeasure => ({ kind: 'older-than', timeMs: Date.parse(time) });
     assert.equal((await run(store, { remeasure: olderThan('2026-01-01T00:00:00Z') })).taken, 0);
@@ -155,10 +155,10 @@ describe('what the store has', () => {
     const crashing = () => ({ reason: 'crashed', message: 'gone' }) as const;
     const { said } = await run(store, { remeasure: { kind: 'all' }, latencyOf: crashing });
     assert.deepEqual(await stored(store), before);
-    assert.equal(said.filter((line) => line.endsWith('crashed: gone; what was measured before stays')).length, 3);
+    assert.equal(said.filter((line) => line.endsWith('crashed: gone; the earlier measurement stays')).length, 3);
   });
 
-  test('is all there when measuring it again is interrupted', async () => {
+  test('stays if taking it again is interrupted', async () => {
     const store = await storeMeasured();
     const interrupt = new AbortController();
     const onMeasured = () => interrupt.abort();

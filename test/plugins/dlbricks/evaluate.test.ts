@@ -21,7 +21,7 @@ import { loadedChain } from './support/chain-model.js';
 import { type GeneratedModel, generatedModels } from './support/generated-graph.js';
 import { refused } from './support/refused.js';
 
-/** A latency that only a benchmark's signature decides, from 1 to 17 ms. */
+/** A latency from 1 to 17 ms that depends only on the benchmark's signature. */
 function latencyBySignature({ signature }: Benchmark): number {
   return 1 + parseInt(signature.slice(0, 4), 16) / 4096;
 }
@@ -45,7 +45,7 @@ function requestFor(loaded: readonly LoadedModel[], changes: Partial<EstimateReq
   };
 }
 
-/** What is measured in context here need not be known well. */
+/** Measurements in context need not be precise here. */
 const PRECISION = { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 } as const;
 
 interface Recorded {
@@ -63,7 +63,7 @@ async function run(
   return { result, events };
 }
 
-/** A fake agent that says of a model what its generator knows. */
+/** A fake agent that returns the inferred values which the generator of the model knows. */
 function agentFor({ inferred }: GeneratedModel): FakeAgent {
   const values = new Map(
     [...inferred].map(([name, { content, ...type }]) => [name, { ...type, content: content ?? new Uint8Array() }]),
@@ -72,7 +72,7 @@ function agentFor({ inferred }: GeneratedModel): FakeAgent {
 }
 
 describe('an evaluation', () => {
-  test('has the same estimates where several machines share it, and says how far these differ', async () => {
+  test('has the same estimates if several machines share it, and reports the spread between them', async () => {
     const machine = (name: string) => ({ name, agent: createFakeAgent({ latencyOf: latencyBySignature }) });
     const machines = [machine('a'), machine('b')];
     const agent = spreadAgent(machines, { tell: () => {} });
@@ -104,7 +104,7 @@ describe('an evaluation', () => {
     assert.equal(counts.at(-1)?.total, UNIQUE + 4);
   });
 
-  test('measures every brick once and adds up what was measured', async () => {
+  test('measures every brick once and adds up the latencies', async () => {
     await fc.assert(
       fc.asyncProperty(generatedModels(), fc.integer({ min: 1, max: 5 }), async (generated, granularity) => {
         const agent = agentFor(generated);
@@ -133,7 +133,7 @@ describe('an evaluation', () => {
     );
   });
 
-  test('beside others of the same protocol measures what they have in common once, and of another one anew', async () => {
+  test('together with others measures common bricks once if the protocol is the same, and again for another protocol', async () => {
     const agent = createFakeAgent({ latencyOf: latencyBySignature });
     const [one, two] = models.map((model) => requestFor([model]));
     assert.ok(one !== undefined && two !== undefined);
@@ -151,7 +151,7 @@ describe('an evaluation', () => {
       (result?.bricks ?? []).map(({ protocol }) => protocol.runs);
     assert.deepEqual([...new Set(runsOf(results[0]))], [PROTOCOL.runs]);
     assert.deepEqual([...new Set(runsOf(results[2]))], [PROTOCOL.runs - 1]);
-    // One count over all models that are prepared, in words, then one over all measurements.
+    // One count over all prepared models in the labels, then one count over all measurements.
     const measuring = events.flatMap((event) => (event.kind === 'measuring' ? [event] : []));
     const prepared = measuring.slice(0, 3).map(({ label }) => /\((\d of \d) done\)$/.exec(label)?.[1]);
     assert.deepEqual(prepared, ['0 of 3', '1 of 3', '2 of 3']);
@@ -160,7 +160,7 @@ describe('an evaluation', () => {
     assert.deepEqual(counts.slice(3), ['0/7', '1/7', '2/7', '3/7', '4/7', '5/7', '6/7']);
   });
 
-  test('measures what models have in common once', async () => {
+  test('measures bricks that models have in common once', async () => {
     const latencies: Record<string, number> = { Relu: 1, Neg: 10, Abs: 100, Exp: 1000 };
     const agent = createFakeAgent({ latencyOf: (benchmark) => latencies[operatorOf(benchmark)] ?? NaN });
     const { result } = await run(requestFor(models), { agent, store: await openMemoryStore() });
@@ -180,7 +180,7 @@ describe('an evaluation', () => {
     );
   });
 
-  test('measures nothing the second time, and comes to the same result', async () => {
+  test('measures nothing the second time, and gives the same result', async () => {
     const [agent, store] = [createFakeAgent({ latencyOf: latencyBySignature }), await openMemoryStore()];
     const request = requestFor(models, { measureEndToEnd: true });
     const first = await run(request, { agent, store });
@@ -206,7 +206,7 @@ describe('an evaluation', () => {
     assert.ok((firstCosts?.bricksFirst.nowMs ?? 0) > 0 && firstCosts?.bricksFirst.beforeMs === 0);
   });
 
-  test('of one more model measures what is new in it', async () => {
+  test('with one more model measures only the new bricks', async () => {
     const [agent, store] = [createFakeAgent({ latencyOf: latencyBySignature }), await openMemoryStore()];
     await run(requestFor(models), { agent, store });
     const { result, events } = await run(requestFor([...models, loadedChain('three', 'Relu', 'Cos')]), {
@@ -228,7 +228,7 @@ describe('an evaluation', () => {
     );
   });
 
-  test('measures each whole model twice where it is asked to', async () => {
+  test('measures each whole model twice on request', async () => {
     const agent = createFakeAgent({ latencyOf: latencyBySignature });
     const request = requestFor(models, { measureEndToEnd: true });
     const { result } = await run(request, { agent, store: await openMemoryStore() });
@@ -302,7 +302,7 @@ describe('an interrupted evaluation', () => {
   }
 
   for (const when of ['between', 'within'] as const) {
-    test(`${when} two measurements keeps what is there, and the next one goes on from it`, async () => {
+    test(`${when} two measurements keeps its measurements, and the next one continues from them`, async () => {
       const store = await openMemoryStore();
       const stopped = await interrupted(2, when, store);
       const agent = createFakeAgent({ latencyOf: latencyBySignature });
@@ -316,7 +316,7 @@ describe('an interrupted evaluation', () => {
     });
   }
 
-  test('says what its estimates lack', async () => {
+  test('names the bricks that its estimates lack', async () => {
     const { models: results } = await interrupted(2, 'between', await openMemoryStore());
     assert.deepEqual(
       results.map(({ estimate }) => [
@@ -384,7 +384,7 @@ describe('a brick that fails', () => {
     assert.equal(result.models[1]?.estimate.coverage, 2 / 3);
   });
 
-  test('is tried again where it crashed', async () => {
+  test('is tried again if it crashed', async () => {
     const store = await openMemoryStore();
     await run(requestFor(models), { agent: failingAt('Exp', { reason: 'crashed', message: 'gone' }), store });
     const { result } = await run(requestFor(models), { agent: createFakeAgent({ latencyOf: () => 1 }), store });
@@ -394,8 +394,8 @@ describe('a brick that fails', () => {
   });
 });
 
-describe('what ends an evaluation', () => {
-  test('is a store that fails: what could not be kept is not measured on', async (t) => {
+describe('an evaluation ends', () => {
+  test('if the store fails, since further measurements could not be kept', async (t) => {
     const agent = createFakeAgent({ latencyOf: latencyBySignature });
     const full = await openMemoryStore();
     t.mock.method(full, 'putMeasurement', () => Promise.reject(new PlatformError('storage', 'the disk is full')));
@@ -404,7 +404,7 @@ describe('what ends an evaluation', () => {
     assert.equal(agent.measured.length, 1);
   });
 
-  test('is an agent that is gone; what it measured before is kept', async () => {
+  test('if the agent does not answer any more; its earlier measurements are kept', async () => {
     const agent = createFakeAgent({ latencyOf: latencyBySignature });
     const store = await openMemoryStore();
     const dying: BenchmarkAgent = {

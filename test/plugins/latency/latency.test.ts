@@ -26,7 +26,7 @@ async function run(agent: FakeAgent, store: ResultStore, settings?: object): Pro
 
 const agentOf = (latencyOf: Parameters<typeof createFakeAgent>[0]['latencyOf']) => createFakeAgent({ latencyOf });
 
-/** A second on two cores, of which others took this much. */
+/** Conditions of one second on two cores, during which others took `othersMs` of processor time. */
 const busyFor = (othersMs: number) => ({ wallMs: 1000, cores: 2, othersMs, stealMs: 0 });
 
 function warningsIn(events: readonly EvaluationEvent[]): readonly string[] {
@@ -35,7 +35,7 @@ function warningsIn(events: readonly EvaluationEvent[]): readonly string[] {
   return latencyResultSchema.parse(last.result).warnings;
 }
 
-/** What an agent measures of the model. */
+/** The measurement that an agent takes of the model. */
 async function measuredBy(agent: FakeAgent): Promise<Measurement> {
   const store = await openMemoryStore();
   await run(agent, store);
@@ -44,7 +44,7 @@ async function measuredBy(agent: FakeAgent): Promise<Measurement> {
 }
 
 describe('the latency plugin', () => {
-  it('times whole models, at the percentiles that are asked for', async () => {
+  it('times whole models, with the requested percentiles', async () => {
     const events = await run(
       agentOf(() => 2),
       await openMemoryStore(),
@@ -106,7 +106,7 @@ describe('the latency plugin', () => {
     assert.deepEqual(bad, { model: 'bad', batch: 1, threads: 1, reason: 'bad.onnx: no model' });
   });
 
-  it('takes again what other processes disturbed, and says why', async () => {
+  it('retakes measurements that other processes disturbed, and says why', async () => {
     const loads = [900, 0];
     const agent = createFakeAgent({ latencyOf: () => 2, conditionsOf: () => busyFor(loads.shift() ?? 0) });
     const events = await run(agent, await openMemoryStore());
@@ -118,7 +118,7 @@ describe('the latency plugin', () => {
     assert.deepEqual(warningsIn(events), []);
   });
 
-  it('takes what was disturbed again later, keeps the better, and warns as long as there is no better', async () => {
+  it('retakes disturbed measurements in a later evaluation, keeps the better ones, and warns until then', async () => {
     const store = await openMemoryStore();
     const systemBusyFor = (othersMs: number) =>
       createFakeAgent({ latencyOf: () => 2, conditionsOf: () => busyFor(othersMs) });
@@ -137,7 +137,7 @@ describe('the latency plugin', () => {
     await assert.rejects(refused, /^PlatformError: tiny\.yml:1:\d+: settings\.percentiles\[0\]: expected/);
   });
 
-  it('shows its result document, and leaves that of another version to its client', async () => {
+  it('shows its result document, but not one of another version', async () => {
     const last = (
       await run(
         agentOf(() => 2),

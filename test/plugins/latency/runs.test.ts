@@ -27,7 +27,7 @@ async function fill(store: ResultStore): Promise<void> {
 }
 
 describe("latency's analysis of runs", () => {
-  it('has one row a model and system, of the runs of all occasions, in any store', async (t) => {
+  it('has one row per model and system, with the runs of all occasions, in any store', async (t) => {
     const embedded = await openEmbeddedStore(await temporaryFolder(t), {});
     t.after(() => embedded.close());
     for (const store of [await openMemoryStore(), embedded]) {
@@ -38,7 +38,7 @@ describe("latency's analysis of runs", () => {
     }
   });
 
-  it('says what to do where there are no models', async () => {
+  it('says what to do if there are no models', async () => {
     const { rows, notes } = await runAnalysis(runs, {}, { store: await openMemoryStore(), signal });
     assert.deepEqual(rows, []);
     assert.match(notes.join(), /has no whole models/);

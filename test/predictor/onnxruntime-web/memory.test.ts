@@ -14,7 +14,7 @@ import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
 const predictor = onnxRuntimeWebPredictor();
 const asItIs = { ...runOptions, optimizationLevel: 'disabled' } as const;
 
-/** Repeats a row of 4 KB so often that it takes as many GiB. */
+/** A benchmark that repeats a row of 4 KiB until it takes this many GiB. */
 function expanding(gibibytes: number) {
   return benchmarkOf({
     inputs: { x: { dims: [1024] } },
@@ -27,7 +27,7 @@ function expanding(gibibytes: number) {
   });
 }
 
-/** What opening and running it came to. */
+/** The failure of opening and running such a benchmark. */
 async function failureOfRunning(gibibytes: number) {
   return withTemporaryFolder(async (temporaryFolder) => {
     const benchmark = expanding(gibibytes);
@@ -42,12 +42,12 @@ async function failureOfRunning(gibibytes: number) {
 }
 
 describe('WebAssembly’s 4 GB', { timeout: 60_000 }, () => {
-  test('are too few for a value larger than them, which is a failure that says so', async () => {
+  test('are too few for a larger value, and the failure says so', async () => {
     const { reason, message } = await failureOfRunning(5);
     assert.equal(reason, 'out_of_memory', message);
   });
 
-  test('are too few for weights larger than them, which are not even read', async () => {
+  test('are too few for larger weights, which are not even read', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'mlmodelscope-test-'));
     try {
       const tiny = benchmarkOf({
@@ -70,7 +70,7 @@ describe('WebAssembly’s 4 GB', { timeout: 60_000 }, () => {
     }
   });
 
-  test('are not used up by what failed', async () => {
+  test('are free again after a failure', async () => {
     await withTemporaryFolder(async (temporaryFolder) => {
       const model = await openFilledModel(predictor, materialize(relu), runOptions, { temporaryFolder });
       assert.equal((await model.prepare(makeFeeds(relu)).evaluate()).size, 1);

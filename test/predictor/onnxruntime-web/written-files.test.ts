@@ -8,7 +8,7 @@ import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe('files that the WebAssembly runtime writes', () => {
-  test('hold what was written where it was written', async () => {
+  test('hold the written bytes at their positions', async () => {
     await withTemporaryFolder((folder) => {
       const files = new WrittenFiles(folder);
       const file = files.create('graph.onnx') ?? assert.fail('not made');
@@ -24,7 +24,7 @@ describe('files that the WebAssembly runtime writes', () => {
     });
   });
 
-  test('are two at the same time', async () => {
+  test('can be two at the same time', async () => {
     await withTemporaryFolder((folder) => {
       const files = new WrittenFiles(folder);
       const [one, two] = ['one', 'two'].map((name) => files.create(name) ?? assert.fail('not made')) as [
@@ -55,7 +55,7 @@ describe('files that the WebAssembly runtime writes', () => {
     });
   });
 
-  test('say what the disk refused', () => {
+  test('keep the error of the file system', () => {
     const files = new WrittenFiles('/nowhere/at/all');
     assert.equal(files.create('graph.onnx'), undefined);
     assert.match(String(files.failure), /ENOENT/);

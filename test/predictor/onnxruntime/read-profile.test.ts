@@ -8,7 +8,7 @@ import type { ProfiledRun } from '../../../src/predictor/profile.js';
 import { INHERITED_NAMES } from '../../base/inherited-names.js';
 import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
 
-/** A node's event as ONNX Runtime 1.30 writes it, less what is not read. */
+/** A node's event as ONNX Runtime 1.30 writes it, without the fields that are not read. */
 function node(name: string, opName: string, ts: number, dur: number): object {
   const shapes = { input_type_shape: [{ float: [1, 3] }], output_type_shape: [{ float: [1, 4] }, { int64: [2] }] };
   return {
@@ -66,7 +66,7 @@ describe("the runtime's profile", () => {
     );
   });
 
-  test('says what a kernel is and what shapes went through it', async () => {
+  test('names the operator of a kernel, and the shapes of its inputs and outputs', async () => {
     const [first] = await read([node('a', 'Conv', 102, 5), run(100, 10)]);
     const [kernel] = first?.kernels ?? [];
 
@@ -75,7 +75,7 @@ describe("the runtime's profile", () => {
     assert.equal(kernel?.elementType, 'float32');
   });
 
-  test("has a subgraph's kernels inside of the operator that executed them, which ends after they do", async () => {
+  test("has a subgraph's kernels inside of the operator that executed them, which ends after them", async () => {
     const [first] = await read([
       node('before', 'Relu', 101, 1),
       node('inside', 'Add', 103, 1),
@@ -95,14 +95,14 @@ describe("the runtime's profile", () => {
     );
   });
 
-  test('is refused where it is not what is known', async () => {
+  test('is refused if its format is unknown', async () => {
     const strange = { ...node('a', 'Conv', 1, 1), dur: 'long' };
     await assert.rejects(read([strange, run(0, 2)]), (error) => {
       return error instanceof PlatformError && error.code === 'unsupported';
     });
   });
 
-  test('is refused where its end is cut off', async () => {
+  test('is refused if its end is cut off', async () => {
     const whole = `[\n${JSON.stringify(node('a', 'Conv', 1, 1))},\n${JSON.stringify(run(0, 2))}`;
     assert.equal((await readText(whole)).length, 1);
     await assert.rejects(readText(whole.slice(0, -9)), (error) => {
@@ -110,7 +110,7 @@ describe("the runtime's profile", () => {
     });
   });
 
-  test('may name operators and element types like what every object has', async () => {
+  test('may name operators and element types like properties that every object inherits', async () => {
     for (const name of INHERITED_NAMES) {
       const event = `{"cat":"Node","dur":1,"ts":1,"name":"a_kernel_time","args":{"op_name":"${name}","output_type_shape":[{"${name}":[1]}]}}`;
       const [first] = await readText(`[\n${event},\n${JSON.stringify(run(0, 5))}\n]`);

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after, before } from 'node:test';
 import type { Identity } from '../../../src/rpc/security.js';
 
-/** An authority of a test's own, with files for command lines. */
+/** A certificate authority for a test, with files for command lines. */
 export interface Authority {
   readonly folder: string;
   readonly caPem: Buffer;
-  /** Good for servers and clients. */
+  /** For servers and clients. */
   readonly identity: Identity;
 }
 

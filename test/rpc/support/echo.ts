@@ -7,7 +7,7 @@ import { createRpcServer, type RpcServer, type RpcServerOptions } from '../../..
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
-/** Servers give decoders a reader of the bytes, as what is made of the contract takes it. */
+/** Servers give decoders a reader of the bytes, as code that is generated from the contract expects. */
 function allOf(reader: unknown): Buffer {
   if (!(reader instanceof BinaryReader)) throw new TypeError('expected a reader');
   const { buf } = reader as unknown as { readonly buf: Uint8Array };
@@ -26,7 +26,7 @@ function method(path: string, responseStream: boolean) {
   } as const;
 }
 
-/** Answers with what it gets. In no contract, so that all its methods are writes. */
+/** Answers with the bytes that it gets. It is not in the contract, so that all its methods are writes. */
 export const echo = {
   /** Requests of up to 64 MiB. */
   repeat: method('/test.Echo/Repeat', false),
@@ -53,7 +53,7 @@ export const echo = {
 
 type Unary = handleUnaryCall<Buffer, Buffer>;
 
-/** Adds the service; the returned number of calls that each method answered goes up. */
+/** Adds the service. @returns the number of calls of each method, which is updated by each call */
 export function addEcho(server: RpcServer): Map<string, number> {
   const { calls } = server;
   const answered = new Map<string, number>();

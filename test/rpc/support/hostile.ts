@@ -15,7 +15,7 @@ const SERVER = fileURLToPath(new URL('server-process.js', import.meta.url));
 export interface ServerProcess {
   readonly address: string;
   readonly isRunning: () => boolean;
-  /** The most memory that it ever had. */
+  /** The peak of its memory. */
   readonly peakBytes: () => Promise<number>;
 }
 
@@ -37,7 +37,7 @@ export function serverForSuite(limits: Partial<ServerLimits> = {}): () => Server
   return () => server ?? assert.fail('only inside of a test');
 }
 
-/** A process that sends its address when it is ready, and its memory whenever it is sent anything. */
+/** A process that sends its address when it is ready, and its peak memory in answer to any message. */
 export async function forked(t: Lifetime, script: string, options: object): Promise<ServerProcess> {
   const child = fork(script, [JSON.stringify(options)], { execArgv: [] });
   t.after(() => child.kill('SIGKILL'));
@@ -60,7 +60,7 @@ export function clientOf(t: TestContext, address: string): RpcClient {
   return client;
 }
 
-/** A bare connection, and whether the server ended it. */
+/** A bare connection, and a promise that resolves when it is closed. */
 export async function rawSocket(t: TestContext, address: string) {
   const [host, port] = address.split(':');
   const socket = net.connect(Number(port), host);
@@ -90,7 +90,7 @@ export interface HandMadeEnd {
 
 export type HandMadeCall = http2.ClientHttp2Stream & { readonly ended: Promise<HandMadeEnd> };
 
-/** HTTP/2 with nothing of gRPC but what a test puts into it. @param reads whether it reads what it is answered */
+/** An HTTP/2 client. All of gRPC that it sends comes from the test. @param reads whether it reads answers */
 export function handMadeClient(t: TestContext, address: string, { reads = true } = {}) {
   const session = http2.connect(`http://${address}`);
   session.on('error', () => {});
@@ -118,7 +118,7 @@ export function handMadeClient(t: TestContext, address: string, { reads = true }
           message: decodeURI(String(seen['grpc-message'] ?? '')),
         });
       };
-      // The server's side of it ends, or all of it.
+      // The server's side of the stream ends, or the whole stream.
       stream.once('end', end).once('close', end);
     });
     return Object.assign(stream, { ended });
@@ -137,7 +137,7 @@ function roomOrEnd(stream: http2.ClientHttp2Stream): Promise<void> {
   });
 }
 
-/** Writes until this many bytes are taken or the stream is over; returns how many were. */
+/** Writes until this many bytes are taken or the stream is over. @returns the number of bytes written */
 export async function pour(stream: http2.ClientHttp2Stream, bytes: number): Promise<number> {
   const chunk = Buffer.alloc(256 * 1024);
   let written = 0;

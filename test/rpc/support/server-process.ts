@@ -1,4 +1,4 @@
-// Started by hostile-clients.test.ts: a server in a process of its own, whose memory can be looked at.
+// Started by hostile-clients.test.ts: a server in a process of its own, which reports its peak memory.
 import type { ServerLimits } from '../../../src/rpc/limits.js';
 import { createRpcServer } from '../../../src/rpc/server.js';
 import { addEcho } from './echo.js';

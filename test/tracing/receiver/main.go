@@ -1,5 +1,5 @@
-// The OpenTelemetry Collector with what the tests need of it: OTLP comes in, files or OTLP go out. Nothing of it is this
-// project's but the list of parts.
+// The OpenTelemetry Collector with the parts that the tests need: it receives OTLP, and exports files or OTLP. Only the
+// list of parts is this project's.
 package main
 
 import (

@@ -7,10 +7,10 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../support/free-port.js';
 
-/** The OpenTelemetry Collector, as test/tracing/receiver/build.sh makes it. */
+/** The path of the OpenTelemetry Collector, which test/tracing/receiver/build.sh builds. */
 const COLLECTOR = process.env['OTEL_COLLECTOR'];
 
-/** For describe and test: skips where there is no collector. */
+/** Options for describe and test: skips if there is no collector. */
 export const needsReceiver = {
   skip: COLLECTOR === undefined && 'needs a tracing receiver: OTEL_COLLECTOR=$(test/tracing/receiver/build.sh)',
 };
@@ -40,7 +40,7 @@ export interface ReceivedSpan {
 export interface Receiver {
   readonly grpcEndpoint: string;
   readonly httpEndpoint: string;
-  /** The spans received, of one trace or of all, once nothing more comes. */
+  /** The received spans, of one trace or of all, once no more arrive. */
   spans(traceId?: string): Promise<readonly ReceivedSpan[]>;
 }
 

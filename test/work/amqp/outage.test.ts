@@ -12,10 +12,13 @@ const DONE: Handled = { kind: 'done' };
 /** The limit is against hanging only. Each test has its own broker, and waits. */
 const suite = { timeout: 240_000, concurrency: true };
 
-/** As long as brokers take to be upgraded. */
+/** As long as the upgrade of a broker takes. */
 const OUTAGE_MS = 30_000;
 
-/** RabbitMQ 3.10 may lose a new queue that it was killed within half a second after: it saves its directory of queues so often. */
+/**
+ * RabbitMQ 3.10 may lose a queue if it is killed within half a second after making it: it saves the list of queues that
+ * often.
+ */
 const NEW_QUEUE_MS = 2_000;
 
 async function open(t: TestContext, uri: string, warnings: string[] = []): Promise<WorkQueue> {
@@ -25,7 +28,7 @@ async function open(t: TestContext, uri: string, warnings: string[] = []): Promi
 }
 
 describe('a RabbitMQ work queue without its broker', { ...suite, ...needsRabbitMq }, () => {
-  it('goes on after the broker was killed and away for 30 s, with all work that it had accepted', async (t) => {
+  it('continues after the broker was killed and away for 30 s, with all work that it had accepted', async (t) => {
     const own = await startRabbitMq(t);
     const warnings: string[] = [];
     const queue = await open(t, own.uri, warnings);
@@ -53,7 +56,7 @@ describe('a RabbitMQ work queue without its broker', { ...suite, ...needsRabbitM
     assert.ok(warnings.every((warning) => !warning.includes('correct-horse')));
   });
 
-  it('goes on after the broker was suspended', async (t) => {
+  it('continues after the broker was suspended', async (t) => {
     const own = await startRabbitMq(t);
     const queue = await open(t, own.uri);
     const came: string[] = [];

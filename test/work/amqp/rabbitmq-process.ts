@@ -9,23 +9,23 @@ import type { Lifetime } from '../../support/lifetime.js';
 import { temporaryFolder } from '../../store/temporary-folder.js';
 import { freePort } from '../../support/free-port.js';
 
-/** Debian's package puts it there; its command in /usr/sbin would run it as the user of the system's own broker. */
+/** The path in Debian's package. The command in /usr/sbin would run it as the user of the system's own broker. */
 const SERVER = process.env['RABBITMQ_SERVER'] ?? '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
-/** For describe and it: skips where there is no such program. */
+/** Options for describe and it: skips if there is no such program. */
 export const needsRabbitMq = {
   skip:
     !existsSync(SERVER) && 'needs a broker: install rabbitmq-server, as .ci/run does, or name it by RABBITMQ_SERVER',
 };
 
-/** For a node to start: Erlang's virtual machine, then the applications. */
+/** Time limit for a node to start: Erlang's virtual machine, then the applications. */
 const START_LIMIT_MS = 60_000;
 
-/** A broker of its own, with its data in a temporary folder, as a process that may be stopped and started. */
+/** A broker for a test, with its data in a temporary folder. Its process may be stopped and started. */
 export interface RabbitMq {
   /** With user and password, the same after every start. */
   readonly uri: string;
-  /** The same for a user that may do nothing. */
+  /** The URI of a user without rights. */
   readonly withoutRights: string;
   /** host:port */
   readonly address: string;
@@ -81,7 +81,7 @@ export async function startRabbitMq(t: Lifetime, { isFull = false } = {}): Promi
     // One scheduler: the tests' machine has other work.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 1:1',
   };
-  // Erlang's name server. One that the node starts itself would stay.
+  // Erlang's name server. A name server that the node starts itself would not end with the test.
   const nameServer = spawn('epmd', ['-port', String(names)], { stdio: 'ignore', env: environment });
   t.after(() => nameServer.kill('SIGKILL'));
   await untilListening(names);
@@ -89,7 +89,7 @@ export async function startRabbitMq(t: Lifetime, { isFull = false } = {}): Promi
   let node: ChildProcess | undefined;
   let said = '';
   const start = async (): Promise<void> => {
-    // A group of its own, for the program is a script that starts others.
+    // A process group of its own, since the program is a script that starts others.
     const child = spawn(SERVER, [], { env: environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     node = child;
     for (const stream of [child.stdout, child.stderr]) {
@@ -117,7 +117,7 @@ export async function startRabbitMq(t: Lifetime, { isFull = false } = {}): Promi
   };
 }
 
-/** @param check throws where it is of no use to go on waiting */
+/** @param check throws if it is of no use to wait longer */
 async function untilListening(port: number, check = (): void => {}): Promise<void> {
   for (const deadline = performance.now() + START_LIMIT_MS; ; await sleep(50)) {
     check();

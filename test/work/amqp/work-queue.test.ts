@@ -39,7 +39,7 @@ async function open(t: TestContext, uri: string, warnings: string[] = []): Promi
   return queue;
 }
 
-/** Does something as any other client of the broker. */
+/** Runs `work` with another client of the broker. */
 async function withClient<T>(uri: string, work: (client: Connection) => Promise<T>): Promise<T> {
   const client = new Connection(uri);
   client.on('error', () => undefined);
@@ -50,7 +50,7 @@ async function withClient<T>(uri: string, work: (client: Connection) => Promise<
   }
 }
 
-/** A queue of the broker of all tests, without any work. */
+/** An empty queue of the broker that all tests share. */
 async function openEmpty(t: TestContext): Promise<WorkQueue> {
   const { uri } = running();
   const queue = await open(t, uri);
@@ -73,7 +73,7 @@ async function failedIn(queue: WorkQueue): Promise<readonly FailedWork[]> {
 }
 
 describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
-  it('hands out to another client what one publishes', async (t) => {
+  it('delivers to one client the work that another one publishes', async (t) => {
     const queue = await openEmpty(t);
     const other = await open(t, running().uri);
     const came: string[] = [];
@@ -86,12 +86,12 @@ describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
     assert.deepEqual(came, ['hello']);
   });
 
-  it('gives up work whose agents end all the time, and says so', async (t) => {
+  it('gives up work if each agent that takes it ends, and reports it', async (t) => {
     const queue = await openEmpty(t);
     const heard: FailedWork[] = [];
     await queue.watchFailed((failed) => heard.push(failed));
     const deadly = message('deadly');
-    // The dead letter's queue is there once somebody has served.
+    // The queue of dead letters exists once a client has served.
     await (await queue.serve('a', () => Promise.resolve(DONE))).close();
     await queue.publish('a', deadly);
     for (let deaths = 0; deaths < 3; deaths++) {
@@ -112,7 +112,7 @@ describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
     assert.match(failed.failedAt ?? '', /^20\d\d-/);
   });
 
-  it('gives up messages of others that are too large or of any other type, and goes on', async (t) => {
+  it('gives up messages of others that are too large or of any other type, and continues', async (t) => {
     const queue = await openEmpty(t);
     const came: string[] = [];
     await queue.serve('a', ({ body }) => {
@@ -142,7 +142,7 @@ describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
 describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () => {
   const options = { onWarning: () => undefined };
 
-  it('is an error where no broker listens', async () => {
+  it('is an error if no broker listens', async () => {
     await assert.rejects(
       openQueue('amqp://alice:secret@127.0.0.1:1', options),
       (error) =>
@@ -150,7 +150,7 @@ describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () =
     );
   });
 
-  it('is an error where the address is none', async () => {
+  it('is an error if the address is invalid', async () => {
     for (const uri of ['rabbit', 'http://127.0.0.1', 'amqp://', 'amqp://alice:secret@']) {
       await assert.rejects(
         openQueue(uri, options),
@@ -159,7 +159,7 @@ describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () =
     }
   });
 
-  it('is an error where it does not know the user, or the virtual host', async () => {
+  it('is an error if it does not know the user or the virtual host', async () => {
     const { address, uri } = running();
     await assert.rejects(
       openQueue(`amqp://mallory:wrong@${address}`, options),
@@ -168,7 +168,7 @@ describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () =
     await assert.rejects(openQueue(`${uri}/nowhere`, options), refusal('unauthenticated', /no such virtual host/));
   });
 
-  it('is an error where the user has no rights', async (t) => {
+  it('is an error if the user has no rights', async (t) => {
     const queue = await open(t, running().withoutRights);
     const noRights = refusal('unauthenticated', /rabbitmqctl set_permissions/);
     await assert.rejects(queue.publish('a', message('1')), noRights);
@@ -179,7 +179,7 @@ describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () =
     await assert.rejects(failedIn(queue), noRights);
   });
 
-  it('is an error where its disk is full', async (t) => {
+  it('is an error if its disk is full', async (t) => {
     const own = await startRabbitMq(t, { isFull: true });
     const warnings: string[] = [];
     const settings = { onWarning: (warning: string) => warnings.push(warning) };

@@ -8,7 +8,9 @@ import { countMultiplyAccumulates, countParameters } from '../../../src/zoo/coun
 import { buildZooModel } from '../../../src/zoo/zoo.js';
 
 interface Rows {
-  /** Rows of table 1 of the paper (Li et al., DLBricks, ICPE 2020) that have one graph but for their weights. */
+  /**
+   * Rows of table 1 of the paper (Li et al., DLBricks, ICPE 2020) that have the same graph except for their weights.
+   */
   readonly ids: readonly number[];
   readonly layers: number;
   /** How many layers of each kind they have. */
@@ -338,7 +340,7 @@ function countsOf(text: string): [string, number][] {
   });
 }
 
-/** The paper's counts with the differences; kinds of which nothing is left do not appear. */
+/** The paper's counts with the differences. Kinds without layers are left out. */
 function expectedKinds({ kinds, differences = {} }: Rows): Map<string, number> {
   const counts = new Map(countsOf(kinds));
   for (const [kind, more] of Object.entries(differences)) counts.set(kind, (counts.get(kind) ?? 0) + more);

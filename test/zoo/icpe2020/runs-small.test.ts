@@ -40,7 +40,7 @@ runsSmall('the families of the paper', {
 });
 
 runsSmall(
-  'the families of the paper whose layers others have, too',
+  'the families of the paper whose layers occur in other families too',
   {
     ademxappA1: { define: ademxappA1(10, { size: 32, width: 8 }) },
     inceptionV1: { define: inceptionV1(10, 32) },

@@ -5,14 +5,17 @@ import { countMultiplyAccumulates, countParameters } from '../../../src/zoo/coun
 import { MODERN } from '../../../src/zoo/architectures/modern/index.js';
 import { buildZooModel } from '../../../src/zoo/zoo.js';
 
-/** Half of the last digit of a number that its source rounds: torchvision to 10^6, Ultralytics 8.7 operations to 0.1. */
+/**
+ * Half of the last digit of a rounded number: torchvision rounds to 10^6, Ultralytics its 8.7 * 10^9 operations to
+ * 10^8.
+ */
 function rounding(name: string, multiplyAccumulates: number): number {
   if (name === 'yolov8n') return 0.05e9 / 2;
   const isRounded = multiplyAccumulates % 1_000_000 === 0 || name === 'deeplabv3_resnet50';
   return isRounded ? 500_000 : 0;
 }
 
-describe('the architectures of today are the size that was published', () => {
+describe('the architectures of today have the published sizes', () => {
   for (const { name, dimensions, published, paper, title } of MODERN) {
     test(name, () => {
       const model = buildZooModel(name);

@@ -82,4 +82,6 @@ runsSmall('the architectures of today', {
   lstm: { define: lstmLanguageModel({ hidden: 16, layers: 2, vocabulary: 50 }), dimensions: { sequence: 5 } },
 });
 
-runsSmall('those whose layers others have, too', { resnext: { define: resnext(ONCE, 32) } }, ['kernel']);
+runsSmall('architectures of today whose layers occur in others too', { resnext: { define: resnext(ONCE, 32) } }, [
+  'kernel',
+]);

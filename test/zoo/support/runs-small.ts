@@ -5,7 +5,7 @@ import { GraphBuilder } from '../../../src/zoo/builder.js';
 import { measuredBricks } from '../../agent/support/measured-bricks.js';
 import { agentForSuite } from '../../agent/support/running-agent.js';
 
-/** An architecture, made as small as it goes. */
+/** An architecture that is made as small as possible. */
 export interface SmallNetwork {
   readonly define: (graph: GraphBuilder) => void;
   readonly dimensions?: Readonly<Record<string, number>>;

@@ -9,10 +9,10 @@ import {
   integerAttribute,
 } from './operator-use.js';
 
-// Lengths of sequences and caches: all of what is there is used, as after a prompt that fills the cache. Sources: Operators.md of the ONNX
-// project, ContribOperators.md of ONNX Runtime.
+// Lengths of sequences and caches: the whole length is used, as after a prompt that fills the cache. Sources:
+// Operators.md of the ONNX project, ContribOperators.md of ONNX Runtime.
 
-/** Times that a loop runs where nothing says how often. */
+/** Iterations of a Loop whose number of iterations is an input of the graph. */
 const TRIPS = 8;
 
 /** Sequences as long as the input has steps. */
@@ -27,8 +27,9 @@ const reversedSteps: FittingRule = ({ node, input }) => {
 };
 
 /**
- * Tokens of a GroupQueryAttention, those in its cache included: a constant says so, or the caches that it gets and makes. A cache that does
- * not grow is one whose type was not inferred further, or a buffer; then its tables of positions are the limit.
+ * Tokens of a GroupQueryAttention, including those in its cache: from a constant, or from the sizes of the cache that
+ * it reads and writes. Where the cache does not grow (it is a buffer, or its type is not inferred), the new tokens are
+ * added to its size. The table of positions limits the result.
  */
 function tokens({ input, output, constant }: OperatorUse): number | undefined {
   const [now, before, after] = [input(0)?.[1], input(3)?.[2], output(1)?.[2]];
@@ -37,7 +38,7 @@ function tokens({ input, output, constant }: OperatorUse): number | undefined {
   return told === undefined ? undefined : Math.min(told, input(7)?.[0] ?? told);
 }
 
-/** Its lengths are those less one. */
+/** The operator's lengths of sequences, which are the tokens less one. */
 const lastToken: FittingRule = (use) => {
   const all = tokens(use);
   return list(all === undefined ? undefined : [all - 1]);
@@ -60,7 +61,10 @@ const positions: FittingRule = ({ node, own, count }) => {
   return list(own.length < 2 ? [0] : upTo(own.at(-1) ?? count));
 };
 
-/** A length for each sequence, or the ends of all and then their beginnings, or a mask of ones. @param keys the input that has the sequences */
+/**
+ * A length for each sequence, or the ends of all sequences and then their beginnings; undefined for a mask, which is
+ * all ones by default. @param keys the input that has the sequences
+ */
 function maskOrLengths(keys: number): FittingRule {
   return ({ own, count, input }) => {
     const [batch, length] = [input(0)?.[0], input(keys)?.[1]];

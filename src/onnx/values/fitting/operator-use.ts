@@ -15,12 +15,12 @@ export interface OperatorUse {
   readonly constant: (index: number) => readonly number[] | undefined;
 }
 
-/** Values that an operator's input is made of; a list is repeated until there are enough. */
+/** Values for an operator's input; a list is repeated until there are enough. */
 export type Fitting =
   | { readonly kind: 'list'; readonly values: readonly number[] }
   | { readonly kind: 'range'; readonly low: number; readonly high: number };
 
-/** Values for an input of an operator; undefined where any will do. */
+/** Values for an input of an operator; undefined where any values work. */
 export type FittingRule = (use: OperatorUse) => Fitting | undefined;
 
 /** Rules by index of the input. */
@@ -35,7 +35,7 @@ export function indicesBelow(size: number | undefined): Fitting | undefined {
   return size === undefined ? undefined : { kind: 'range', low: 0, high: Math.max(0, size - 1) };
 }
 
-/** A list that a file asks for may be as long as its shapes say; a shorter one is repeated. */
+/** The length of a list, limited because the shapes in a file may ask for any length. A shorter list is repeated. */
 function lengthOf(count: number): number {
   return Math.min(count, MOST_LISTED_VALUES);
 }
@@ -45,7 +45,7 @@ export function upTo(count: number): readonly number[] {
   return Array.from({ length: lengthOf(count) }, (_, index) => index);
 }
 
-/** The same number so many times, up to {@link MOST_LISTED_VALUES} times. */
+/** The same number `count` times, up to {@link MOST_LISTED_VALUES} times. */
 export function times(count: number, value: number): readonly number[] {
   return Array.from({ length: lengthOf(count) }, () => value);
 }

@@ -9,8 +9,8 @@ import {
   integersAttribute,
 } from './operator-use.js';
 
-// Boxes in pictures, and pictures of blocks. Boxes are so large and so far apart that each is some work: an empty one, and one that another one
-// hides, are none. Source: Operators.md of the ONNX project.
+// Boxes in pictures, and pictures of blocks. Boxes are so large and so far apart that each box causes work: an empty
+// box, and a box that another box hides, cause none. Source: Operators.md of the ONNX project.
 
 /** Boxes in a row and in a column of a picture. */
 const BOXES = 8;
@@ -26,7 +26,7 @@ const neighbours: FittingRule = ({ node }) => {
   );
 };
 
-/** The corners of the first quarter of the picture, in the coordinates that the operator scales. */
+/** The corners of the first quarter of the picture, in the coordinates before the operator scales them. */
 function quarter({ node, input }: OperatorUse): readonly number[] | undefined {
   const [height, width] = input(0)?.slice(2) ?? [];
   if (height === undefined || width === undefined) return undefined;
@@ -40,7 +40,7 @@ const firstQuarter: FittingRule = (use) => {
   return list(corners && [0, ...corners]);
 };
 
-/** How often a block fits along each axis decides how long the columns are. */
+/** Blocks that slide over a picture. The number of positions along each axis decides the number of columns. */
 class Blocks {
   readonly #axes: readonly { readonly stride: number; readonly dilation: number; readonly pads: number }[];
 
@@ -63,7 +63,7 @@ class Blocks {
     }, 1);
   }
 
-  /** The picture that has so many blocks along each axis. */
+  /** The sizes of the picture that has these numbers of blocks along its axes. */
   pictureOf(counts: readonly number[], block: readonly number[]): readonly number[] {
     return this.#axes.map(({ stride, dilation, pads }, axis) => {
       return ((counts[axis] ?? 1) - 1) * stride + dilation * ((block[axis] ?? 1) - 1) + 1 - pads;
@@ -71,14 +71,17 @@ class Blocks {
   }
 }
 
-/** Two numbers, as near to each other as can be, whose product is this one. */
+/** Two factors of a number that are as near to each other as possible. */
 function nearSquare(product: number): readonly [number, number] {
   let side = Math.floor(Math.sqrt(product));
   while (side > 1 && product % side !== 0) side--;
   return [side, product / Math.max(1, side)];
 }
 
-/** All ways to write a number as a product of so many, the most even ones first in two dimensions. */
+/**
+ * Ways to write a number as a product of `axes` factors: for two axes all ways, the most even ones first; for more axes
+ * only one.
+ */
 function factorings(product: number, axes: number): readonly (readonly number[])[] {
   if (axes === 1) return [[product]];
   if (axes === 2) {
@@ -97,10 +100,10 @@ interface Picture {
   readonly block: readonly number[];
 }
 
-/** Largest product of a block's sizes that is taken apart in all ways. */
+/** Largest product of a block's sizes for which all ways are tried. */
 const MOST_BLOCK = 4096;
 
-/** A picture and blocks that have the columns which a Col2Im gets. */
+/** Sizes of a picture and of its blocks that give the columns in the input of a Col2Im. */
 function pictureAndBlock({ node, count, input, output, constant }: OperatorUse): Picture | undefined {
   const [, rows = 0, columns = 0] = input(0) ?? [];
   const axes = count;
@@ -124,7 +127,10 @@ function pictureAndBlock({ node, count, input, output, constant }: OperatorUse):
   return { picture: blocks.pictureOf(axes === 1 ? [columns] : nearSquare(columns), block), block };
 }
 
-/** The picture that is pooled to the input by blocks that do not overlap more than they are said to. */
+/**
+ * The shape of the picture before pooling: that of the MaxUnpool's output, or computed from its kernel shape, strides
+ * and pads.
+ */
 function unpooled({ node, input, output }: OperatorUse): readonly number[] | undefined {
   const dims = input(0);
   if (dims === undefined || output(0) !== undefined) return output(0);

@@ -9,10 +9,11 @@ import {
   integersAttribute,
 } from './operator-use.js';
 
-// Shapes, axes and sizes that come as values. Where the shape of the operator's output is known, they are what makes it; else they keep the
-// input's shape as far as the operator lets them. Source: Operators.md of the ONNX project.
+// Shapes, axes and sizes that are values of inputs. Where the shape of the operator's output is known, the values
+// produce this shape; otherwise they keep the input's shape as far as the operator allows. Source: Operators.md of the
+// ONNX project.
 
-/** A size for a dimension about which nothing is known. */
+/** The size of an unknown dimension. */
 const ANY_SIZE = 16;
 
 /** Dimensions of the first output where it has as many as this input has elements. */
@@ -34,7 +35,7 @@ function expandTarget(use: OperatorUse): readonly number[] {
   return sizesOfOutput(use) ?? widened.slice(-use.count);
 }
 
-/** Sizes of the output, for the axes that a Resize is about. */
+/** Sizes of the input and of the output, for the axes that a Resize changes. */
 function resized(use: OperatorUse): readonly { readonly before: number; readonly after: number }[] {
   const dims = use.input(0) ?? times(use.count, 1);
   const axes = integersAttribute(use.node, 'axes') ?? upTo(dims.length);
@@ -49,7 +50,10 @@ function resized(use: OperatorUse): readonly { readonly before: number; readonly
 const resizeSizes: FittingRule = (use) => list(resized(use).map(({ after }) => after));
 const resizeScales: FittingRule = (use) => list(resized(use).map(({ before, after }) => after / Math.max(1, before)));
 
-/** Until version 10 the second input is the scales; later it is the part of the input that is resized: all. */
+/**
+ * Up to version 10, the second input is the scales. Later, it is the part of the input that is resized; here that is
+ * the whole input.
+ */
 const scalesOrPart: FittingRule = (use) => {
   if (use.count === use.input(0)?.length) return resizeScales(use);
   return list([...times(use.count / 2, 0), ...times(use.count / 2, 1)]);
@@ -60,7 +64,7 @@ const repeats: FittingRule = (use) => {
   return list(times(use.count, 1).map((once, axis) => Math.max(1, (output?.[axis] ?? 1) / (dims?.[axis] ?? once))));
 };
 
-/** All that is added stands at the end. */
+/** All padding is at the end of the axes. */
 const padding: FittingRule = (use) => {
   const rank = use.count / 2;
   const [dims, output] = [use.input(0), use.output(0)];
@@ -72,14 +76,14 @@ const padding: FittingRule = (use) => {
   );
 };
 
-/** The ends of a slice of what its output takes, from the beginning. */
+/** The ends of a Slice that starts at 0 and has the sizes of its output. */
 const sliceEnds: FittingRule = (use) => {
   const dims = use.output(0) ?? use.input(0);
   const axes = use.constant(3) ?? upTo(use.count);
   return list(axes.map((axis) => dims?.at(axis) ?? ANY_SIZE));
 };
 
-/** The size of one of so many parts, as even as can be; the last one has the rest. */
+/** The size of one of `parts` equal parts; the last part also has the remainder. */
 function partSize(size: number | undefined, parts: number, at: number): number {
   const all = size ?? parts;
   const each = Math.floor(all / parts);
@@ -115,7 +119,7 @@ const unsqueezed: FittingRule = ({ input, output, count }) => {
   );
 };
 
-/** The last axes, or those of which the output has one element. */
+/** The axes whose size changes, and as many of the last axes as are needed besides. */
 const reduced: FittingRule = ({ input, output, count }) => {
   const [before, after] = [input(0) ?? [], output(0)];
   const shrunk = before.flatMap((size, axis) =>

@@ -4,7 +4,7 @@ import { asImage, channelMean, pad, resize } from '../../shaping.js';
 import { add, chain, div, type Layer, mul, plus, relu, sqrt, sub } from '../../tensor.js';
 import type { Network } from './network.js';
 
-/** 3x3 on a picture that is mirrored at its edges. */
+/** A 3x3 convolution on a picture that is mirrored at its edges. */
 function convolution(channels: number): Layer {
   return chain(pad('reflect', 1, 1), conv(channels, 3));
 }
@@ -36,7 +36,7 @@ function decoder(width: number): Layer {
   );
 }
 
-/** A number for each channel as an image. */
+/** Spreads one number for each channel over an image. */
 function spread(x: Value): Layer {
   return asImage(fixed(x, 2), fixed(x, 3));
 }

@@ -19,7 +19,10 @@ interface UnitOptions {
   readonly dropout?: boolean;
 }
 
-/** Normalization comes before each convolution, and before the projection where the shape changes (the paper's figure 3). */
+/**
+ * Normalization comes before each convolution, and before the projection where the shape changes (the paper's figure
+ * 3).
+ */
 function unit(layers: readonly Layer[], channels: number, stride: number): Layer {
   return (x) => {
     const input = normRelu(x);
@@ -53,7 +56,7 @@ function repeat(count: number, layer: Layer): Layer[] {
   return Array.from({ length: count }, () => layer);
 }
 
-/** How large the model is made; the paper's is 64 channels wide. */
+/** The size of the model; the paper's model is 64 channels wide. */
 interface AdemxappOptions {
   readonly size: number;
   readonly width?: number;

@@ -64,7 +64,7 @@ const predict: Layer = (primary) => {
   return total(4)(mul(spread, matrices));
 };
 
-/** Zeros that have the batch of a value. */
+/** Zeros with the batch dimension of a value. */
 function noAgreement(predictions: Value): Value {
   const capsules = fixed(predictions, 1);
   return reshape(total(3)(mul(predictions, predictions.graph.scalar('zero', 0))), [0, capsules * DIGITS]);
@@ -81,7 +81,7 @@ function longest(digits: Value, lengths: Value): Value {
   return graph.apply('GatherND', [digits, index], output, [int('batch_dims', 1)]);
 }
 
-/** Draws the picture again. */
+/** The decoder, which reconstructs the image. */
 const reconstruct = chain(linear(512), relu, linear(1024), relu, linear(784), sigmoid, reshapeTo(1, 28, 28));
 
 /** Sabour et al., Dynamic Routing Between Capsules, arXiv:1710.09829, with two iterations of routing. */

@@ -6,7 +6,7 @@ import { imageNetwork, type Network } from './network.js';
 
 const pool = maxPool(2, { stride: 2 });
 
-/** 3x3 on the distances of the paper's table 1, which keeps the image's size. */
+/** A 3x3 convolution with a dilation of the paper's table 1, which keeps the image's size. */
 function context(channels: number, dilation: number): Layer {
   return chain(conv(channels, 3, { padding: dilation, dilation }), relu);
 }

@@ -8,7 +8,7 @@ type Kernels = readonly [number, number, number];
 const SMALL: Kernels = [3, 5, 7];
 const LARGE: Kernels = [3, 7, 11];
 
-/** A branch of 1x1 and one for each kernel, side by side (the paper's figure 4). */
+/** Parallel branches: one of 1x1, and one for each kernel (the paper's figure 4). */
 function inception(channels: number, middle: number, kernels: Kernels = SMALL): Layer {
   const branch = (kernel: number): Layer =>
     chain(convNormRelu(middle, 1), convNormRelu(channels, kernel, { padding: (kernel - 1) / 2 }));
@@ -17,7 +17,7 @@ function inception(channels: number, middle: number, kernels: Kernels = SMALL): 
 
 const enlarge = resize('nearest', 2);
 
-/** Two ways through the same image, added. */
+/** The sum of two branches on the same image. */
 function both(first: Layer, second: Layer): Layer {
   return (x) => add(first(x), second(x));
 }

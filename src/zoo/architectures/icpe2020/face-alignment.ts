@@ -23,7 +23,7 @@ function block(channels: number): Layer {
 
 const halve = averagePool(2, { stride: 2 });
 
-/** Half the image and back, `depth` times, with a detour at each size. */
+/** Halves the image and enlarges it again, `depth` times, with a skip branch at each size. */
 function hourglass(channels: number, depth: number): Layer {
   const inner = depth > 1 ? hourglass(channels, depth - 1) : block(channels);
   const lower = chain(halve, block(channels), inner, block(channels), resize('nearest', 2));

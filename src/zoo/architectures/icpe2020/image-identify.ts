@@ -25,7 +25,7 @@ function inception({ one, three, double, projection }: Widths, pool: 'average' |
   );
 }
 
-/** The same where the image shrinks. */
+/** The same block with a stride, which halves the image. */
 function reduction(three: readonly [number, number], double: readonly [number, number]): Layer {
   return branches(
     chain(convolution(three[0]), convolution(three[1], 3, 2)),

@@ -8,7 +8,7 @@ function convRelu(channels: number, kernel: number, stride = 1): Layer {
   return chain(conv(channels, kernel, { stride, padding: (kernel - 1) / 2 }), relu);
 }
 
-/** Caffe's pool, which keeps the last, incomplete window: the edge is doubled so that it is complete. */
+/** Caffe's pool, which keeps the last, incomplete window: the edge is doubled, so that this window is complete. */
 export const paddedPool = chain(pad('edge', 0, 1), maxPool(3, { stride: 2 }));
 
 /** One inception row of the paper's table 1: #1x1, #3x3 reduce, #3x3, #5x5 reduce, #5x5, pool proj. */

@@ -4,7 +4,7 @@ import { chain, flatten, softmax } from '../../tensor.js';
 import { inceptionV3Features } from '../inception-v3.js';
 import { imageNetwork, type Network } from './network.js';
 
-/** TensorFlow's, which scores 1008 classes and knows 1001. */
+/** TensorFlow's version, which scores 1008 classes and uses 1001 of them. */
 export function inceptionV3(size = 299): Network {
   const pixels = Math.floor((size - 43) / 32);
   return imageNetwork(

@@ -26,11 +26,11 @@ interface Row {
   /** The row's number. */
   readonly id: number;
   readonly name: string;
-  /** As the paper has it. */
+  /** As in the paper. */
   readonly title: string;
   /**
-   * Operations of convolutions and fully connected layers, as the authors' repository has them. It has none of transposed
-   * convolutions, and counts the holes of dilated ones: rows with these have no number.
+   * Multiply-accumulates of convolutions and fully connected layers, from the authors' repository. The repository does
+   * not count transposed convolutions, and counts the holes of dilated convolutions. So rows with these have no number.
    */
   readonly multiplyAccumulates?: number;
   readonly define: Network;

@@ -5,10 +5,10 @@ import { chain, dropout, flatten, type Layer, softmax } from '../../tensor.js';
 /** Channels, height and width of an image. */
 export type ImageSize = readonly [number, number, number];
 
-/** A network of the paper: how its layers are added to a graph. */
+/** A network of the paper: adds its layers to a graph. */
 export type Network = (graph: GraphBuilder) => void;
 
-/** From one image to one result, `input` to `output`. */
+/** A network from one image, `input`, to one result, `output`. */
 export function imageNetwork(size: ImageSize, layers: Layer): Network {
   return (graph) => {
     graph.output('output', layers(graph.input('input', 'float32', ['batch', ...size])));

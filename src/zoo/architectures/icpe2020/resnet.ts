@@ -60,7 +60,9 @@ export function wideResnet({ size = 224, width = 64 }: Omit<ResnetOptions, 'dept
 const EPSILON = 2e-5;
 const normRelu = chain(batchNorm(EPSILON), relu);
 
-/** Normalization before each convolution (He et al., arXiv:1603.05027), the projection of what the first one gives. */
+/**
+ * Normalizes before each convolution (He et al., arXiv:1603.05027). The projection reads the first normalized value.
+ */
 function preactivated(width: number, stride: number): Layer {
   return (x) => {
     const input = normRelu(x);
@@ -77,7 +79,7 @@ function preactivated(width: number, stride: number): Layer {
   };
 }
 
-/** MXNet's, trained to tell where a picture was taken. */
+/** MXNet's version, trained to predict where a picture was taken. */
 export function preactivatedResnet(labels: number, { depths, size = 224, width = 64 }: ResnetOptions): Network {
   const blocks = depths.flatMap((depth, stage) =>
     Array.from({ length: depth }, (_, i) => preactivated(width * 2 ** stage, i === 0 && stage > 0 ? 2 : 1)),

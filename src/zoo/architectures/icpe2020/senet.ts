@@ -8,7 +8,7 @@ import { imageNetwork, type Network, pooledClasses } from './network.js';
 
 const EPSILON = 1e-4;
 
-/** Scales each channel by what all of the image says about it (the paper's figure 1). */
+/** Scales each channel by a factor that is computed from the whole image (the paper's figure 1). */
 function squeezeAndExcite(channels: number): Layer {
   return (x) => {
     const scales = chain(channelMean, linear(channels / 16), relu, linear(channels), sigmoid)(x);

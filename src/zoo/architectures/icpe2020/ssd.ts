@@ -21,14 +21,14 @@ import {
 import { convolutions, vggStage } from '../vgg.js';
 import type { Network } from './network.js';
 
-/** A feature map in which objects are looked for, and the boxes that each of its pixels stands for. */
+/** A feature map in which objects are detected, and the number of boxes for each of its pixels. */
 interface Source {
-  /** From the source before this one. */
+  /** The layers after the previous source. */
   readonly layers: Layer;
   readonly boxes: 4 | 6;
 }
 
-/** Scales each pixel to length 1 and by learned numbers, as the trained model spells it: through logarithms. */
+/** Scales each pixel to length 1, and by learned numbers. The trained model computes this with logarithms. */
 const channelNorm: Layer = (x) => {
   const turned = transpose(x, [0, 3, 2, 1]);
   const square = max(mul(turned, turned), x.graph.scalar('smallest', 1e-20));
@@ -42,7 +42,7 @@ const listed: Layer = (x) => {
   return reshapeTo(pixels * boxes, values)(transpose(x, [0, 3, 4, 1, 2]));
 };
 
-/** For each box the probability of each class but the background, or its four coordinates. */
+/** For each box, the probability of each class except the background, or its four coordinates. */
 function head(boxes: number, values: number, activation?: Layer): Layer {
   return (x) => {
     const predicted = conv(boxes * values, 3, { padding: 1 })(x);

@@ -58,7 +58,7 @@ export function cycleGan(border: 'zeros' | 'reflect', { size = 256, width = 32 }
 
 const leaky = leakyRelu(0.2);
 
-/** Half the image and back, around the next such step; the result goes beside the input of the step. */
+/** Halves the image, applies the inner step, and doubles the image. Concatenates the result with the step's input. */
 function unetStep(inner: Layer, channels: number, outer: number, drops: boolean): Layer {
   return (x) => {
     const activated = leaky(x);

@@ -8,7 +8,7 @@ import type { Network } from './network.js';
 const ANCHORS = 5;
 const CLASSES = 80;
 
-/** Convolutions of 3x3 and 1x1 by turns. */
+/** Alternating convolutions of 3x3 and 1x1. */
 function convolutions(...channels: readonly number[]): Layer {
   const convolution = (count: number, i: number): Layer => {
     const kernel = i % 2 === 0 ? 3 : 1;
@@ -45,7 +45,7 @@ function boxesOf(coordinates: Value): Value {
   return listed(div(concat(1, [centers, sizes]), constant('extent', 4)));
 }
 
-/** Redmon and Farhadi, YOLO9000, arXiv:1612.08242, without the suppression of boxes that overlap. */
+/** Redmon and Farhadi, YOLO9000, arXiv:1612.08242, without non-maximum suppression. */
 export function yoloV2({ size = 416, width = 32 } = {}): Network {
   return (graph) => {
     const image = graph.input('input', 'float32', ['batch', 3, size, size]);

@@ -14,7 +14,7 @@ interface Tower {
 
 const VOCABULARY = 49_408;
 const POSITIONS = 77;
-/** Number of features that each tower gives. */
+/** Number of features that each tower outputs. */
 const FEATURES = 512;
 
 const norm = layerNorm(1e-5);
@@ -42,7 +42,7 @@ export function clipImage(tower: Tower, pixels = 224): (graph: GraphBuilder) => 
   };
 }
 
-/** The words' highest number ends a text. */
+/** The hidden state at the end of a text: the token there has the highest number. */
 function atEnd(hidden: Value, words: Value): Value {
   const { graph } = words;
   const index = graph.apply('ArgMax', [words], { elementType: 'int64', dims: words.dims.with(1, 1) }, [

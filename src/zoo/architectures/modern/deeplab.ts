@@ -21,7 +21,7 @@ function bottleneck(width: number, { stride, dilation }: BlockOptions): Layer {
   return (x) => relu(residual(body, stride === 1 && fixed(x, 1) === 4 * width ? undefined : projection)(x));
 }
 
-/** Dilation takes the place of a stride, from the second block of a stage on. */
+/** Dilation replaces a stride, from the second block of a stage on. */
 function stage(width: number, depth: number, stride: number, dilations: readonly [number, number]): Layer {
   return chain(
     ...Array.from({ length: depth }, (_, i) =>
@@ -30,7 +30,7 @@ function stage(width: number, depth: number, stride: number, dilations: readonly
   );
 }
 
-/** The paper's figure 5: filters of several rates, and one that sees all of the image. */
+/** The paper's figure 5: convolutions with several dilation rates, and one on the mean of the whole image. */
 const pyramid: Layer = (x) => {
   const rates = [12, 24, 36].map((dilation) => convNormRelu(256, 3, { dilation, padding: dilation }));
   const pooled = chain(globalAveragePool, convNormRelu(256, 1), resize('linear', fixed(x, 2)));

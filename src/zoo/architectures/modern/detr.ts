@@ -54,7 +54,9 @@ function feed(hidden: number, feedForward: number): Layer {
   return (x) => norm(add(x, chain(dense(feedForward), relu, dense(hidden))(x)));
 }
 
-/** The positions of the image's cells are an input: without it, the model would compute them from a mask of the image. */
+/**
+ * The positions of the image's cells are an input: without it, the model would compute them from a mask of the image.
+ */
 export function detr(size: DetrSize): (graph: GraphBuilder) => void {
   const { hidden, heads, feedForward, layers, queries } = size;
   return (graph) => {
@@ -87,7 +89,7 @@ export function detr(size: DetrSize): (graph: GraphBuilder) => void {
   };
 }
 
-/** The decoder starts from zeros, which take the batch of the image. */
+/** Zeros with the batch dimension of the image, from which the decoder starts. */
 function nothing(memory: Value, queries: number): Value {
   return expand(times(0)(firstSlice(memory)), [1, queries, 1]);
 }
@@ -97,7 +99,7 @@ export const detrResnet50: ZooEntry = {
   title: 'DETR, ResNet-50',
   paper: 'Carion et al., End-to-End Object Detection with Transformers, ECCV 2020, arXiv:2005.12872',
   published: {
-    // Its normalizations are frozen, so that it does not count the scales and shifts of their 26,560 channels.
+    // The published number leaves out the scales and shifts of the frozen normalizations, which have 26,560 channels.
     parameters: 41_524_768 + 2 * 26_560,
     source:
       'DetrForObjectDetection of facebook/detr-resnet-50, 41,524,768 (the paper rounds to 41M), and the frozen ' +

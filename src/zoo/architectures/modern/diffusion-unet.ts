@@ -21,7 +21,9 @@ import {
 
 const GROUPS = 32;
 
-/** In the operators that exporters write below opset 18. Source: Wu and He, Group Normalization, arXiv:1803.08494. */
+/**
+ * Made of the operators that exporters write below opset 18. Source: Wu and He, Group Normalization, arXiv:1803.08494.
+ */
 const groupNorm: Layer = (x) => {
   const [channels, height, width] = [fixed(x, 1), fixed(x, 2), fixed(x, 3)];
   const grouped = instanceNorm(1e-6, { isLearned: false })(reshape(x, [0, GROUPS, -1]));
@@ -32,7 +34,7 @@ const groupNorm: Layer = (x) => {
 
 const convolution = (channels: number): Layer => conv(channels, 3, { padding: 1 });
 
-/** The time goes into each block by a projection. */
+/** Each block adds a projection of the time. */
 function residualBlock(channels: number, time: Value): Layer {
   return (x) => {
     const ofTime = unsqueeze(chain(silu, linear(channels))(time), [2, 3]);
@@ -69,10 +71,10 @@ function timeEmbedding(step: Value, width: number): Value {
 interface UnetSize {
   readonly size: number;
   readonly width: number;
-  /** Channels of each level over the width. */
+  /** Channels of each level, as multiples of the width. */
   readonly levels: readonly number[];
   readonly blocks: number;
-  /** The size of images at which there is attention. */
+  /** The image size at which there is attention. */
   readonly attentionAt: number;
 }
 

@@ -18,7 +18,7 @@ import {
 } from '../../tensor.js';
 
 interface DlrmSize {
-  /** Numbers that describe an example. */
+  /** Number of dense features of an example. */
   readonly dense: number;
   /** Rows of the table of each category. */
   readonly tables: readonly number[];
@@ -41,7 +41,7 @@ function interactions(vectors: Value, count: number): Value {
   return all.graph.apply('Gather', [all, all.graph.integers('pairs', pairs)], output, [int('axis', 1)]);
 }
 
-/** Each example has one entry of each category, so that there is nothing to sum in a bag. */
+/** Each example has one entry of each category, so there is nothing to sum in an embedding bag. */
 export function dlrm({ dense, tables, features, bottom, top }: DlrmSize): (graph: GraphBuilder) => void {
   return (graph) => {
     const numbers = graph.input('dense', 'float32', ['batch', dense]);

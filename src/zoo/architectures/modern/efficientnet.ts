@@ -95,7 +95,7 @@ export const efficientnetB0: ZooEntry = {
   }),
 };
 
-/** Table 4 of its paper, as torchvision has it. */
+/** Table 4 of its paper, as in torchvision. */
 export const efficientnetV2S: ZooEntry = {
   name: 'efficientnet_v2_s',
   title: 'EfficientNetV2-S',

@@ -40,8 +40,8 @@ export interface LlamaSize {
 type Precision = 'float32' | 'int4';
 
 /**
- * The whole prompt at once, or one token after a cache of the keys and values before it. Either gives the scores of the
- * next token and the cache with what it read.
+ * The whole prompt at once, or one token after a cache of the keys and values before it. Both phases output the scores
+ * of the next token, and the cache including the new keys and values.
  */
 type Phase = 'prefill' | 'decode';
 
@@ -49,7 +49,9 @@ type Phase = 'prefill' | 'decode';
 const ROPE_BASE = 500_000;
 const EPSILON = 1e-5;
 
-/** Zhang and Sennrich, Root Mean Square Layer Normalization, arXiv:1910.07467, in the operators that exporters write. */
+/**
+ * Zhang and Sennrich, Root Mean Square Layer Normalization, arXiv:1910.07467, in the operators that exporters write.
+ */
 export function rmsNorm(epsilon: number): Layer {
   return (x) => {
     const { graph } = x;
@@ -84,7 +86,7 @@ function rotate(x: Value, { cos, sin }: Rotation): Value {
   return add(mul(x, cos), mul(turned, sin));
 }
 
-/** Each head of keys or values for the queries that share it, [batch, heads, context, head size]. */
+/** Repeats each head of keys or values for the query heads that share it, [batch, heads, context, head size]. */
 function shared(x: Value, heads: number): Value {
   const [keyValueHeads, size] = [fixed(x, 1), fixed(x, 3)];
   if (keyValueHeads === heads) return x;
@@ -94,7 +96,7 @@ function shared(x: Value, heads: number): Value {
   return x.graph.apply('Reshape', [repeated, shape], { elementType: x.elementType, dims });
 }
 
-/** The cache of one layer with what came after it. */
+/** The cache of one layer, with the new keys or values appended. */
 function appended(past: Value, now: Value): Value {
   const dims = past.dims.with(2, `${dimension(past, 2)} + ${dimension(now, 2)}`);
   return past.graph.apply('Concat', [past, now], { elementType: past.elementType, dims }, [int('axis', 2)]);
@@ -174,7 +176,7 @@ interface Released {
 
 const LLAMA3 = 'Grattafiori et al., The Llama 3 Herd of Models, arXiv:2407.21783, 2024';
 
-/** Decoders as they were released; sizes are those of their model cards, parameters those of their files. */
+/** Released decoders. The sizes are from their model cards, the parameters from their files. */
 const RELEASED: readonly Released[] = [
   {
     name: 'llama_0.1b',
@@ -215,9 +217,9 @@ const RELEASED: readonly Released[] = [
 ];
 
 /**
- * Products of one inference: those of the layers' matrices, attention over the whole context, and the head for one
- * token. Source: Hoffmann et al., arXiv:2203.15556, appendix F, with fewer heads of keys and values and three matrices in
- * the feed-forward network.
+ * Multiply-accumulates of one inference: those of the layers' matrices, attention over the whole context, and the head
+ * for one token. Source: Hoffmann et al., arXiv:2203.15556, appendix F, with fewer heads of keys and values and three
+ * matrices in the feed-forward network.
  */
 function multiplyAccumulates(size: LlamaSize, tokens: number, context: number): number {
   const { hidden, layers, heads, keyValueHeads, feedForward, vocabulary } = size;

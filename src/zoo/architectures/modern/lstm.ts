@@ -11,7 +11,7 @@ interface LstmSize {
   readonly vocabulary: number;
 }
 
-/** One layer over [sequence, batch, features], without a state from before. */
+/** One layer over [sequence, batch, features], without an initial state. */
 function lstm(hidden: number): Layer {
   return (x) => {
     const { graph } = x;
@@ -29,7 +29,7 @@ function lstm(hidden: number): Layer {
   };
 }
 
-/** A language model: words, layers, words. */
+/** A language model: the embedding of words, LSTM layers, and the scores of the next words. */
 export function lstmLanguageModel({ hidden, layers, vocabulary }: LstmSize): (graph: GraphBuilder) => void {
   return (graph) => {
     const words = graph.input('input_ids', 'int64', ['batch', 'sequence']);

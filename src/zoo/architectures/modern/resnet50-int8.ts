@@ -5,7 +5,7 @@ import type { ZooEntry } from '../../entry.js';
 import { add, chain, flatten, type Layer, relu } from '../../tensor.js';
 import { imageClassifier } from '../image-classifier.js';
 
-/** A value of 8 bits and back, as quantizers write it around every operator. */
+/** Quantizes a value to 8 bits and back, as quantizers do around every operator. */
 const quantized: Layer = (x) => {
   const { graph } = x;
   const parameters = [graph.scalar('scale', 0.05), graph.zeros('zero_point', 'uint8', [])];
@@ -37,7 +37,7 @@ function quantizedBias(x: Value, outputs: number): Value {
   return graph.apply('DequantizeLinear', inputs, { elementType: 'float32', dims: [outputs] }, [int('axis', 0)]);
 }
 
-/** Convolution into which the normalization after it was folded. */
+/** Convolution into which the normalization after it is folded. */
 function convolution(channels: number, kernel: number, stride = 1): Layer {
   return (x) => {
     const inputs = fixed(x, 1);

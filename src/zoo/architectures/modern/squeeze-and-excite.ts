@@ -9,7 +9,7 @@ interface ExcitationOptions {
   readonly gate?: Layer;
 }
 
-/** Scales each channel by what all of the image says about it. Source: Hu et al., arXiv:1709.01507. */
+/** Scales each channel by a factor that is computed from the whole image. Source: Hu et al., arXiv:1709.01507. */
 export function squeezeAndExcite({ squeezed, activation = relu, gate = sigmoid }: ExcitationOptions): Layer {
   return (x) => {
     const scales = chain(globalAveragePool, conv(squeezed, 1), activation, conv(fixed(x, 1), 1), gate);

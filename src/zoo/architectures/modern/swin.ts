@@ -30,7 +30,7 @@ const SHIFT = 3;
 
 const norm = layerNorm(1e-5);
 
-/** [batch, height, width, channels] moved up and to the left, with what falls out at the other end. */
+/** Rolls [batch, height, width, channels] up and to the left: pixels that leave at one side enter at the other. */
 function roll(x: Value, by: number): Value {
   const along = (axis: 1 | 2): Layer => {
     return (value) => {
@@ -99,7 +99,7 @@ function attention(heads: number, shift: number): Layer {
   };
 }
 
-/** Windows are shifted where there is more than one. */
+/** Windows are shifted if there is more than one. */
 function block(heads: number, isShifted: boolean): Layer {
   return (x) => {
     const shift = isShifted && fixed(x, 1) > WINDOW ? SHIFT : 0;

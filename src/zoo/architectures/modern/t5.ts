@@ -22,7 +22,7 @@ function distanceBias(buckets: Value, heads: number): Value {
   return transpose(gatherRows(embedding(buckets.graph, [BUCKETS, heads]), buckets), [0, 3, 1, 2]);
 }
 
-/** Adds to its input what the layer makes of it, normalized. */
+/** A residual block: applies the layer to the normalized input, and adds the result to the input. */
 function block(layer: Layer): Layer {
   return (x) => add(x, layer(norm(x)));
 }

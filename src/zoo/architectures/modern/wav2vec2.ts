@@ -31,7 +31,7 @@ function featureEncoder(channels: number): Layer {
   );
 }
 
-/** Positions relative to each other, by a convolution over 128 frames in 16 groups; an even kernel gives one too many. */
+/** Relative positions, by a convolution over 128 frames in 16 groups. Its even kernel gives one frame too many. */
 const withPositions: Layer = (x) => {
   const hidden = fixed(x, 2);
   const convolve = sequenceConv(hidden, 128, { padding: 64, groups: 16 });
@@ -63,7 +63,7 @@ export const wav2vec2Base: ZooEntry = {
   title: 'wav2vec 2.0 base',
   paper: 'Baevski et al., wav2vec 2.0, NeurIPS 2020, arXiv:2006.11477',
   published: {
-    // Without the mask of training (768), and with the weights of one convolution as the product of the two (128 factors).
+    // Without the mask of training (768), and with the 128 factors of one convolution multiplied into its weight.
     parameters: 94_371_712 - 768 - 128,
     multiplyAccumulates: 6_911_374_336,
     source:

@@ -17,14 +17,14 @@ import {
 } from '../../tensor.js';
 
 const CLASSES = 80;
-/** Distances to a box's side that a cell tells the probabilities of. */
+/** Number of possible distances to a box's side. Each cell predicts their probabilities. */
 const BINS = 16;
 
 function convolution(channels: number, kernel = 1, stride = 1): Layer {
   return chain(conv(channels, kernel, { stride, padding: (kernel - 1) / 2, bias: false }), batchNorm(1e-3), silu);
 }
 
-/** Half of the channels through bottlenecks, every step kept ("C2f"). */
+/** Passes half of the channels through bottlenecks, and concatenates the results of all steps ("C2f"). */
 function c2f(channels: number, depth: number, hasShortcut: boolean): Layer {
   const half = channels / 2;
   const bottleneck: Layer = (x) => {
@@ -59,7 +59,9 @@ interface YoloSize {
   readonly width: number;
 }
 
-/** For each cell of a feature map the distances to the sides of a box and the score of each class, [batch, 64 + 80, cell]. */
+/**
+ * For each cell of a feature map, the distances to a box's sides and the score of each class: [batch, 64 + 80, cell].
+ */
 function detect(x: Value, width: number): Value {
   const [boxes, classes] = [Math.max(16, width, 4 * BINS), Math.max(4 * width, CLASSES)];
   const distances = chain(convolution(boxes, 3), convolution(boxes, 3), conv(4 * BINS, 1))(x);
@@ -93,7 +95,7 @@ function boxesOf(distances: Value, scales: readonly Scale[]): Value {
   return mul(concat(1, [topLeft, bottomRight]), graph.floats('strides', strides));
 }
 
-/** The architecture of YOLOv8, with boxes as corners, without the suppression of boxes that overlap. */
+/** The architecture of YOLOv8, with boxes as corners, without non-maximum suppression. */
 export function yoloV8({ size, width }: YoloSize): (graph: GraphBuilder) => void {
   const [w2, w4, w8, w16] = [2 * width, 4 * width, 8 * width, 16 * width];
   return (graph) => {

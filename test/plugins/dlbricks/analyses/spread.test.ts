@@ -17,7 +17,7 @@ function on(occasion: number, benchmark: number, ms: number, system = sampleSyst
 }
 
 describe("dlbricks' analysis of spread", () => {
-  it('pools the deviations of what was measured more than once, by system', async () => {
+  it('pools the deviations of benchmarks that were measured more than once, by system', async () => {
     const store = await openMemoryStore();
     const other = sampleSystem({ processor: 'Other CPU' });
     // Relative deviations 0.1 and -0.1 in both: the pooled variance is 4 * 0.01 / 2.
@@ -31,7 +31,7 @@ describe("dlbricks' analysis of spread", () => {
     assert.equal(found.get('Other CPU')?.['spread_percent'], null);
   });
 
-  it('keeps apart what ran in different surroundings, and leaves out the cost of watching', async () => {
+  it('separates measurements in different contexts, and subtracts the measuring overhead', async () => {
     const store = await openMemoryStore();
     const [small, large] = [{ footprintBytes: 2 ** 20 }, { footprintBytes: 2 ** 22 }];
     const measurements = [

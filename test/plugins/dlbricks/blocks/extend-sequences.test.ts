@@ -22,13 +22,13 @@ function inOrder({ sequences, edges }: Sequences) {
 }
 
 describe('sequences of a graph with two and with three blocks', () => {
-  test('give those of a graph with any number of them, and what they read of each other', () => {
+  test('give the sequences and edges of a graph with any number of blocks', () => {
     const extended = extendSequences(graphWith(2).sequences, graphWith(3), 7);
     assert.ok(extended.kind === 'extended');
     assert.deepEqual(inOrder(extended.sequences), inOrder(graphWith(7)));
   });
 
-  test('give nothing where a third block changes others, adds nothing, or has other kernels than the second', () => {
+  test('give no result if a third block changes others, adds nothing, or has other kernels than the second', () => {
     const reasonOf = (two: readonly string[], three: readonly string[]): string => {
       const extended = extendSequences(two, { sequences: three, edges: [] }, 9);
       return extended.kind === 'different' ? extended.reason : '';

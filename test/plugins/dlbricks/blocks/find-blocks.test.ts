@@ -7,7 +7,7 @@ import { buildZooModel } from '../../../../src/zoo/zoo.js';
 import { GraphBuilder, seededTensor } from '../support/graph-builder.js';
 import { smallDecoder } from '../support/small-decoder.js';
 
-/** A chain of blocks of two layers, each with a product with a weight of its own. */
+/** A chain of blocks of two layers. Each block multiplies by its own weight. */
 function chainOfBlocks(count: number, { isFirstRead = false } = {}): Model {
   const g = new GraphBuilder();
   let x = g.layer('Relu', [g.input('float32', [1, 4])], [1, 4]);
@@ -27,7 +27,7 @@ function operatorsOf({ graph }: Model): readonly string[] {
 describe('repeated blocks', () => {
   for (const phase of ['prefill', 'decode'] as const) {
     for (const precision of ['float32', 'int4'] as const) {
-      test(`of a decoder (${phase}, ${precision}) are its layers; with fewer, it is the decoder with fewer layers`, () => {
+      test(`of a decoder (${phase}, ${precision}) are its layers; with fewer blocks, it equals the decoder with fewer layers`, () => {
         const { model } = smallDecoder(phase, 7, precision);
         const blocks = findRepeatedBlocks(model) ?? assert.fail();
         assert.equal(blocks.count, 7);
@@ -56,13 +56,13 @@ describe('repeated blocks', () => {
     assert.deepEqual(counts, [12, 12, 22]);
   });
 
-  test('are not there where nothing repeats, or too little', () => {
+  test('are not found where nothing repeats, or too few times', () => {
     assert.equal(findRepeatedBlocks(buildZooModel('squeezenet1.1')), undefined);
     assert.equal(findRepeatedBlocks(smallDecoder('prefill', 3).model), undefined);
     assert.equal(findRepeatedBlocks(chainOfBlocks(6))?.count, 6);
   });
 
-  test('do not contain one that is read from far behind: left out, it would be missing', () => {
+  test('do not contain a block whose output a distant layer reads: without it, that layer would lack its input', () => {
     const model = chainOfBlocks(8, { isFirstRead: true });
     const blocks = findRepeatedBlocks(model) ?? assert.fail();
     assert.equal(blocks.count, 7);

@@ -15,7 +15,7 @@ import { largestDifference, runBenchmark, runBrick, runBrickOn, runWhole } from 
 const granularities = fc.integer({ min: 1, max: 6 });
 
 describe('bricks of generated models', () => {
-  test('run with made-up weights and make what the model says: values of these types, for those who need them', async () => {
+  test('run with made-up weights, and output the values that later layers need, with the types of the model', async () => {
     await fc.assert(
       fc.asyncProperty(generatedModels({ maxSteps: 8 }), granularities, async (generated, granularity) => {
         const graph = layerGraphOf(generated);
@@ -35,7 +35,7 @@ describe('bricks of generated models', () => {
     );
   });
 
-  test('one after another, with the true weights, compute what the whole model does', async () => {
+  test('compute the same as the whole model if they run one after another with the true weights', async () => {
     await fc.assert(
       fc.asyncProperty(generatedModels(), granularities, async (generated, granularity) => {
         const graph = layerGraphOf(generated);
@@ -88,7 +88,7 @@ describe('a brick runs', () => {
     assert.equal((await runBenchmark(brick)).size, 1);
   });
 
-  test('where none of its layers reads anything that is fed', async () => {
+  test('where none of its layers reads a fed input', async () => {
     const g = new GraphBuilder();
     const shape = g.integers('Shape', [g.input('float32', [2, 3])], [2, 3]);
     const filled = g.layer('ConstantOfShape', [shape], [2, 3]);
@@ -104,7 +104,7 @@ describe('a brick runs', () => {
 });
 
 describe('the inputs of a brick', () => {
-  test('say by their names what is a weight', () => {
+  test('show by their names which of them are weights', () => {
     const g = new GraphBuilder();
     const y = g.layer('MatMul', [g.input('float32', [1, 4]), g.weight([4, 4], 4)], [1, 4]);
     const graph = layerGraph(g.model([y]));
@@ -120,7 +120,7 @@ describe('the inputs of a brick', () => {
 });
 
 describe('the label of a brick', () => {
-  test('has its operators, of a long one the first four and their number', () => {
+  test('lists its operators; for a long brick, the first four and the number of all', () => {
     assert.equal(operatorsLabel(['Conv', 'Relu']), 'Conv+Relu');
     const many = ['Conv', 'Relu', 'MaxPool', ...Array<string>(16).fill('Conv'), 'Gemm'];
     assert.equal(operatorsLabel(many), 'Conv+Relu+MaxPool+Conv+... (20)');

@@ -53,7 +53,7 @@ function copiesIn(benchmark: Benchmark, brick: Brick, copies: number): readonly 
   return Array.from({ length: copies }, (_, copy) => nodes.slice(copy * perCopy, copy * perCopy + own.length));
 }
 
-/** A convolution, and a choice between two ways of which one reads a weight of the surrounding graph. */
+/** A convolution, and an If with two branches. One of them reads a weight of the surrounding graph. */
 function branchingBrick(): Brick {
   const g = new GraphBuilder();
   const dims = [1, 2, 4, 4];
@@ -69,7 +69,7 @@ function branchingBrick(): Brick {
 }
 
 describe('a brick in context', () => {
-  test('runs, and what leaves is the sizes of every output of every copy', async () => {
+  test('runs, and outputs the dimensions of every output of every copy', async () => {
     await fc.assert(
       fc.asyncProperty(bricks, copyCounts, async (brick, copies) => {
         const alone = await runBenchmark(brick);
@@ -89,7 +89,7 @@ describe('a brick in context', () => {
     );
   });
 
-  test('shares activations, and has weights of its own in each copy', () => {
+  test('shares activations, and has separate weights in each copy', () => {
     fc.assert(
       fc.property(bricks, copyCounts, (brick, copies) => {
         const { inputs } = inContext(brick, copies).benchmark;
@@ -105,7 +105,7 @@ describe('a brick in context', () => {
     );
   });
 
-  test('reads in each copy what that copy makes and its own weights, nothing of another copy', () => {
+  test('reads in each copy only the values and weights of that copy', () => {
     fc.assert(
       fc.property(fc.oneof(bricks, fc.constant(branchingBrick())), copyCounts, (brick, copies) => {
         const { benchmark } = inContext(brick, copies);
@@ -117,11 +117,11 @@ describe('a brick in context', () => {
             ...kernel.outputs,
           ]);
           for (const name of new Set(own.filter((made) => made !== ''))) {
-            assert.ok(!seen.has(name), `${name} is of two copies`);
+            assert.ok(!seen.has(name), `two copies have ${name}`);
             seen.add(name);
           }
         }
-        for (const name of weights) assert.ok(seen.has(name), `${name} is read by no copy`);
+        for (const name of weights) assert.ok(seen.has(name), `no copy reads ${name}`);
       }),
     );
   });
@@ -131,7 +131,7 @@ describe('a brick in context', () => {
     assert.deepEqual(joined?.dims, [3 * 4]);
   });
 
-  test('has every kernel as often as there are copies when the runtime optimizes nothing', async (t) => {
+  test('has every kernel once per copy if the runtime optimizes nothing', async (t) => {
     const g = new GraphBuilder();
     const x = g.input('float32', [1, 2, 4, 4]);
     const made = g.layer('Relu', [g.layer('Conv', [x, g.weight([2, 2, 1, 1], 2)], [1, 2, 4, 4])], [1, 2, 4, 4]);
@@ -152,7 +152,7 @@ describe('a brick in context', () => {
     assert.deepEqual(census(graphOf(benchmark)), new Map(Object.entries(expected)));
   });
 
-  test('is held against a call with as many inputs and Shape nodes, and nothing else', () => {
+  test('has as its baseline a call with as many inputs and Shape nodes, and nothing else', () => {
     fc.assert(
       fc.property(bricks, copyCounts, (brick, copies) => {
         const { benchmark, baseline } = inContext(brick, copies);
@@ -171,7 +171,7 @@ describe('a brick in context', () => {
     );
   });
 
-  test('has the same signatures every time, and others for other numbers of copies', () => {
+  test('has the same signatures every time, and different ones for different numbers of copies', () => {
     fc.assert(
       fc.property(bricks, (brick) => {
         assert.deepEqual(inContext(brick, 2), inContext(brick, 2));
@@ -196,7 +196,7 @@ describe('an empty call', () => {
     );
   });
 
-  test('joined, runs with one output, an integer for each', async () => {
+  test('if joined, runs with one output that has an integer for each', async () => {
     await fc.assert(
       fc.asyncProperty(calls.inputs, calls.outputs, async (inputs, outputs) => {
         const results = await runBenchmark(emptyCall(inputs, outputs, { joined: true }));
@@ -213,7 +213,8 @@ describe('an empty call', () => {
     assert.equal((await runBenchmark(emptyCall(0, 2, { joined: true }))).size, 1);
   });
 
-  // What is stored of the empty calls of other versions is found by these; see docs/storage.md.
+  // Stored measurements of empty calls are found by these signatures, also those of other versions; see
+  // docs/storage.md.
   test('keeps its signature from version to version', () => {
     assert.equal(
       emptyCall(1, 1, { joined: false }).signature,
@@ -225,7 +226,7 @@ describe('an empty call', () => {
     );
   });
 
-  test('is fed with numbers from -1 to 1, others for each input', () => {
+  test('reads numbers from -1 to 1, different ones for each input', () => {
     const { inputs } = emptyCall(2, 1, { joined: true });
     assert.deepEqual(
       inputs.map(({ name, role, dims, fill }) => [name, role, dims, fill]),
@@ -236,7 +237,7 @@ describe('an empty call', () => {
     );
   });
 
-  test('is named by what it has', () => {
+  test('has a signature that depends on its inputs, its outputs and whether they are joined', () => {
     const signature = (inputs: number, outputs: number, joined: boolean) =>
       emptyCall(inputs, outputs, { joined }).signature;
     assert.equal(signature(2, 3, true), signature(2, 3, true));
@@ -249,7 +250,7 @@ describe('the number of copies', () => {
   const bytes = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2 ** 32 }));
   const roughMs = fc.double({ min: 0.002, max: 10_000, noNaN: true });
 
-  test('is at least one and at most what is ever asked for', () => {
+  test('is at least one and at most MOST_COPIES', () => {
     fc.assert(
       fc.property(bytes, roughMs, bytes, bytes, (weightBytes, ms, modelWeightBytes, cacheBytes) => {
         const copies = copiesFor(weightBytes, ms, { modelWeightBytes, cacheBytes });
@@ -258,7 +259,7 @@ describe('the number of copies', () => {
     );
   });
 
-  test('does not get less where the model has more weights', () => {
+  test('does not decrease if the model has more weights', () => {
     fc.assert(
       fc.property(bytes, roughMs, bytes, bytes, bytes, (weightBytes, ms, one, other, cacheBytes) => {
         const copiesIn = (modelWeightBytes: number) => copiesFor(weightBytes, ms, { modelWeightBytes, cacheBytes });
@@ -267,7 +268,7 @@ describe('the number of copies', () => {
     );
   });
 
-  test('is more in a model whose other weights push them out of the cache', () => {
+  test('is larger in a model whose other weights evict those of the brick from the cache', () => {
     const copiesIn = (modelWeightBytes: number) => copiesFor(4 * MIB, 3, { modelWeightBytes, cacheBytes: 32 * MIB });
     assert.equal(copiesIn(4 * MIB), 1);
     assert.ok(copiesIn(400 * MIB) > 1);
@@ -282,11 +283,11 @@ describe('the number of copies', () => {
     assert.ok(copiesFor(0, 0.1, { modelWeightBytes: 0, cacheBytes: 32 * MIB }) >= 16);
   });
 
-  // A run of at least 2 ms, in rough milliseconds: so many copies of a brick without weights, each of 2 / n ms.
+  // Copies of a brick without weights and with this rough time, for a run of at least 2 rough milliseconds.
   const cacheBytes = 32 * MIB;
   const ofLength = (roughMs: number): number => copiesFor(0, roughMs, { modelWeightBytes: 0, cacheBytes });
 
-  test('is one of few, each at most half as many again as the one before, so that bricks share empty calls', () => {
+  test('is one of a few numbers, so that bricks share empty calls', () => {
     const counts = [...new Set(Array.from({ length: 200 }, (_, n) => ofLength(2 / (n + 1))))];
     assert.deepEqual(counts, [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48]);
   });
@@ -305,7 +306,7 @@ describe('the number of copies', () => {
     assert.ok(ofWeights(2.1e5) > 1);
   });
 
-  test('takes one and a half caches for enough, and eight where little but weights is read, less a quarter', () => {
+  test('makes the weights fill one and a half caches, or six if the brick reads little but weights', () => {
     const model = { modelWeightBytes: 2 ** 40, cacheBytes };
     // 48 MiB in bricks of 8 MiB that read for a quarter of their time; 192 MiB in bricks of 64 MiB that only read.
     assert.equal(copiesFor(8 * MIB, (8 * MIB) / 1e7 / 0.25, model), 6);
@@ -314,14 +315,14 @@ describe('the number of copies', () => {
     assert.equal(copiesFor(63 * MIB, (63 * MIB) / 1e7, model), 4);
   });
 
-  test('takes a cache of unknown size for one of 32 MiB', () => {
+  test('assumes 32 MiB for a cache of unknown size', () => {
     for (const bytes of [1, 2, 5, 8, 20].map((size) => size * MIB)) {
       const copiesIn = (size: number): number => copiesFor(bytes, 4, { modelWeightBytes: 2 ** 40, cacheBytes: size });
       assert.equal(copiesIn(0), copiesIn(32 * MIB));
     }
   });
 
-  test('is one where the brick alone takes longer than a run should', () => {
+  test('is one if the brick alone takes longer than a run should', () => {
     assert.equal(copiesFor(40 * MIB, 200, { modelWeightBytes: 500 * MIB, cacheBytes: 512 * MIB }), 1);
     assert.equal(copiesFor(100 * MIB, 200, { modelWeightBytes: 500 * MIB, cacheBytes: 32 * MIB }), 1);
   });

@@ -99,12 +99,12 @@ function classifier(opset: number, axis: readonly number[]): Export {
   };
 }
 
-describe('the same block from another exporter is the same bricks', () => {
+describe('the same block from another exporter gives the same bricks', () => {
   test('a convolution with its activation, sum and pool', () => {
     assert.deepEqual(signaturesOf(exportedConvolution, IMAGE), signaturesOf(scriptedConvolution, IMAGE));
   });
 
-  test('heads of an attention, by any target of the same shape and any way to count an axis', () => {
+  test('attention heads, with any target of the same shape and any way to count an axis', () => {
     const expected = signaturesOf(attention(17, [0, 0, 4, 8], -1), TOKENS);
     assert.deepEqual(signaturesOf(attention(13, [1, 16, -1, 8], 3), TOKENS), expected);
     assert.deepEqual(signaturesOf(attention(23, [-1, 16, 4, 8], 3), TOKENS), expected);
@@ -131,7 +131,7 @@ describe('the same block from another exporter is the same bricks', () => {
     assert.notDeepEqual(signaturesOf(gemm([float('alpha', 0.5)]), [16, 32]), signaturesOf(gemm([]), [16, 32]));
   });
 
-  test('a classifier of an opset in which its operators were defined otherwise', () => {
+  test('a classifier of an opset in which its operators were defined differently', () => {
     const expected = signaturesOf(classifier(17, [-1]), [16, 32]);
     // The default axis is 1 before opset 13, and the last since then: here they are the same.
     for (const [opset, axis] of [
@@ -145,7 +145,7 @@ describe('the same block from another exporter is the same bricks', () => {
     }
   });
 
-  test('and they still run, with the shapes of the model', async () => {
+  test('and the bricks still run, with the shapes of the model', async () => {
     for (const brick of [
       ...bricksOf(scriptedConvolution, IMAGE),
       ...bricksOf(attention(23, [1, 16, 4, 8], 3), TOKENS),
@@ -156,14 +156,14 @@ describe('the same block from another exporter is the same bricks', () => {
   });
 });
 
-describe('an opset that a brick gets in place of its own', () => {
+describe('the opset that a brick gets in place of its own', () => {
   /** One layer of two inputs, of which the second may have another element type. */
   const binary = (opType: string, elementType: ElementType): Export => ({
     opset: 13,
     build: (g, x) => void g.layer(opType, [x, g.input(elementType, [4, 4])], [4, 4]),
   });
 
-  test('takes its element types', async () => {
+  test('supports its element types', async () => {
     const cases: readonly [Export, ElementType][] = [
       [binary('Max', 'int64'), 'int64'],
       [binary('Min', 'int64'), 'int64'],
@@ -182,17 +182,17 @@ describe('an opset that a brick gets in place of its own', () => {
     assert.equal((await runBenchmark(cutBrick(graph, lastUses(graph), { first: 0, last: 0 }))).size, 1);
   });
 
-  test('is not one in which an old operator means something else', () => {
+  test('is not one in which an old operator has another meaning', () => {
     const opsetOf = (opType: string): number | undefined => {
       const [brick] = bricksOf({ opset: 6, build: (g, x) => void g.layer(opType, [x, x], [4, 4]) }, [4, 4]);
       return brick && parseModel(brick.model, 'brick').opsets.get('');
     };
-    // Until opset 6, Add is told how to repeat its second input; MatMul did not change before 9.
+    // Until opset 6, an attribute of Add says how to broadcast its second input; MatMul did not change before 9.
     assert.deepEqual([opsetOf('Add'), opsetOf('MatMul')], [6, 7]);
   });
 });
 
-describe('not the same are', () => {
+describe('different bricks come from', () => {
   test('a softmax over the last of several dimensions, and over all from an axis on', () => {
     const softmax = (opset: number): Export => ({
       opset,
@@ -212,7 +212,7 @@ describe('not the same are', () => {
     assert.notDeepEqual(signaturesOf(gemm(11, false), [16, 32]), signaturesOf(gemm(9, true), [16, 32]));
   });
 
-  test('windows that move otherwise', () => {
+  test('windows with different strides', () => {
     const pool = (stride: number): Export => ({
       opset: 17,
       build(g, x) {

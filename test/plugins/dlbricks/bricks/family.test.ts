@@ -10,8 +10,8 @@ const SETTINGS: CutSettings = { cut: 'kernel', granularity: undefined, runOption
 
 const agent = agentForSuite();
 
-// What README.md shows first.
-test('ResNet-34 has no kernel that ResNet-18 has not', { timeout: 120_000 }, async () => {
+// The first example of README.md.
+test('ResNet-34 has only kernels that ResNet-18 has too', { timeout: 120_000 }, async () => {
   const { signal } = new AbortController();
   const prepared = async (name: string) => {
     const loaded = await loadModel(`zoo:${name}`, { batch: 1 });

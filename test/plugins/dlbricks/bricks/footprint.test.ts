@@ -22,14 +22,14 @@ function relu(g: GraphBuilder, x: string): string {
 }
 
 describe('the footprint of a model', () => {
-  test('has of a chain no more activations than are alive at a time: what a layer reads and what it writes', () => {
+  test('counts for a chain only activations that are alive at the same time: the input and the output of a layer', () => {
     const g = new GraphBuilder();
     let x = g.input('float32', [1, 4]);
     for (let layer = 0; layer < 9; layer++) x = relu(g, x);
     assert.equal(footprintIn(g, x), 2 * ROW);
   });
 
-  test('has activations for as long as something still reads them, and outputs to the end', () => {
+  test('counts activations until their last reader, and outputs to the end', () => {
     const branching = (shortcut: boolean): number => {
       const g = new GraphBuilder();
       const x = g.input('float32', [1, 4]);
@@ -45,7 +45,7 @@ describe('the footprint of a model', () => {
     assert.equal(footprintIn(g, first, last), 3 * ROW);
   });
 
-  test('has every weight, each once however often it is read', () => {
+  test('counts every weight once, regardless of how often it is read', () => {
     const withWeights = (shared: boolean): number => {
       const g = new GraphBuilder();
       const x = g.input('float32', [1, 4]);
@@ -56,14 +56,14 @@ describe('the footprint of a model', () => {
     assert.deepEqual([withWeights(true), withWeights(false)], [6 * ROW, 10 * ROW]);
   });
 
-  test('has of a table as much as is looked up, unless something reads all of it', () => {
+  test('counts only the rows of a table that are looked up, unless something reads all of it', () => {
     const lookingUp = (rows: number, tied: boolean): number => {
       const g = new GraphBuilder();
       const table = g.weight([rows, 4], 4);
       const found = g.layer('Gather', [table, g.input('int64', [2])], [2, 4]);
       return footprintIn(g, tied ? g.layer('Gemm', [found, table], [2, rows]) : found);
     };
-    // Two rows of the table, the two numbers that choose them, and the two rows that come out.
+    // Two rows of the table, the two numbers that choose them, and the two rows of the output.
     assert.equal(lookingUp(1000, false), 2 * ROW + 2 * 8 + 2 * ROW);
     // A table of one row is read twice, but is no more than that row.
     assert.equal(lookingUp(1, false), ROW + 2 * 8 + 2 * ROW);
@@ -72,20 +72,20 @@ describe('the footprint of a model', () => {
   });
 
   for (const operator of ['Gather', 'GatherElements', 'GatherND']) {
-    test(`has of the first input of ${operator} no more than what comes out`, () => {
+    test(`counts no more of the first input of ${operator} than the size of the output`, () => {
       const g = new GraphBuilder();
       const found = g.layer(operator, [g.weight([1000, 4], 4), g.input('int64', [2])], [2, 4]);
       assert.equal(footprintIn(g, found), 2 * ROW + 2 * 8 + 2 * ROW);
     });
   }
 
-  test('has of other operators the whole first input', () => {
+  test('counts the whole first input of other operators', () => {
     const g = new GraphBuilder();
     const product = g.layer('MatMul', [g.weight([1000, 4], 4), g.input('float32', [4, 1])], [1000, 1]);
     assert.equal(footprintIn(g, product), 1000 * ROW + ROW + 1000 * 4);
   });
 
-  test('has the weights that only a branch reads', () => {
+  test('counts the weights that only a branch reads', () => {
     const withBranch = (operand: string, weightBytes: number): void => {
       const g = new GraphBuilder();
       const x = g.input('float32', [1, 4]);
@@ -103,7 +103,7 @@ describe('the footprint of a model', () => {
     withBranch('input', 0);
   });
 
-  test('is at least what each layer touches of weights and activations, and at most all there is', () => {
+  test('is at least the weights and activations of each layer, and at most those of the whole model', () => {
     fc.assert(
       fc.property(generatedModels(), (generated) => {
         const whole = layerGraphOf(generated);

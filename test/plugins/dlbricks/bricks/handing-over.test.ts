@@ -7,7 +7,7 @@ import type { TensorType } from '../../../../src/onnx/model/model.js';
 import { elementsOf } from '../../../../src/predictor/tensor-value.js';
 import { runBenchmark } from '../support/runtime.js';
 
-/** What is beyond this is worth measuring: 64 KiB. */
+/** From this size on, handing over is worth measuring: 64 KiB. */
 const LEAST_BYTES = 2 ** 16;
 
 const large: TensorType = { elementType: 'float32', dims: [2, 128, 128] };
@@ -20,12 +20,12 @@ function bytesOf(types: readonly TensorType[]): number {
   return types.reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
 }
 
-/** Types of what leaves a benchmark's run, in order. */
+/** Types of a benchmark's outputs, in order. */
 async function outputTypes(benchmark: Benchmark): Promise<readonly TensorType[]> {
   return [...(await runBenchmark(benchmark)).values()].map(({ elementType, dims }) => ({ elementType, dims }));
 }
 
-describe('what handing over outputs costs', () => {
+describe('the cost of handing over outputs', () => {
   for (const elementType of ['float32', 'float16', 'float64', 'int64', 'int32', 'uint8', 'bool'] as const) {
     test(`is measured by a graph that hands over values of ${elementType}, and one that keeps them`, async () => {
       const types: TensorType[] = [
@@ -34,7 +34,7 @@ describe('what handing over outputs costs', () => {
       ];
       const { leaving, staying } = handed(...types);
       assert.deepEqual(await outputTypes(leaving), types);
-      // Of two values with three dimensions each.
+      // The dimensions of two values with three dimensions each.
       assert.deepEqual(await outputTypes(staying), [{ elementType: 'int64', dims: [6] }]);
       const [shapes] = (await runBenchmark(staying)).values();
       assert.ok(shapes !== undefined);
@@ -42,7 +42,7 @@ describe('what handing over outputs costs', () => {
     });
   }
 
-  test('is of values from weights that all differ', () => {
+  test('is measured with values from weights that all differ', () => {
     const { leaving } = handed(large, { elementType: 'int32', dims: [512, 64] });
     const seeds = leaving.inputs.map(({ fill }) => fill.seed);
     assert.deepEqual(
@@ -51,14 +51,14 @@ describe('what handing over outputs costs', () => {
     );
   });
 
-  test('is the difference of two graphs that make the same values from the same weights, and nothing is fed', () => {
+  test('is the difference of two graphs that make the same values from the same weights and have no fed inputs', () => {
     const { leaving, staying } = handed(large, { elementType: 'int32', dims: [512, 64] });
     assert.deepEqual(leaving.inputs, staying.inputs);
     assert.ok(leaving.inputs.length > 0 && leaving.inputs.every(({ role }) => role === 'weight'));
     assert.notEqual(leaving.signature, staying.signature);
   });
 
-  test('is of writing much: the weights that are read for it are a small part', () => {
+  test('is mostly the cost of writing: the weights that are read are small', () => {
     const { leaving } = handed(large, { elementType: 'float32', dims: [1, 1000, 1000] });
     assert.ok(bytesOf(leaving.inputs) < bytesOf([large]) / 10, `${bytesOf(leaving.inputs)} bytes`);
   });
@@ -70,7 +70,7 @@ describe('what handing over outputs costs', () => {
     assert.deepEqual(one.types, [large]);
   });
 
-  test('is that of the large outputs where small ones leave beside them', async () => {
+  test('covers only the large outputs if there are small ones too', async () => {
     const { leaving, types } = handed({ elementType: 'float32', dims: [1, 10] }, large);
     assert.deepEqual(await outputTypes(leaving), [large]);
     assert.equal(types.length, 2);
@@ -80,14 +80,14 @@ describe('what handing over outputs costs', () => {
 describe('handing over costs nothing', () => {
   const floats = (count: number): TensorType => ({ elementType: 'float32', dims: [count] });
 
-  test('where the outputs are small in all', () => {
+  test('where the outputs are small in total', () => {
     assert.equal(handingOver([]), undefined);
     assert.equal(handingOver([floats(LEAST_BYTES / 4 - 1)]), undefined);
     assert.notEqual(handingOver([floats(LEAST_BYTES / 4)]), undefined);
     assert.notEqual(handingOver([floats(LEAST_BYTES / 8), floats(LEAST_BYTES / 8)]), undefined);
   });
 
-  test('where no single output is large, however many there are', () => {
+  test('where no single output is large, for any number of outputs', () => {
     assert.equal(handingOver(Array.from({ length: 1000 }, () => floats(100))), undefined);
   });
 });

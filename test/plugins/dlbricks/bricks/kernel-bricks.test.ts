@@ -71,7 +71,7 @@ describe('a graph of kernels', () => {
     const inside = recipe.sequences.slice(0, -1);
     assert.equal(recipe.sequences.length, 6);
     assert.deepEqual(new Set(inside), new Set([0]));
-    // The last one is the model's last reader of the mask, and makes its output: the same brick nevertheless.
+    // The last block is the last reader of the mask and makes the model's output. It is the same brick nevertheless.
     assert.equal(bricks.length, 1);
     assert.deepEqual(bricks[0]?.operators, ['Conv', 'Relu', 'Mul', 'Add']);
   });
@@ -86,7 +86,7 @@ describe('a graph of kernels', () => {
     );
   });
 
-  test('says of each brick what it was measured as', () => {
+  test('names for each brick the benchmarks that are measured for it', () => {
     fc.assert(
       fc.property(generatedModels({ maxSteps: 10 }), granularities, ways, (generated, granularity, way) => {
         const { recipe, bricks, call } = decomposed(layerGraphOf(generated), granularity, way);
@@ -104,7 +104,7 @@ describe('a graph of kernels', () => {
     );
   });
 
-  test('has a footprint and no copies where its bricks are measured together, and the other way round', () => {
+  test('has a footprint and no copies if its bricks are measured together, and copies and no footprint otherwise', () => {
     fc.assert(
       fc.property(generatedModels({ maxSteps: 10 }), granularities, ways, (generated, granularity, way) => {
         const { recipe } = decomposed(layerGraphOf(generated), granularity, way);
@@ -125,8 +125,8 @@ describe('a graph of kernels', () => {
   });
 });
 
-describe('what a recipe needs measured', () => {
-  test('is what its bricks are measured as: the same signatures, protocols, contexts and levels', () => {
+describe('the measurements that a recipe needs', () => {
+  test('match the tasks of its bricks: the same signatures, protocols, contexts and levels', () => {
     fc.assert(
       fc.property(generatedModels({ maxSteps: 10 }), granularities, ways, (generated, granularity, way) => {
         const model = preparedOf(generated, granularity, way);
@@ -147,7 +147,7 @@ describe('what a recipe needs measured', () => {
     );
   });
 
-  test('is in the plan of an evaluation, each once', () => {
+  test('are in the plan of an evaluation, each once', () => {
     fc.assert(
       fc.property(generatedModels({ maxSteps: 10 }), granularities, ways, (generated, granularity, way) => {
         const model = preparedOf(generated, granularity, way);
@@ -160,7 +160,7 @@ describe('what a recipe needs measured', () => {
     );
   });
 
-  test('asks no brick for more runs than the evaluation, and for several', () => {
+  test('have several runs for each brick, but no more than the evaluation', () => {
     const { recipe } = decomposed(maskedBlocks(3), 4);
     for (const { protocol } of modelNeeds(recipe, SYSTEM, PROTOCOL)) {
       assert.ok(protocol.runs >= 3 && protocol.runs <= PROTOCOL.runs);
@@ -170,7 +170,7 @@ describe('what a recipe needs measured', () => {
     assert.deepEqual(new Set(one.map(({ protocol }) => protocol.runs)), new Set([1]));
   });
 
-  test('is at the evaluation’s protocol, among the model’s footprint, where bricks are measured together', () => {
+  test('have the evaluation’s protocol and the model’s footprint if bricks are measured together', () => {
     const { recipe } = decomposed(maskedBlocks(3), 4, TOGETHER);
     const footprintBytes = footprintClass(recipe.footprint_bytes ?? NaN, SYSTEM.cacheBytes);
     const signatures = new Set(recipe.bricks.map(({ signature }) => signature));

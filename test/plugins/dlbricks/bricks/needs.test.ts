@@ -13,7 +13,7 @@ const MIB = 2 ** 20;
 
 const handed = { leaving: signatureOf(50), staying: signatureOf(51) };
 
-describe('what surrounds bricks that are measured together', () => {
+describe('the context of bricks that are measured together', () => {
   const footprintOn = (mebibytes: number, cacheBytes = SYSTEM.cacheBytes): number | undefined => {
     const recipe = recipeTogether([1], { footprintBytes: mebibytes * MIB });
     return contextOf(recipe, sampleSystem({ cacheBytes }))?.footprintBytes;
@@ -30,38 +30,38 @@ describe('what surrounds bricks that are measured together', () => {
     );
   });
 
-  test('is the same for everything that no cache holds', () => {
-    // Of 32 MiB, as the system's is; one and a half times that.
+  test('is the same for all models that are larger than the cache', () => {
+    // The system's cache has 32 MiB; 48 MiB are one and a half times that.
     assert.deepEqual(
       [48, 100, 10_000].map((size) => footprintOn(size)),
       [48 * MIB, 48 * MIB, 48 * MIB],
     );
   });
 
-  test('is another on a machine with another cache', () => {
+  test('differs on a machine with another cache', () => {
     assert.deepEqual([footprintOn(100, 8 * MIB), footprintOn(100, 64 * MIB)], [12 * MIB, 96 * MIB]);
   });
 
-  test('is nothing where a recipe has no footprint', () => {
+  test('is undefined if a recipe has no footprint', () => {
     assert.equal(contextOf(recipeOf([1]), SYSTEM), undefined);
   });
 });
 
-describe('what a brick needs measured', () => {
+describe('the measurements that a brick needs', () => {
   const [alone = assert.fail()] = recipeTogether([1]).bricks;
   const needsAsCopies = (copies: number, protocol: Protocol = PROTOCOL) => {
     const [brick = assert.fail()] = recipeOf([1], { copies }).bricks;
     return brickNeeds(brick, undefined, protocol);
   };
 
-  test('is itself, as the evaluation says, where it runs alone', () => {
+  test('are the brick itself with the evaluation’s protocol if it runs alone', () => {
     assert.deepEqual(brickNeeds(alone, undefined, PROTOCOL), {
       benchmark: { signature: alone.signature, protocol: PROTOCOL },
       baseline: undefined,
     });
   });
 
-  test('is itself in its surroundings, optimized already, where it runs among others', () => {
+  test('are the brick itself in its context, already optimized, if it runs together with others', () => {
     const context = { footprintBytes: 4 * MIB };
     assert.deepEqual(brickNeeds(alone, context, PROTOCOL), {
       benchmark: { signature: alone.signature, protocol: PROTOCOL, context, optimizationLevel: 'disabled' },
@@ -69,14 +69,14 @@ describe('what a brick needs measured', () => {
     });
   });
 
-  test('is the graph of its copies and the call that is subtracted, both optimized already', () => {
+  test('are the graph of its copies and the call that is subtracted, both already optimized', () => {
     const { benchmark, baseline } = needsAsCopies(4);
     assert.deepEqual([benchmark.signature, benchmark.optimizationLevel], [copiesSignature(0), 'disabled']);
     const call = recipeOf([1]).call ?? assert.fail();
     assert.deepEqual(baseline, { signature: call, protocol: PROTOCOL, optimizationLevel: 'disabled' });
   });
 
-  test('runs as copies a quarter as often in all, but three times, and never more often than a model', () => {
+  test('have a quarter of the model’s runs over all copies, but at least three, and never more than a model', () => {
     const runs = (copies: number, protocol?: Protocol): number =>
       needsAsCopies(copies, protocol).benchmark.protocol.runs;
     // Of 50 runs.
@@ -87,14 +87,14 @@ describe('what a brick needs measured', () => {
     assert.equal(runs(1, { ...PROTOCOL, runs: 2 }), 2);
   });
 
-  test('has as copies one warm-up at most, and no more fewest runs than runs', () => {
+  test('have for copies at most one warm-up run, and a minimum of runs that is at most the runs', () => {
     const { warmupRuns, minRuns, runs } = needsAsCopies(48, { ...PROTOCOL, minRuns: 10 }).benchmark.protocol;
     assert.deepEqual([warmupRuns, minRuns, runs], [1, 3, 3]);
     assert.equal(needsAsCopies(48, { ...PROTOCOL, warmupRuns: 0 }).benchmark.protocol.warmupRuns, 0);
   });
 });
 
-describe('what a model needs measured', () => {
+describe('the measurements that a model needs', () => {
   const ways: Readonly<Record<string, ModelRecipe>> = {
     'whose bricks run alone': { ...recipeTogether([2, 1]), footprint_bytes: undefined, call: undefined },
     'whose bricks run as copies': recipeOf([2, 1]),
@@ -110,7 +110,7 @@ describe('what a model needs measured', () => {
   };
 
   for (const [what, recipe] of Object.entries(ways)) {
-    test(`${what} is all that its estimate is made of, and none of it can be left out`, () => {
+    test(`${what} are all that its estimate is made of, and none of them can be left out`, () => {
       const needs = modelNeeds(recipe, SYSTEM, PROTOCOL);
       const { coverage, missing } = composedOf(recipe, needs);
       assert.deepEqual([coverage, missing], [1, []]);
@@ -121,7 +121,7 @@ describe('what a model needs measured', () => {
     });
   }
 
-  test('has of calls the empty one and both that hand over, as far as the model has them', () => {
+  test('include the empty call and both calls of handing over, if the model has them', () => {
     const { call } = recipeTogether([]);
     const signaturesOf = (recipe: ModelRecipe) => callNeeds(recipe, PROTOCOL).map(({ signature }) => signature);
     assert.deepEqual(signaturesOf({ ...recipeTogether([1]), handing_over: handed }), [
@@ -132,7 +132,7 @@ describe('what a model needs measured', () => {
     assert.deepEqual(signaturesOf({ ...recipeTogether([1]), call: undefined }), []);
   });
 
-  test('is not the same for a brick in models of two sizes', () => {
+  test('differ for a brick in models of two sizes', () => {
     const sizes = [FOOTPRINT_BYTES, 4 * FOOTPRINT_BYTES];
     const keys = sizes.flatMap((footprintBytes) => {
       const recipe = { ...recipeTogether([1], { footprintBytes }), call: undefined };

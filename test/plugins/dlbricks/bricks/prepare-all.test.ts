@@ -9,7 +9,10 @@ import { loadedChain } from '../support/chain-model.js';
 
 const SETTINGS: CutSettings = { cut: 'layer', granularity: undefined, runOptions: SYSTEM.runOptions };
 
-/** The most models that are taken apart at once on a machine of so many cores, and their names as they come out. */
+/**
+ * The most models that are prepared at once on a machine with this many cores, and their names in the order of the
+ * results.
+ */
 async function prepareOn(cores: number, names: readonly string[]) {
   const agent = { ...createFakeAgent({ latencyOf: () => 1 }), system: () => Promise.resolve(sampleSystem({ cores })) };
   let [now, most] = [0, 0];
@@ -34,13 +37,13 @@ async function prepareOn(cores: number, names: readonly string[]) {
 
 const NAMES = Array.from({ length: 12 }, (_, index) => `model${index}`);
 
-test('models are taken apart on all cores, and come out in their order', async () => {
+test('models are prepared on all cores, and the results are in their order', async () => {
   const { most, names, done } = await prepareOn(3, NAMES);
   assert.deepEqual([most, names], [3, NAMES]);
   assert.deepEqual([done.slice(0, 3), done.length], [[0, 0, 0], 12]);
 });
 
 // MOST_AT_ONCE: an agent's own limit of graphs that it optimizes at once.
-test('no more than eight are taken apart at once, which is what an agent takes', async () => {
+test('at most eight are prepared at once, which is the limit of an agent', async () => {
   assert.equal((await prepareOn(64, NAMES)).most, 8);
 });

@@ -32,7 +32,7 @@ test('a typed model is cut at its layers without a runtime', async () => {
   assert.deepEqual(whole, weightlessBenchmark(loaded.model));
 });
 
-test('the graph that the runtime made is handed on, so that its kernels can be compared with those of the file', async () => {
+test('the graph from the runtime is returned, so that its kernels can be compared with those of the file', async () => {
   const made: OptimizedGraph[] = [];
   const optimizedOf = (benchmark: Benchmark): OptimizedGraph => {
     made.push({ benchmark, values: new Map(), costMs: 5 });
@@ -53,7 +53,7 @@ describe('a model whose graph the runtime refuses', () => {
     assert.deepEqual([bricks, refusal], [[], 'no kernel for Neg']);
   });
 
-  test('is not one where the agent is gone', async () => {
+  test('is not assumed if the agent does not answer', async () => {
     await refused(
       preparing(() => {
         throw new PlatformError('unavailable', 'the agent does not answer');

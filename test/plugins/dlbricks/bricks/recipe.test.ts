@@ -44,7 +44,7 @@ test('a recipe whose bricks are measured together is read as it is', async (t) =
   assert.deepEqual(await reading(t, JSON.stringify(together)), together);
 });
 
-test('a recipe at all bounds is read as it is', async (t) => {
+test('a recipe with values at all bounds is read as it is', async (t) => {
   const copies = { copies: 1024, benchmark: signatureOf(7), baseline: signatureOf(8) };
   const bricks = [{ signature: signatureOf(0), operators: ['Conv'], context: copies }];
   const model = { name: 'm', layers: 0, call: signatureOf(9), bricks, sequences: [0], edges: [] };
@@ -65,7 +65,7 @@ describe('reading a recipe refuses', () => {
     await refused(readRecipe(path), 'usage', /none\.json/, /generate/);
   });
 
-  test('what is no JSON', async (t) => {
+  test('a file that is not JSON', async (t) => {
     await refused(reading(t, '{"format":'), 'usage', /recipe\.json/);
   });
 
@@ -74,19 +74,19 @@ describe('reading a recipe refuses', () => {
   const cases: readonly (readonly [what: string, document: unknown, where: RegExp])[] = [
     ['a list', [], /recipe: .*expected object/],
     ['another format', { ...recipe, format: 'dlbricks-recipe/9' }, /format: .*dlbricks-recipe\/1/],
-    ['a cut that it does not know', { ...recipe, cut: 'diagonal' }, /cut: .*layer/],
+    ['an unknown cut', { ...recipe, cut: 'diagonal' }, /cut: .*layer/],
     ['no granularity', { ...recipe, granularity: 0 }, /granularity/],
-    ['a granularity beyond all options', { ...recipe, granularity: 2 ** 53 - 1 }, /granularity: .*1000000/],
-    ['a batch beyond all options', { ...recipe, batch: 2 ** 53 - 1 }, /batch: .*65536/],
-    ['a batch of nothing', { ...recipe, batch: 0 }, /batch/],
+    ['a granularity above the limit of the option', { ...recipe, granularity: 2 ** 53 - 1 }, /granularity: .*1000000/],
+    ['a batch above the limit of the option', { ...recipe, batch: 2 ** 53 - 1 }, /batch: .*65536/],
+    ['a batch of zero', { ...recipe, batch: 0 }, /batch/],
     ['half a batch', { ...recipe, batch: 1.5 }, /batch/],
     ['half a granularity', { ...recipe, granularity: 1.5 }, /granularity/],
-    ['fewer layers than none', withModel({ layers: -1 }), /models\.0\.layers/],
+    ['a negative number of layers', withModel({ layers: -1 }), /models\.0\.layers/],
     ['half a layer', withModel({ layers: 0.5 }), /models\.0\.layers/],
     ['a model without a name', withModel({ name: '' }), /models\.0\.name/],
     ['a call that is no signature', withModel({ call: 'A'.repeat(64) }), /models\.0\.call/],
     ['half an edge', withModel({ edges: [[0.5, 1]] }), /models\.0\.edges\.0/],
-    ['an edge from before the model', withModel({ edges: [[-1, 1]] }), /models\.0\.edges\.0/],
+    ['an edge from a negative index', withModel({ edges: [[-1, 1]] }), /models\.0\.edges\.0/],
     ...(['benchmark', 'baseline', 'copies'] as const).map((lacking) => {
       const copies = { copies: 2, benchmark: signatureOf(7), baseline: signatureOf(8), [lacking]: undefined };
       const bricks = [{ signature: signatureOf(0), operators: [], context: copies }];
@@ -98,10 +98,10 @@ describe('reading a recipe refuses', () => {
       return [`${copies} copies`, withModel({ bricks }), /context\.copies/] as const;
     }),
     ['more layers than any model has', withModel({ layers: 2 ** 53 - 1 }), /layers: .*1000000/],
-    ['a footprint of nothing', withModel({ footprint_bytes: 0 }), /models\.0\.footprint_bytes/],
+    ['a footprint of zero', withModel({ footprint_bytes: 0 }), /models\.0\.footprint_bytes/],
     ['a footprint of half a byte', withModel({ footprint_bytes: 0.5 }), /models\.0\.footprint_bytes/],
     [
-      'handing over without what is subtracted',
+      'handing over without the baseline that is subtracted',
       withModel({ handing_over: { leaving: signatureOf(5) } }),
       /models\.0\.handing_over\.staying/,
     ],
@@ -130,7 +130,7 @@ describe('reading a recipe refuses', () => {
     test(what, (t) => refused(reading(t, JSON.stringify(document)), 'usage', /recipe\.json: /, where));
   }
 
-  test('everything that is wrong at once', async (t) => {
+  test('several errors, and names all of them', async (t) => {
     const wrong = { ...withModel({ sequences: [7, 0, 8], edges: [[2, 0]] }), batch: 1 };
     await refused(reading(t, JSON.stringify(wrong)), 'usage', /sequences\.0/, /sequences\.2/, /edges\.0/);
   });

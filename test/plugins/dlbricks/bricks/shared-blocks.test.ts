@@ -20,7 +20,7 @@ const longer: Stem = (g) => {
   return g.layer('Tanh', [g.layer('Conv', [x, weight], DIMS)], DIMS);
 };
 
-/** A stem, three residual blocks, and a layer that the other model need not have. */
+/** A stem, three residual blocks, and a last layer of its own. */
 function modelOf(name: string, stem: Stem, last: string): DecomposedModel {
   const g = new GraphBuilder();
   let x = stem(g);

@@ -57,7 +57,7 @@ describe('the signatures of all bricks of a model, and the order of its bricks, 
       );
     });
   };
-  stay('when everything is called something else, and attributes and constants are listed in another order', renamed);
+  stay('when all names change, and attributes and constants are listed in another order', renamed);
   stay('when weights have other values', withOtherWeights);
 });
 
@@ -79,12 +79,12 @@ describe('one signature for', () => {
       g.layer('If', [flag], DIMS, order(branches));
     };
   agree(
-    'the branches of an If in any order, though each reads something else',
+    'the branches of an If in any order, although they read different values',
     conditional(['a', 'b'], (branches) => branches),
     conditional(['a', 'b'], (branches) => branches.reverse()),
   );
   agree(
-    'branches that call their values the same and branches that do not',
+    'branches that use the same names for their values and branches that do not',
     conditional(['a', 'a'], (branches) => branches),
     conditional(['a', 'b'], (branches) => branches),
   );
@@ -128,12 +128,12 @@ describe('one signature for', () => {
     };
     assert.equal(withOpsets(build, ['com.microsoft', 1], ['', 17]), withOpsets(build, ['', 17], ['com.microsoft', 1]));
   });
-  test('models with and without the opset of a domain that no layer is of', () => {
+  test('models with and without the opset of a domain that no layer uses', () => {
     const build: Build = (g, x) => g.layer('Relu', [x], DIMS);
     assert.equal(withOpsets(build, ['', 17], ['ai.onnx.ml', 3], ['com.microsoft', 1]), withOpsets(build, ['', 17]));
   });
 
-  test('the same layer wherever it stands in a model', () => {
+  test('the same layer at any place in a model', () => {
     const g = new GraphBuilder();
     let x = g.input('float32', DIMS);
     for (let i = 0; i < 5; i++) x = g.layer('Relu', [x], DIMS);
@@ -142,7 +142,7 @@ describe('one signature for', () => {
   });
 });
 
-describe('another signature for', () => {
+describe('different signatures for', () => {
   differ(
     'another operator',
     (g, x) => g.layer('Relu', [x], DIMS),
@@ -189,7 +189,7 @@ describe('another signature for', () => {
     (g, x) => g.layer('MatMul', [x, g.input('float32', [6, 6])], DIMS),
   );
   differ(
-    'an inner edge to somewhere else',
+    'an inner edge to another layer',
     (g, x) => {
       const relu = g.layer('Relu', [x], DIMS);
       g.layer('Add', [relu, g.layer('Neg', [relu], DIMS)], DIMS);

@@ -21,7 +21,7 @@ describe('the unique bricks', () => {
     ]);
   });
 
-  test('of several models are each there once, in the order of the models', () => {
+  test('of several models are listed once each, in the order of the models', () => {
     assert.deepEqual(
       uniqueBricks([one, two]).map(({ operators }) => operators.join()),
       ['Relu', 'Neg', 'Abs'],

@@ -3,7 +3,7 @@ import type { CommandHost, Progress } from '../../../../src/evaluation/plugin.js
 import { loadModel } from '../../../../src/registry/load-model.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
 
-/** A host whose output is kept for a test to look at. */
+/** A host that records its output for a test. */
 export interface RecordingHost extends CommandHost {
   readonly printed: string[];
   readonly warned: string[];

@@ -66,7 +66,7 @@ describe('a generated suite', () => {
     });
   }
 
-  test('has nothing that is longer than one brick, and says no count, order or edge', async (t) => {
+  test('has nothing longer than one brick, and contains no count, order or edge', async (t) => {
     const output = await generate(t, [secret], '-G', '2');
     const document: unknown = JSON.parse(await readFile(join(output, 'suite', 'suite.json'), 'utf8'));
 
@@ -95,7 +95,7 @@ describe('a generated suite', () => {
 });
 
 describe('decoys', () => {
-  test('are in the suite, and the recipe knows only the true models', async (t) => {
+  test('are in the suite, and the recipe contains only the true models', async (t) => {
     const relu = join(await temporaryFolder(t), 'relu.onnx');
     await writeFile(relu, pipeline([node('Relu', ['x'], ['y'])]));
     const plain = await generate(t, [secret]);
@@ -117,7 +117,7 @@ describe('decoys', () => {
   });
 });
 
-test('what is there already is not overwritten', async (t) => {
+test('existing files are not overwritten', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'recipe.json'), 'mine');
   await refused(generate(t, [secret], '-o', folder), 'usage', /exists already/);

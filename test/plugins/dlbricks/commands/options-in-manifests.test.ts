@@ -7,7 +7,7 @@ import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import { assertOfSchema } from '../../../schemas/validator.js';
 import { recordingHost } from './command-host.js';
 
-/** The options that change what an evaluation measures or estimates, and what says the same in its manifest. */
+/** The options that change what an evaluation measures or estimates, and the equivalent part of its manifest. */
 const IN_EVALUATIONS: Readonly<Record<string, object>> = {
   '--granularity': { settings: { granularity: 2 } },
   '--cut': { settings: { cut: 'layer' } },
@@ -24,7 +24,7 @@ const IN_EVALUATIONS: Readonly<Record<string, object>> = {
   '--framework': { software: { framework: { name: 'onnxruntime-web', version: '*' } } },
 };
 
-/** The same for what belongs to a model. */
+/** The same for options that belong to a model. */
 const IN_MODELS: Readonly<Record<string, object>> = {
   '--allow-version': {
     framework: 'any',
@@ -33,7 +33,9 @@ const IN_MODELS: Readonly<Record<string, object>> = {
   '--input': { inputs: [{ layer_name: 'lengths', element_type: 'int64', dimensions: [1], values: 127 }] },
 };
 
-/** Where it is measured, where results go, how they are shown, and what is not an evaluation. */
+/**
+ * Options of the command alone: where it measures, where results go, how they are shown, and what is not an evaluation.
+ */
 const OF_THE_COMMAND = [
   '--agent',
   '--store',
@@ -65,7 +67,7 @@ function optionsOfRun(): readonly Option[] {
   return (run?.options ?? []).filter(({ hidden }) => !hidden);
 }
 
-test('every option of `dlbricks run` is of the command alone, or can be written in a manifest', () => {
+test('every option of `dlbricks run` belongs to the command alone, or can be written in a manifest', () => {
   const listed = [...Object.keys(IN_EVALUATIONS), ...Object.keys(IN_MODELS), ...OF_THE_COMMAND];
   assert.deepEqual(
     optionsOfRun()
@@ -75,7 +77,7 @@ test('every option of `dlbricks run` is of the command alone, or can be written 
   );
 });
 
-test('manifests take what stands for options', () => {
+test('manifests accept the equivalents of options', () => {
   const [settings, others] = [{}, {}];
   for (const part of Object.values(IN_EVALUATIONS)) {
     if ('settings' in part) Object.assign(settings, part.settings);
@@ -85,7 +87,7 @@ test('manifests take what stands for options', () => {
   for (const part of Object.values(IN_MODELS)) assertOfSchema('model-manifest', { ...MODEL, ...part });
 });
 
-/** Where a manifest has the numbers that options give. */
+/** The place in a manifest of each number that an option gives. */
 const NUMBERS: Readonly<Record<string, (value: unknown) => object>> = {
   '--granularity': (value) => ({ settings: { granularity: value } }),
   '--target-error': (value) => ({ settings: { target_error: value } }),
@@ -124,10 +126,12 @@ describe('an option and its key in a manifest have the same bounds', () => {
   }
 });
 
-/** Measuring whole models is `dlbricks validate`; a text is made by the decoders of an evaluation. */
+/**
+ * Settings without an option: `dlbricks validate` measures whole models, and a generation needs a manifest's decoders.
+ */
 const OF_MANIFESTS = ['measure_end_to_end', 'generation'];
 
-test('every setting is an option of `dlbricks run`, but for those of other commands and of manifests only', () => {
+test('every setting is an option of `dlbricks run`, except those of other commands and of manifests only', () => {
   const optional = Object.values(IN_EVALUATIONS).flatMap((part) => ('settings' in part ? [part.settings] : []));
   const keys = optional.flatMap((settings) => Object.keys(settings as object));
   assert.deepEqual([...keys, ...OF_MANIFESTS].sort(), Object.keys(settingsSchema.shape).sort());

@@ -36,7 +36,7 @@ interface Document {
 }
 
 describe('dlbricks share', () => {
-  test('shows each model, and how much of it another one has', async (t) => {
+  test('shows each model, and the share of it that other models have too', async (t) => {
     const { host } = await share(t);
     const [table = ''] = host.printed;
     assert.match(table, /│ first +│/);

@@ -10,7 +10,7 @@ test('a graph is cut at its kernels or at its layers', () => {
   const g = new GraphBuilder();
   const ways = [0, 1].map(() => g.layer('Neg', [g.layer('Relu', [g.input('float32', [1, 4])], [1, 4])], [1, 4]));
   const graph = layerGraph(g.model([g.layer('Add', ways, [1, 4])]));
-  // Two ways beside each other are no connected graph, which only the layer cut asks for.
+  // Two parallel branches are not connected. Only the layer cut requires connected layers.
   const [kernels, layers] = [cutAtFewestValues(graph, 4), findModelSubgraphs(graph, 4).sequences];
   assert.notDeepEqual(kernels, layers);
   assert.deepEqual(

@@ -3,7 +3,10 @@ import { describe, test } from 'node:test';
 import { joinAtOpaqueValues } from '../../../../plugins/dlbricks/cut/join-at-opaque-values.js';
 import type { LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 
-/** Layers as `inputs > outputs`, in words; values in capitals are no tensors. The last layer makes the model's output. */
+/**
+ * Layers, each written as `inputs > outputs`. Values in capitals are no tensors. The last layer makes the model's
+ * output.
+ */
 function graphOf(...layers: readonly string[]): LayerGraph {
   const made = layers.map((layer) => {
     const [inputs = [], outputs = []] = layer.split('>').map((side) => side.trim().split(' ').filter(Boolean));
@@ -22,7 +25,7 @@ function graphOf(...layers: readonly string[]): LayerGraph {
   };
 }
 
-/** What becomes of sequences of so many layers each, as first and last layers. */
+/** The sequences after joining, as first and last layers. Before joining, sequences have these lengths. */
 function joined(graph: LayerGraph, lengths: readonly number[] = graph.layers.map(() => 1)): readonly string[] {
   let next = 0;
   const sequences = lengths.map((length) => ({ first: next, last: (next += length) - 1 }));
@@ -34,16 +37,16 @@ describe('joining at values that are no tensors', () => {
     assert.deepEqual(joined(graphOf('x > a', 'a > b', 'b > y')), ['0-0', '1-1', '2-2']);
   });
 
-  test('puts all from the layer that makes one to its last reader into one sequence, and nothing else', () => {
+  test('puts all layers from the maker of such a value to its last reader into one sequence, and nothing else', () => {
     const graph = graphOf('x > a', 'a > S', 'a > b', 'b S > c', 'c > y');
     assert.deepEqual(joined(graph), ['0-0', '1-3', '4-4']);
   });
 
-  test('joins sequences where the first ends with the layer that makes it', () => {
+  test('joins two sequences if the first ends with the maker of such a value', () => {
     assert.deepEqual(joined(graphOf('x > a', 'a > S', 'S > b', 'b > c', 'c > y'), [2, 2, 1]), ['0-3', '4-4']);
   });
 
-  test('puts a layer that makes nothing else, for no reader, to the one before it', () => {
+  test('joins a layer that makes only such a value, without a reader, to the layer before it', () => {
     assert.deepEqual(joined(graphOf('x > a', 'a > S', 'a > y')), ['0-1', '2-2']);
     assert.deepEqual(joined(graphOf('x > S', 'x > a', 'a > y')), ['0-0', '1-1', '2-2']);
   });

@@ -33,7 +33,7 @@ function alone({ layers }: LayerGraph): { first: number; last: number }[] {
   return layers.map((_, index) => ({ first: index, last: index }));
 }
 
-describe('joining what does little but read weights', () => {
+describe('joining layers that do little but read weights', () => {
   test('the fully connected layers of an AlexNet become one brick', () => {
     const graph = chain([9216, 4096, 4096, 1000]);
     assert.deepEqual(joinWeightReaders(graph, alone(graph), 64), [{ first: 0, last: 2 }]);
@@ -49,17 +49,18 @@ describe('joining what does little but read weights', () => {
     assert.deepEqual(joinWeightReaders(graph, alone(graph), 64), alone(graph));
   });
 
-  // Bytes of the five layers: 20, 30, 20, 15 and 15 % of all. Only what is joined already exceeds a quarter.
+  // Bytes of the five layers: 20, 30, 20, 15 and 15 % of all. For the later ones, only the joined layers exceed a
+  // quarter.
   const QUARTER_JOINS = [1000, 2000, 1500, 1333, 1125, 1333];
 
-  test('neighbours join as long as one of both, or what is joined already, has more than a quarter of all', () => {
+  test('neighbours join as long as one of both, or the layers joined so far, have more than a quarter of all bytes', () => {
     const graph = chain(QUARTER_JOINS);
     assert.deepEqual(joinWeightReaders(graph, alone(graph), 64), [{ first: 0, last: 4 }]);
     const equal = chain([1024, 1024, 1024, 1024]);
     assert.deepEqual(joinWeightReaders(equal, alone(equal), 64), [{ first: 0, last: 2 }]);
   });
 
-  test('a kernel without weights stays apart, and what follows it joins within the granularity', () => {
+  test('a kernel without weights stays apart, and the layers after it join within the granularity', () => {
     const { layers, ...rest } = chain([9216, 9216, 4096, 4096]);
     const [first = assert.fail(), ...others] = layers;
     const graph = { ...rest, layers: [{ ...first, opType: 'Relu', inputs: first.inputs.slice(0, 1) }, ...others] };

@@ -9,13 +9,13 @@ import { renamed } from '../support/rename-model.js';
 
 const granularities = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constantFrom(100, 1_000_000, 2 ** 53 - 1));
 
-/** One kernel: what it reads, by name, and what it makes. */
+/** One kernel: the names of the values that it reads, and of the value that it makes. */
 interface Kernel {
   readonly reads: readonly string[];
   readonly makes: string;
 }
 
-/** Values of this many floats take a kernel that reads one and makes one about 0.4 ms in {@link roughMs}. */
+/** A kernel that reads one value and makes one value of this many floats takes about 0.4 ms by {@link roughMs}. */
 const LARGE = 1_000_000;
 
 function kernelGraph(kernels: readonly Kernel[], inputs: readonly string[], size = LARGE): LayerGraph {
@@ -35,7 +35,7 @@ function kernelGraph(kernels: readonly Kernel[], inputs: readonly string[], size
   };
 }
 
-/** Residual blocks: three kernels one after another, then one that adds what came in; `also` is read by each block. */
+/** Residual blocks: a chain of three kernels, then one that adds the block's input. Each block reads `also` as well. */
 function residualBlocks(count: number, also: readonly string[] = [], size = LARGE): LayerGraph {
   let x = 'x';
   const kernels = Array.from({ length: count }, (_, block): readonly Kernel[] => {
@@ -52,7 +52,7 @@ function residualBlocks(count: number, also: readonly string[] = [], size = LARG
   return kernelGraph(kernels.flat(), ['x', ...also], size);
 }
 
-/** Sequences as the kernels that they hold, for the eye: "0-2 3 4-5". */
+/** The kernels of each sequence in a readable form: "0-2 3 4-5". */
 function written(sequences: readonly Sequence[]): string {
   return sequences.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(' ');
 }
@@ -91,7 +91,7 @@ describe('cutting kernels', () => {
     assert.equal(written(cutAtFewestValues(residualBlocks(2), 1)), '0 1 2 3 4 5 6 7');
   });
 
-  test('does not depend on what anything is called', () => {
+  test('does not depend on names', () => {
     fc.assert(
       fc.property(generatedModels({ maxSteps: 25 }), granularities, (generated, granularity) => {
         const before = cutAtFewestValues(layerGraphOf(generated), granularity);
@@ -103,35 +103,35 @@ describe('cutting kernels', () => {
 });
 
 describe('residual blocks', () => {
-  test('are cut between, where one value crosses and not two', () => {
+  test('are cut between blocks, where one value crosses and not two', () => {
     assert.equal(written(cutAtFewestValues(residualBlocks(4), 6)), '0-3 4-7 8-11 12-15');
   });
 
-  test('are cut between although a mask lives from the first to the last', () => {
+  test('are cut between blocks although a mask lives from the first to the last', () => {
     assert.equal(written(cutAtFewestValues(residualBlocks(4, ['mask']), 6)), '0-3 4-7 8-11 12-15');
   });
 
-  test('are cut inside where a whole one is longer than allowed', () => {
+  test('are cut inside a block if a whole block is longer than allowed', () => {
     assertCoversInOrder(cutAtFewestValues(residualBlocks(4), 3), 16, 3);
   });
 
-  test('that take next to no time are put together', () => {
+  test('that take almost no time become one brick', () => {
     assert.equal(written(cutAtFewestValues(residualBlocks(4, [], 1), 100)), '0-15');
   });
 
-  test('that are wide each end a brick, wherever else the graph is as narrow', () => {
+  test('with large values become one brick each', () => {
     assert.equal(written(cutAtFewestValues(residualBlocks(3, [], 3 * LARGE), 100)), '0-3 4-7 8-11');
   });
 });
 
-// LEAST_ROUGH_MS is 1: kernels of 0.402 ms make it with three, and neither with two nor only with four.
-test('a brick ends as soon as it takes a rough millisecond, where every place is as good', () => {
+// LEAST_ROUGH_MS is 1: three kernels of 0.402 ms each exceed it, and two do not.
+test('a brick ends as soon as it takes a rough millisecond, if every place is equally good', () => {
   const read = (index: number): string => (index === 0 ? 'x' : `${index - 1}`);
   const chain = Array.from({ length: 9 }, (_, index) => ({ reads: [read(index)], makes: `${index}` }));
   assert.equal(written(cutAtFewestValues(kernelGraph(chain, ['x']), 100)), '0-2 3-5 6-8');
 });
 
-test('constants and weights do not count among what crosses', () => {
+test('constants and weights do not count as crossing values', () => {
   const { constants, types, ...rest } = residualBlocks(3, ['weight']);
   const weight = {
     elementType: 'float32',
@@ -143,7 +143,8 @@ test('constants and weights do not count among what crosses', () => {
 });
 
 test('values that are known before the graph runs do not count as crossing', () => {
-  // Two blocks of three kernels; from the middle of each, a shape that is known is read to the end.
+  // Two blocks of four kernels. The second kernel of each makes a known shape, which the last kernel of the graph
+  // reads.
   const known = ['shape0', 'shape1'];
   const block = (at: number, reads: string): readonly Kernel[] => [
     { reads: [reads], makes: `a${at}` },

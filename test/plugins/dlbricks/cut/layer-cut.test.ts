@@ -35,7 +35,7 @@ function layersReading(...reads: readonly (readonly (number | 'in')[])[]): Layer
   };
 }
 
-/** Sequences as the layers that they hold, for the eye: "0-2 3 4-5". */
+/** The layers of each sequence in a readable form: "0-2 3 4-5". */
 function written(sequences: readonly Sequence[]): string {
   return sequences.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(' ');
 }
@@ -48,7 +48,7 @@ function dependencies({ layers }: LayerGraph): readonly (readonly number[])[] {
   });
 }
 
-/** Whether one can walk from any of the layers [first, last] to any other along what they read, in either direction. */
+/** Whether the layers [first, last] are connected by the values that they read from each other, in either direction. */
 function isConnected(needs: readonly (readonly number[])[], { first, last }: Sequence): boolean {
   const reached = new Set([first]);
   for (const layer of reached) {
@@ -123,7 +123,7 @@ describe('decomposing', () => {
     },
   );
 
-  test('does not depend on what anything is called', () => {
+  test('does not depend on names', () => {
     fc.assert(
       fc.property(generatedModels({ maxSteps: 25 }), granularities, (generated, granularity) => {
         const before = findModelSubgraphs(layerGraphOf(generated), granularity);
@@ -136,14 +136,14 @@ describe('decomposing', () => {
 
 describe('sequences of hand-written graphs', () => {
   const chain = layersReading(['in'], [0], [1], [2], [3], [4], [5]);
-  // Two chains that take turns and meet in the last layer.
+  // Two interleaved chains that meet in the last layer.
   const towers = layersReading(['in'], ['in'], [0], [1], [2], [3], [4, 5]);
 
   test('one layer each at granularity 1', () => {
     assert.equal(written(findModelSubgraphs(towers, 1).sequences), '0 1 2 3 4 5 6');
   });
 
-  test('a chain is cut into pieces of the granularity, and the last one is what is left', () => {
+  test('a chain is cut into pieces of the granularity, and the last piece is the rest', () => {
     assert.equal(written(findModelSubgraphs(chain, 3).sequences), '0-2 3-5 6');
   });
 
@@ -151,17 +151,17 @@ describe('sequences of hand-written graphs', () => {
     assert.equal(written(findModelSubgraphs(chain, 1_000_000).sequences), '0-6');
   });
 
-  test('a window that does not build sheds its first layer and moves on by one', () => {
-    // 0 and 1 have nothing in common, nor has 2 with 3; 4-6 is where the towers meet.
+  test('if a window is not connected, its first layer becomes a sequence, and the window moves on by one', () => {
+    // 0 and 1 are not connected, and neither are 2 and 3. The towers meet in 4-6.
     assert.equal(written(findModelSubgraphs(towers, 3).sequences), '0 1 2 3 4-6');
   });
 
-  test('layers that only a later one joins build where it is in the window', () => {
+  test('layers that only a later layer connects are one sequence if that layer is in the window', () => {
     assert.equal(written(findModelSubgraphs(towers, 7).sequences), '0-6');
     assert.equal(written(findModelSubgraphs(towers, 6).sequences), '0 1-6');
   });
 
-  test('the window that is cut short at the end must build as well', () => {
+  test('the shorter window at the end must be connected as well', () => {
     const apart = layersReading(['in'], [0], [1], ['in'], [0]);
     assert.equal(written(findModelSubgraphs(apart, 3).sequences), '0-2 3 4');
   });
@@ -170,7 +170,7 @@ describe('sequences of hand-written graphs', () => {
     assert.equal(written(findModelSubgraphs(layersReading(['in'], ['in'], ['in']), 3).sequences), '0 1 2');
   });
 
-  test('an edge stands once, however many values go along it', () => {
+  test('an edge is listed once, for any number of values along it', () => {
     const { edges } = findModelSubgraphs(layersReading(['in'], [0], [0, 1], [0, 1, 2], [2]), 2);
     assert.deepEqual(edges, [
       [0, 1],
@@ -207,7 +207,7 @@ describe('a granularity', () => {
   const graph = layerGraph(g.model([g.layer('Relu', [g.input('float32', [1])], [1])]));
 
   for (const granularity of [0, -1, 1.5, NaN, Infinity]) {
-    test(`of ${granularity} is refused at both cuts, for no cut would end`, () => {
+    test(`of ${granularity} is refused at both cuts, since no cut would end`, () => {
       const refusal = { code: 'usage', message: `granularity: expected a whole number from 1, found ${granularity}` };
       assert.throws(() => findModelSubgraphs(graph, granularity), refusal);
       assert.throws(() => cutAtFewestValues(graph, granularity), refusal);

@@ -32,7 +32,7 @@ function elementwise(size: number): number {
 }
 
 describe('the rough time of a kernel', () => {
-  test('is a positive number for every one', () => {
+  test('is a positive number for every kernel', () => {
     fc.assert(
       fc.property(generatedModels(), (generated) => {
         const graph = layerGraphOf(generated);
@@ -44,17 +44,17 @@ describe('the rough time of a kernel', () => {
     );
   });
 
-  test('grows with what is multiplied: four times the sums, about four times the time', () => {
+  test('grows with the number of multiplications: four times as many take about four times as long', () => {
     const ratio = product(256, 512, 1024) / product(64, 512, 1024);
     assert.ok(ratio > 3 && ratio <= 4, `${ratio}`);
   });
 
-  test('grows with the bytes that are moved where nothing is multiplied', () => {
+  test('grows with the bytes that are moved if nothing is multiplied', () => {
     const ratio = elementwise(4_000_000) / elementwise(1_000_000);
     assert.ok(ratio > 3.9 && ratio <= 4, `${ratio}`);
   });
 
-  test('is longer for a product than for as much data that is only moved', () => {
+  test('is longer for a product than for moving the same amount of data', () => {
     assert.ok(product(512, 512, 512) > elementwise(2 * 512 * 512));
   });
 });
@@ -63,7 +63,7 @@ describe('constants of the rough time', () => {
   // A core that does 1e8 multiply-accumulates and moves 2e7 bytes in a millisecond, and needs 2 µs for a kernel: within
   // a factor of three of one core of a server of the 2020s. Other values cut graphs elsewhere, so that stored
   // measurements would not be found again.
-  test('are those that stored measurements were cut with', () => {
+  test('are those with which the bricks of stored measurements were cut', () => {
     // Ten floats in and ten out.
     assert.equal(elementwise(10), (20 * 4) / 2e7 + 0.002);
     // 2 x 3 x 5 products; 6, 15 and 10 floats.
@@ -77,7 +77,7 @@ describe('constants of the rough time', () => {
   });
 });
 
-test('the rough time of a brick is known from its file alone, but for outputs that nothing reads', () => {
+test('the rough time of a brick is known from its file alone, except for outputs that nothing reads', () => {
   fc.assert(
     fc.property(generatedModels(), (generated) => {
       const graph = layerGraphOf(generated);

@@ -28,7 +28,7 @@ import { near } from '../../../support/near.js';
 const recipe = recipeOf([1]);
 const [brick = assert.fail()] = recipe.bricks;
 
-/** What is known of a brick after these occasions. */
+/** The latency of a brick after these occasions. */
 function latencyAfter(...occasions: readonly OnOccasion[]) {
   return brickLatency(brick, undefined, observationsOf([measuredCall, ...measuredBrick(0, ...occasions)]));
 }
@@ -38,7 +38,7 @@ function unknown(reason: string) {
 }
 
 describe('a brick on several occasions', () => {
-  test('takes their mean, and keeps each', () => {
+  test('has their mean as its latency, and keeps each', () => {
     const latency = latencyAfter(10, 12, 11);
     assert.ok(latency.kind === 'known');
     near(latency.ms, 11);
@@ -46,7 +46,7 @@ describe('a brick on several occasions', () => {
     assert.deepEqual([latency.runs, latency.costMs], [15, 300]);
   });
 
-  test('is known within runs as well as a mean of independent ones', () => {
+  test('has the standard error within runs of a mean of independent occasions', () => {
     const noisy = [9, 10, 11, 9.5, 10.5];
     const [once, four] = [latencyAfter(noisy), latencyAfter(noisy, noisy, noisy, noisy)];
     assert.ok(once.kind === 'known' && four.kind === 'known');
@@ -56,14 +56,14 @@ describe('a brick on several occasions', () => {
     assert.equal(four.within.degreesOfFreedom, 4 * once.within.degreesOfFreedom);
   });
 
-  test('of which one had a single run says nothing about the spread of runs', () => {
+  test('has no standard error within runs if one of them had a single run', () => {
     const latency = latencyAfter(10, [11]);
     assert.ok(latency.kind === 'known');
     assert.equal(latency.within.standardErrorMs, undefined);
     near(latency.ms, 10.5);
   });
 
-  test('of which some failed counts those that did not, and what they cost', () => {
+  test('counts only those that did not fail, with their cost', () => {
     for (const occasions of [
       [10, crashed, 12],
       [crashed, 10, 12],
@@ -76,18 +76,18 @@ describe('a brick on several occasions', () => {
     }
   });
 
-  test('of which all failed has none, for the reason of the first', () => {
+  test('has no latency if all of them failed, for the reason of the first', () => {
     const late = { kind: 'failure', reason: 'timeout', message: 'too late' } as const;
     assert.deepEqual(latencyAfter(crashed, late), unknown(failureText(crashed)));
     assert.deepEqual(latencyAfter(), unknown('not measured on this system'));
   });
 
-  test('has none without the call that is subtracted', () => {
+  test('has no latency without the call that is subtracted', () => {
     const withoutCall = observationsOf(measuredBrick(0, 10, 11));
     assert.deepEqual(brickLatency(brick, undefined, withoutCall), unknown('not measured on this system'));
   });
 
-  test('that was measured on its own is known from its own measurements', () => {
+  test('has the latency of its own measurements if it was measured alone', () => {
     const alone = sampleMeasurement(0, { outcome: { kind: 'samples', runMs: [3, 3, 3, 3, 3], warmupMs: [] } });
     const latency = brickLatency({ signature: signatureOf(0), operators: [] }, undefined, observationsOf([alone]));
     assert.ok(latency.kind === 'known');
@@ -95,11 +95,11 @@ describe('a brick on several occasions', () => {
   });
 });
 
-describe('a brick among others', () => {
+describe('a brick that is measured together with others', () => {
   const { recipe: together, context } = surrounded(recipeTogether([1]));
   const [one = assert.fail()] = together.bricks;
 
-  test('is known from measurements in its context alone, and needs no call', () => {
+  test('uses only measurements in its context, and needs no call', () => {
     const [here, elsewhere] = [measuredTogetherOn(1, 0, 2), measuredTogetherOn(1, 0, 7, { footprintBytes: 2 ** 22 })];
     const latency = brickLatency(one, context, observationsOf([here, elsewhere, sampleMeasurement(0)]));
     assert.ok(latency.kind === 'known');
@@ -110,7 +110,7 @@ describe('a brick among others', () => {
     );
   });
 
-  test('takes what watching it costs off each occasion, and keeps the spread of its runs', () => {
+  test('subtracts the overhead from each occasion, and keeps the spread of its runs', () => {
     const noisy = [9, 10, 11, 9.5, 10.5];
     const { outcome, ...rest } = measuredTogetherOn(1, 0, noisy);
     assert.ok(outcome.kind === 'samples');
@@ -123,7 +123,7 @@ describe('a brick among others', () => {
     assert.equal(watched.within.standardErrorMs, withCost.within.standardErrorMs);
   });
 
-  test('that costs less than watching it takes no time, never less', () => {
+  test('has a latency of 0, not less, if it takes less than the overhead', () => {
     const latency = brickLatency(one, context, observationsOf([measuredTogetherOn(1, 0, -0.1)]));
     assert.ok(latency.kind === 'known');
     assert.equal(latency.ms, 0);
@@ -131,7 +131,7 @@ describe('a brick among others', () => {
 });
 
 describe('an empty call on several occasions', () => {
-  test('takes the mean of those that did not fail', () => {
+  test('has the mean of those that did not fail', () => {
     const { signature } = measuredCall;
     const later = { ...measuredCall, occasion: 3 };
     const slower: Measurement = { ...later, outcome: { kind: 'samples', runMs: [3, 3, 3, 3, 3], warmupMs: [] } };
@@ -153,7 +153,7 @@ describe('handing over outputs', () => {
   };
   const noisy = [4.5, 4.75, 5, 5.25, 5.5];
 
-  test('takes what the call with it takes beyond the call without, as uncertain as both', () => {
+  test('takes the difference between the call with it and the call without it, with the uncertainty of both', () => {
     const latency = latencyOf(
       taking(50, noisy),
       taking(
@@ -168,13 +168,13 @@ describe('handing over outputs', () => {
     near(latency.within.standardErrorMs, (alone.within.standardErrorMs ?? NaN) * Math.SQRT2);
   });
 
-  test('takes no time where the call drowns it', () => {
+  test('takes no time if the call without it takes longer', () => {
     const latency = latencyOf(taking(50, [1, 1, 1]), taking(51, [2, 2, 2]));
     assert.ok(latency.kind === 'known');
     assert.equal(latency.within.ms, 0);
   });
 
-  test('is not known where one of the two is not', () => {
+  test('is unknown if one of the two calls is unknown', () => {
     const failed = { ...taking(51, []), outcome: crashed };
     assert.deepEqual(latencyOf(taking(50, noisy)), unknown('not measured on this system'));
     assert.deepEqual(latencyOf(taking(51, noisy)), unknown('not measured on this system'));
@@ -186,7 +186,7 @@ describe('the spread between occasions', () => {
   // Of two occasions at 1 - d and 1 + d times their mean, the variance is 2 d².
   const apart = (ms: number, d: number): readonly number[] => [ms * (1 - d), ms * (1 + d)];
 
-  test('is not known where nothing was measured twice', () => {
+  test('is unknown if nothing was measured twice', () => {
     const once = observationsOf([measuredCall, ...measuredBrick(0, 10), ...measuredBrick(1, 5, crashed)]);
     assert.equal(spreadBetweenOccasions([surrounded(recipeOf([1, 1]))], once), undefined);
   });
@@ -198,7 +198,7 @@ describe('the spread between occasions', () => {
     near(spread?.degreesOfFreedom, 1);
   });
 
-  test('counts a brick by the time that it takes in the models together', () => {
+  test('weights a brick by its time in all models together', () => {
     const observations = observationsOf([
       measuredCall,
       ...measuredBrick(0, ...apart(1, 0.1)),
@@ -212,13 +212,13 @@ describe('the spread between occasions', () => {
     near(spread?.degreesOfFreedom, (ofFirst + ofSecond) ** 2 / (ofFirst ** 2 + ofSecond ** 2));
   });
 
-  test('leaves out what takes no time beyond the call', () => {
+  test('leaves out bricks that take no time beyond the call', () => {
     const nothing = measuredBrick(1, 0, [0, -0.1, 0, 0, -0.1]);
     const observations = observationsOf([measuredCall, ...measuredBrick(0, ...apart(10, 0.02)), ...nothing]);
     near(spreadBetweenOccasions([surrounded(recipeOf([1, 50]))], observations)?.relative, Math.SQRT2 * 0.02);
   });
 
-  test('keeps a brick in one context apart from the same in another', () => {
+  test('separates a brick in one context from the same brick in another', () => {
     const alike = [8, 8].map((ms, index) => measuredOn(index + 1, 0, ms, { copies: 2 * COPIES }));
     const observations = observationsOf([measuredCall, ...measuredBrick(0, ...apart(8, 0.04)), ...alike]);
     const spread = spreadBetweenOccasions(
@@ -229,7 +229,7 @@ describe('the spread between occasions', () => {
     near(spread?.degreesOfFreedom, 2);
   });
 
-  test('keeps a brick in models of one size apart from the same in models of another', () => {
+  test('separates a brick in models of one size from the same brick in models of another size', () => {
     const sizes = [2 ** 20, 2 ** 22];
     const recipes = sizes.map((footprintBytes) => surrounded(recipeTogether([1], { footprintBytes })));
     const measurements = sizes.flatMap((footprintBytes, index) => {
@@ -239,7 +239,7 @@ describe('the spread between occasions', () => {
     const spread = spreadBetweenOccasions(recipes, observationsOf(measurements));
     near(spread?.relative, Math.SQRT2 * 0.04 * Math.SQRT1_2);
     near(spread?.degreesOfFreedom, 2);
-    // Of two models of one size it is the same measurement, which counts twice and has one degree of freedom.
+    // Two models of one size share the measurement: it counts twice and has one degree of freedom.
     const [first = assert.fail()] = recipes;
     near(spreadBetweenOccasions([first, first], observationsOf(measurements))?.degreesOfFreedom, 1);
   });

@@ -14,7 +14,7 @@ import { near } from '../../../support/near.js';
 
 const [BRICK, COPIES, BASELINE, CALL] = [0, 1, 2, 3];
 
-/** One brick, measured as four copies, that a model has three times; the model's own call beside it. */
+/** A model with its own call that has one brick three times. The brick is measured as four copies. */
 function recipe(changes: Partial<ModelRecipe> = {}): RecipeInContext {
   const context = { copies: 4, benchmark: signatureOf(COPIES), baseline: signatureOf(BASELINE) };
   const asCopies: ModelRecipe = {
@@ -34,7 +34,7 @@ function recipe(changes: Partial<ModelRecipe> = {}): RecipeInContext {
 
 type Failure = Extract<Outcome, { kind: 'failure' }>;
 
-/** Run times in ms by what was measured, or how it failed. */
+/** Measurements, by benchmark number: run times in ms, or the failure. */
 function measured(results: Readonly<Record<number, readonly number[] | Failure>>): Observations {
   return observationsOf(
     Object.entries(results).map(([index, result]) => {
@@ -49,7 +49,7 @@ const always = (ms: number): number[] => Array.from({ length: 5 }, () => ms);
 const crashed: Failure = { kind: 'failure', reason: 'crashed', message: 'signal 11' };
 
 describe('a model of bricks in context', () => {
-  test('takes what a copy takes beyond the call, for each sequence, and its own call once', () => {
+  test('takes the time of a copy without the call for each sequence, and its own call once', () => {
     const { sequential, parallel, coverage, missing } = compose(
       recipe(),
       measured({ [COPIES]: always(41), [BASELINE]: always(1), [CALL]: always(0.5) }),
@@ -59,7 +59,7 @@ describe('a model of bricks in context', () => {
     assert.deepEqual({ coverage, missing }, { coverage: 1, missing: [] });
   });
 
-  test('ignores how long the brick takes on its own', () => {
+  test('ignores measurements of the brick alone', () => {
     const results = { [COPIES]: always(41), [BASELINE]: always(1), [CALL]: always(0.5) };
     const { sequential } = compose(recipe(), measured({ ...results, [BRICK]: always(99) }));
     near(sequential?.ms, 30.5);
@@ -74,7 +74,7 @@ describe('a model of bricks in context', () => {
     assert.deepEqual(missing, []);
   });
 
-  test('has no interval where the spread between occasions is unknown', () => {
+  test('has no interval if the spread between occasions is unknown', () => {
     const { sequential, measuringError } = compose(
       recipe(),
       measured({ [COPIES]: [40, 41, 42], [BASELINE]: always(1), [CALL]: always(0.5) }),
@@ -83,7 +83,7 @@ describe('a model of bricks in context', () => {
     assert.deepEqual([sequential?.lowMs, sequential?.highMs, measuringError], [undefined, undefined, undefined]);
   });
 
-  test('is as uncertain as the copies and both calls are, and as the method is', () => {
+  test('has the uncertainty of the copies, of both calls and of the method', () => {
     const repeatable: Spread = { relative: 0, degreesOfFreedom: 10 };
     const quiet = measured({ [COPIES]: always(41), [BASELINE]: always(1), [CALL]: always(0.5) });
     const highest = compose(recipe(), quiet, repeatable).sequential?.highMs ?? NaN;
@@ -104,7 +104,7 @@ describe('a model of bricks in context', () => {
   });
 });
 
-describe('what has no measurement', () => {
+describe('the list of missing measurements', () => {
   const reasons = (results: Parameters<typeof measured>[0]) =>
     compose(recipe(), measured(results)).missing.map(({ signature, operators, count, reason }) => {
       return [signature, operators.join('+'), count, reason];
@@ -112,23 +112,23 @@ describe('what has no measurement', () => {
   const brick = [signatureOf(BRICK), 'Conv+Relu', 3];
   const call = [signatureOf(CALL), '(empty call)', 0];
 
-  test('is the brick where its copies failed', () => {
+  test('has the brick if its copies failed', () => {
     const results = { [COPIES]: crashed, [BASELINE]: always(1), [CALL]: always(1) };
     assert.deepEqual(reasons(results), [[...brick, failureText(crashed)]]);
   });
 
-  test('is the brick where its baseline failed or is missing', () => {
+  test('has the brick if its baseline failed or is missing', () => {
     const results = { [COPIES]: always(41), [CALL]: always(1) };
     assert.deepEqual(reasons(results), [[...brick, 'not measured on this system']]);
     assert.deepEqual(reasons({ ...results, [BASELINE]: crashed }), [[...brick, failureText(crashed)]]);
   });
 
-  test('covers nothing', () => {
+  test('leaves nothing covered if the only brick is in it', () => {
     const { coverage, sequential } = compose(recipe(), measured({ [COPIES]: always(41), [CALL]: always(1) }));
     assert.deepEqual({ coverage, sequential }, { coverage: 0, sequential: undefined });
   });
 
-  test('is the call where that failed; the sequences are still covered', () => {
+  test('has the call if the call failed; the sequences are still covered', () => {
     const results = { [COPIES]: always(41), [BASELINE]: always(1), [CALL]: crashed };
     assert.deepEqual(reasons(results), [[...call, failureText(crashed)]]);
     const { coverage, sequential } = compose(recipe(), measured(results));
@@ -145,7 +145,7 @@ describe('one of several copies', () => {
   });
   const copies = fc.integer({ min: 1, max: 48 });
 
-  test('never takes less than nothing, and at most its share of the whole', () => {
+  test('takes at least 0, and at most its share of the whole', () => {
     fc.assert(
       fc.property(summaries, summaries, copies, (together, call, count) => {
         const { ms } = perCopy(together, call, count);
@@ -154,7 +154,7 @@ describe('one of several copies', () => {
     );
   });
 
-  test('is as uncertain as both together, divided by the copies; not known where one is not', () => {
+  test('has the standard error of both together, divided by the copies; unknown if one is unknown', () => {
     fc.assert(
       fc.property(summaries, summaries, copies, (together, call, count) => {
         const { standardErrorMs } = perCopy(together, call, count);

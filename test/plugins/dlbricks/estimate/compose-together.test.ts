@@ -31,19 +31,19 @@ const recipe = recipeTogether([3, 1]);
 const bricks = [measuredTogetherOn(1, 0, 10), measuredTogetherOn(1, 1, 4)];
 
 describe('a model of bricks that are measured together', () => {
-  test('takes what each takes without the cost of watching it, and its own call once', () => {
+  test('takes the time of each brick without the overhead, and its own call once', () => {
     const estimate = compose(surrounded(recipe), observationsOf([measuredCall, ...bricks]));
     near(estimate.sequential?.ms, 3 * 10 + 4 + CALL_MS);
     assert.deepEqual([estimate.coverage, estimate.missing], [1, []]);
   });
 
-  test('takes its call alone where the runtime has no kernel left for it', () => {
+  test('takes only its call if its optimized graph has no kernels', () => {
     const estimate = compose(surrounded(recipeTogether([])), observationsOf([measuredCall]));
     near(estimate.sequential?.ms, CALL_MS);
     assert.deepEqual([estimate.coverage, estimate.missing], [1, []]);
   });
 
-  test('lists its bricks with what each measurement cost, also those without one', () => {
+  test('lists its bricks with the cost of their measurements, also bricks without one', () => {
     const { parts, parallel, sequential } = compose(
       surrounded(recipe),
       observationsOf([measuredCall, measuredTogetherOn(1, 0, 10), measuredTogetherOn(2, 0, crashed)]),
@@ -80,7 +80,7 @@ describe('a model of bricks that are measured together', () => {
     assert.deepEqual(parallel, { ms: 11, lowMs: undefined, highMs: undefined });
   });
 
-  test('ignores what a brick takes on its own, and in models of another size', () => {
+  test('ignores measurements of a brick alone, and in models of another size', () => {
     const others = [takes(0, 99), measuredTogetherOn(1, 0, 77, { footprintBytes: 4 * FOOTPRINT_BYTES })];
     const { coverage, missing } = compose(surrounded(recipe), observationsOf([measuredCall, ...others]));
     assert.equal(coverage, 0);
@@ -118,12 +118,13 @@ describe('a model whose outputs take time to hand over', () => {
     const observations = observationsOf([...known, takes(LEAVING, 5), takes(STAYING, 2)]);
     const { sequential, parallel, missing } = compose(surrounded(handing), observations);
     near(sequential?.ms, 34 + CALL_MS + 3);
-    // No sequence reads another one's output: the longest path is the slowest one, and the calls are made either way.
+    // No sequence reads another one's output: the longest path is the slowest sequence. The calls are made in both
+    // cases.
     near(parallel?.ms, 10 + CALL_MS + 3);
     assert.deepEqual(missing, []);
   });
 
-  test('lists it as missing where it is not known; the sequences are still covered', () => {
+  test('lists that time as missing if it is unknown; the sequences are still covered', () => {
     const failed = { ...takes(STAYING, 2), outcome: crashed };
     const estimate = compose(surrounded(handing), observationsOf([...known, takes(LEAVING, 5), failed]));
     near(estimate.sequential?.ms, 34 + CALL_MS);
@@ -156,7 +157,7 @@ describe('a model whose outputs take time to hand over', () => {
   });
 });
 
-test('a brick that is measured as copies is measured so in every model', () => {
+test('a brick that is measured as copies is measured as copies in every model', () => {
   const asCopies: ModelRecipe = { ...recipeOf([1]), footprint_bytes: FOOTPRINT_BYTES };
   const { sequential, parts } = compose(surrounded(asCopies), observationsOf([measuredCall, ...measuredBrick(0, 10)]));
   near(sequential?.ms, 10 + CALL_MS);

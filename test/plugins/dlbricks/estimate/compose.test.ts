@@ -46,7 +46,7 @@ const chain: Graph = {
   ],
 };
 
-/** One sequence, then a long and a short way, then one where they meet. */
+/** One sequence, then a long and a short branch, then one sequence where they meet. */
 const diamond: Graph = {
   sequences: [0, 1, 2, 1, 0],
   edges: [
@@ -68,7 +68,7 @@ const measuredGraphs = fc.integer({ min: 1, max: 8 }).chain((count) => {
   });
 });
 
-/** The heaviest of all paths, by walking every one. */
+/** The heaviest of all paths, found by trying every path. */
 function heaviestPath({ sequences, edges }: Graph, latencies: readonly number[]): number {
   const from = (sequence: number): number => {
     const rest = edges.filter(([source]) => source === sequence).map(([, target]) => from(target));
@@ -78,7 +78,7 @@ function heaviestPath({ sequences, edges }: Graph, latencies: readonly number[])
 }
 
 describe('composing', () => {
-  test('sums up every sequence, and counts', () => {
+  test('sums up all sequences, and counts them', () => {
     const estimate = compose(recipeOf(chain), measured(1, 10, 100));
 
     near(estimate.sequential?.ms, 112);
@@ -94,7 +94,7 @@ describe('composing', () => {
     assert.deepEqual(parallel, sequential);
   });
 
-  test('of two ways the longer one counts for the longest path', () => {
+  test('the longer of two branches counts for the longest path', () => {
     near(compose(recipeOf(diamond), measured(1, 10, 15)).parallel?.ms, 1 + 10 + 10 + 1);
     near(compose(recipeOf(diamond), measured(1, 10, 25)).parallel?.ms, 1 + 25 + 1);
   });
@@ -123,7 +123,7 @@ describe('composing', () => {
     );
   });
 
-  test('each interval is of the bricks that it sums up', () => {
+  test('each interval contains only the uncertainty of its own bricks', () => {
     const noisy = sampleMeasurement(1, { outcome: { kind: 'samples', runMs: [9, 10, 11, 9.5, 10.5], warmupMs: [] } });
     const measurements = new Map([...measured(1, 0, 50), [noisy.signature, [noisy]]]);
     const { sequential, parallel } = compose(recipeOf(diamond), measurements);
@@ -141,7 +141,7 @@ describe('bricks without a latency', () => {
   const missingOf = ({ missing }: Estimate) =>
     missing.map(({ operators, count, reason }) => [...operators, count, reason]);
 
-  test('are listed with their reason and how often they count, and lower the coverage', () => {
+  test('are listed with their reason and their count, and lower the coverage', () => {
     const estimate = compose(recipeOf(diamond), measured(1, timedOut, undefined));
 
     assert.equal(estimate.coverage, 2 / 5);
@@ -152,7 +152,7 @@ describe('bricks without a latency', () => {
     assert.deepEqual(estimate.missing[0]?.signature, signatureOf(1));
   });
 
-  test('count for nothing else: the estimate is of the part that was measured', () => {
+  test('have no other effect: the estimate is that of the measured part', () => {
     const { sequential, parallel } = compose(recipeOf(diamond), measured(1, timedOut, 20));
     near(sequential?.ms, 22);
     near(parallel?.ms, 22);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { longestPath } from '../../../../plugins/dlbricks/estimate/longest-path.js';
 
-/** Two ways from sequence 0 to sequence 3, and sequence 4 beside them. */
+/** Two branches from sequence 0 to sequence 3, and sequence 4 beside them. */
 const DIAMOND = {
   sequences: [0, 1, 2, 3, 4],
   edges: [
@@ -14,12 +14,12 @@ const DIAMOND = {
 };
 
 describe('the longest path', () => {
-  test('takes the heavier way', () => {
+  test('takes the heavier branch', () => {
     assert.deepEqual(longestPath(DIAMOND, [1, 2, 3, 1, 1]), [0, 2, 3]);
     assert.deepEqual(longestPath(DIAMOND, [1, 3, 2, 1, 1]), [0, 1, 3]);
   });
 
-  test('is a single sequence where that is heavier than all ways', () => {
+  test('is a single sequence if that is heavier than all branches', () => {
     assert.deepEqual(longestPath(DIAMOND, [1, 1, 1, 1, 9]), [4]);
   });
 

@@ -14,7 +14,7 @@ describe('observations', () => {
     assert.deepEqual(observations.get(measuredCall.signature), [measuredCall]);
   });
 
-  test('of one benchmark are apart by what surrounds it, and from those of its own', () => {
+  test('of one benchmark are separated by their context, and from those without a context', () => {
     const alone = sampleMeasurement(0);
     const [small, large] = [2 ** 20, 2 ** 22].map((footprintBytes) => measuredTogetherOn(1, 0, 1, { footprintBytes }));
     const again = measuredTogetherOn(2, 0, 1, { footprintBytes: 2 ** 20 });

@@ -20,14 +20,14 @@ const groups = fc.array(fc.record({ values, weight: fc.double({ min: 0.01, max: 
 
 describe('the spread that groups share', () => {
   for (const known of [0.002, 0.02, 0.1]) {
-    test(`is ${known} where they were made with it, for any sizes, weights and counts`, () => {
+    test(`is ${known} if the values were made with it, for any sizes, weights and counts`, () => {
       const [noise, uniform] = [normalNumbers(11), uniformNumbers(12)];
       const made = Array.from({ length: 3000 }, () => {
         const size = 10 ** (4 * uniform() - 2);
         const count = 1 + Math.floor(5 * uniform());
         return { values: Array.from({ length: count }, () => size * (1 + known * noise())), weight: 0.1 + uniform() };
       });
-      // Some 3000 groups of three, of weights that differ: within 2 % of it, two standard errors.
+      // About 3000 groups of three values on average, with different weights: within 2 % of it, two standard errors.
       near(pooledSpread(made)?.relative, known, 0.02 * known);
     });
   }
@@ -41,14 +41,14 @@ describe('the spread that groups share', () => {
     near(pooledSpread(made)?.degreesOfFreedom, 3);
   });
 
-  test('has that of one group where the others weigh next to nothing', () => {
+  test('has the degrees of freedom of one group if the others have almost no weight', () => {
     const light = Array.from({ length: 50 }, () => ({ values: [1, 2], weight: 1e-9 }));
     const spread = pooledSpread([{ values: [10, 10.1, 10.2], weight: 1 }, ...light]);
     near(spread?.degreesOfFreedom, 2, 1e-6);
     near(spread?.relative, 0.1 / 10.1, 1e-6);
   });
 
-  test('is not known from groups of one, of no weight or of no time', () => {
+  test('is unknown for groups of one value, of no weight or of no time', () => {
     assert.equal(pooledSpread([]), undefined);
     assert.equal(
       pooledSpread([
@@ -60,7 +60,7 @@ describe('the spread that groups share', () => {
     );
   });
 
-  test('is a number that no unit and no common factor of the weights changes', () => {
+  test('does not depend on the unit or on a common factor of the weights', () => {
     fc.assert(
       fc.property(groups, fc.double({ min: 0.01, max: 100, noNaN: true }), (made, factor) => {
         const spread = pooledSpread(made);
@@ -84,22 +84,22 @@ describe('the margin of several errors', () => {
     degreesOfFreedom: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant(Infinity)),
   });
 
-  test('of none, or of nothing, is nothing', () => {
+  test('of no errors, or of errors of 0, is 0', () => {
     assert.equal(marginOf([]), 0);
     assert.equal(marginOf([{ deviationMs: 0, degreesOfFreedom: 1 }]), 0);
   });
 
-  test('of one that is known is 1.96 standard deviations', () => {
+  test('of one known error is 1.96 standard deviations', () => {
     near(marginOf([{ deviationMs: 3, degreesOfFreedom: Infinity }]), 3 * NORMAL, 0.001);
   });
 
-  test('of one that is estimated follows Student', () => {
+  test('of one estimated error follows Student', () => {
     for (const degreesOfFreedom of [1, 2, 5, 30]) {
       near(marginOf([{ deviationMs: 3, degreesOfFreedom }]), 3 * studentQuantile(degreesOfFreedom));
     }
   });
 
-  test('of independent ones goes by their variances, and by the degrees of freedom of both', () => {
+  test('of independent errors follows from their variances, and from the degrees of freedom of both', () => {
     // Satterthwaite: (9 + 16)² / (9² / 4 + 16² / 8) = 625 / 52.25, which is 11.96.
     const margin = marginOf([
       { deviationMs: 3, degreesOfFreedom: 4 },

@@ -9,7 +9,7 @@ import { CALL_MS, measuredBrick, measuredCall, measuredOn, recipeOf, surrounded 
 import { normalNumbers } from '../support/noise.js';
 import { near } from '../../../support/near.js';
 
-/** Latencies in ms, and how often each brick stands in its model. */
+/** Latencies in ms, and how often each brick occurs in its model. */
 const BRICKS_MS = [8, 5, 3, 2, 1, 0.5, 0.2, 0.1];
 const COUNTS = [1, 3, 1, 6, 2, 10, 4, 1];
 const recipe = surrounded(recipeOf(COUNTS));
@@ -17,9 +17,9 @@ const TOTAL_MS = BRICKS_MS.reduce((sum, ms, brick) => sum + ms * (COUNTS[brick] 
 
 /** Standard deviations relative to a latency. */
 interface Machine {
-  /** Of what all bricks of one occasion have in common. */
+  /** Of the factor that all bricks of one occasion have in common. */
   readonly drift: number;
-  /** Of what each brick has on each occasion. */
+  /** Of the factor that each brick has on each occasion. */
   readonly own: number;
   /** Of runs within a process. */
   readonly within: number;
@@ -32,8 +32,8 @@ const BETWEEN_MACHINES = 0.03;
 type Sharing = (brick: number, occasion: number) => number;
 
 /**
- * The same where several machines measured the bricks, and the whole model runs on a further machine. They were compared
- * before, each in a process of its own.
+ * As `simulate`, but several machines measure the bricks, and the whole model runs on a further machine. The machines
+ * were compared before, each in a process of its own.
  */
 function simulateOnMany(count: number, sharing: Sharing, isCompared: boolean, noise: () => number) {
   const { drift, own, within } = { drift: 0.01, own: 0.01, within: 0.02 };
@@ -57,7 +57,7 @@ function simulateOnMany(count: number, sharing: Sharing, isCompared: boolean, no
   return { estimate: compose(recipe, observations, spread, ofMachines), wholeMs };
 }
 
-/** A model's estimate from bricks on so many occasions, and its latency in a process of its own, as it may come. */
+/** Simulates a model's estimate from bricks on this many occasions, and the model's latency in a process of its own. */
 function simulate({ drift, own, within }: Machine, occasions: number, noise: () => number) {
   const measurements = Array.from({ length: occasions }, (_, index) => {
     const common = 1 + drift * noise();
@@ -115,19 +115,19 @@ describe('the interval of an estimate', () => {
   };
   for (const [who, sharing] of Object.entries(sharings)) {
     for (const count of [2, 3, 8]) {
-      test(`holds in at least 93 of 100 cases where machines differ: ${count}, bricks by ${who}, model on another`, () => {
+      test(`holds in at least 93 of 100 cases if ${count} machines differ: bricks on ${who}, model on another`, () => {
         const hits = hitsOf(count, sharing, true);
         assert.ok(hits >= 0.93 * cases, `${hits} of ${cases}`);
       });
     }
   }
 
-  test('would hold too few of these without the spread between machines', () => {
+  test('would hold too rarely without the spread between machines', () => {
     const hits = hitsOf(8, () => 0, false);
     assert.ok(hits < 0.9 * cases, `${hits} of ${cases}`);
   });
 
-  test('is narrower, and no less honest, with more occasions', () => {
+  test('is narrower with more occasions, and still holds as often as it claims', () => {
     const widths = [2, 5].map((occasions) => {
       const noise = normalNumbers(7);
       const cases = 500;
@@ -148,7 +148,7 @@ describe('the interval of an estimate', () => {
   const single = surrounded(recipeOf([1]));
   const twice = compose(single, observationsOf([measuredCall, ...measuredBrick(0, 10, 10)]), spread);
 
-  test('is made of the spread of the bricks’ mean, of that of the model’s own measurement, and of the method', () => {
+  test('combines the spreads of the bricks’ mean and of the model’s own measurement, and the error of the method', () => {
     const ms = 10 + CALL_MS;
     near(twice.sequential?.ms, ms);
     const expected = marginOf([
@@ -159,7 +159,7 @@ describe('the interval of an estimate', () => {
     near(twice.sequential?.lowMs, ms - expected);
   });
 
-  test('contains the difference of two machines, where several measured the bricks', () => {
+  test('contains the difference of two machines if several measured the bricks', () => {
     const ms = 10 + CALL_MS;
     const machines: Spread = { relative: 0.05, degreesOfFreedom: 3 };
     const several = compose(single, observationsOf([measuredCall, ...measuredBrick(0, 10, 10)]), spread, machines);
@@ -172,7 +172,7 @@ describe('the interval of an estimate', () => {
     assert.equal(several.measuringError, twice.measuringError);
   });
 
-  test('contains the latency without the neighbour that all bricks were measured beside', () => {
+  test('contains the latency without a neighbour if all bricks were measured beside a neighbour', () => {
     const beside = measuredBrick(0, 10, 10).map((measurement) => ({
       ...measurement,
       conditions: { wallMs: 100, cores: 2, sharedShare: 1 },
@@ -185,20 +185,20 @@ describe('the interval of an estimate', () => {
     assert.equal(shared.measuringError, twice.measuringError);
   });
 
-  test('has a part that more measuring would reduce, which is of the bricks alone', () => {
+  test('has a part that more measurements would reduce: the error of the bricks alone', () => {
     const ms = 10 + CALL_MS;
     near(twice.measuringError, (studentQuantile(12) * 10 * 0.03) / Math.SQRT2 / ms);
     const five = compose(single, observationsOf([measuredCall, ...measuredBrick(0, 10, 10, 10, 10, 10)]), spread);
     near(five.measuringError, (studentQuantile(12) * 10 * 0.03) / Math.sqrt(5) / ms);
   });
 
-  test('lets errors of bricks go together, since a machine drifts for all of them', () => {
+  test('treats errors of bricks as fully correlated, since a machine drifts for all of them', () => {
     const [one, four] = [surrounded(recipeOf([4])), surrounded(recipeOf([1, 1, 1, 1]))];
     const measured = observationsOf([measuredCall, ...[0, 1, 2, 3].flatMap((brick) => measuredBrick(brick, 10, 10))]);
     near(compose(four, measured, spread).sequential?.highMs, compose(one, measured, spread).sequential?.highMs ?? NaN);
   });
 
-  test('is not asked for between occasions at the layer cut, where it is that of runs', () => {
+  test('does not contain the spread between occasions at the layer cut, but the spread of runs', () => {
     const { bricks, ...rest } = recipeOf([1]);
     const recipeOfLayers = { ...rest, call: undefined, bricks: bricks.map(({ context: _, ...brick }) => brick) };
     const layers = { recipe: recipeOfLayers, context: undefined };

@@ -18,7 +18,7 @@ import { near } from '../../../support/near.js';
 
 const samples = fc.array(fc.double({ min: 0.001, max: 1000, noNaN: true }), { minLength: 1, maxLength: 60 });
 
-/** Each sample, taken by itself, with what counts it. */
+/** The interval of a sum. Each term is a count and the samples of one brick. */
 function intervalOf(...terms: readonly (readonly [count: number, samples: readonly number[]])[]) {
   return sumWithInterval(terms.map(([count, values]) => ({ count, summary: summarize(values) })));
 }
@@ -42,7 +42,7 @@ describe('trimmed mean', () => {
   ];
   for (const [name, values, expected] of cases) test(name, () => near(trimmedMean(values), expected));
 
-  test('is what the summary says, lies among the values, and depends on no order', () => {
+  test('is the mean of the summary, lies among the values, and does not depend on their order', () => {
     fc.assert(
       fc.property(samples, (values) => {
         const mean = trimmedMean(values);
@@ -56,7 +56,7 @@ describe('trimmed mean', () => {
 
 describe('standard error', () => {
   test('of one value is not known', () => assert.equal(summarize([5]).standardErrorMs, undefined));
-  test('of values that are all the same is nothing', () => near(summarize([2, 2, 2, 2, 2]).standardErrorMs, 0));
+  test('of values that are all the same is 0', () => near(summarize([2, 2, 2, 2, 2]).standardErrorMs, 0));
   // (4 - 2) / 2 = 1 on both sides: variance 2 / 1, over sqrt(2).
   test('of two values is that of their mean', () => near(summarize([2, 4]).standardErrorMs, 1));
   // Standard deviation 1, over sqrt(3), times 1.1602.
@@ -68,8 +68,8 @@ describe('standard error', () => {
 });
 
 describe('degrees of freedom', () => {
-  // Tukey and McLaughlin (1963): one less than the values that are left of those that were trimmed. Of three, whose
-  // median has the standard error of all of them, one less than three.
+  // Tukey and McLaughlin (1963): one less than the number of values after trimming. For three values, whose median has
+  // the standard error of all of them, one less than three.
   for (const [count, expected] of [
     [1, 0],
     [2, 1],
@@ -84,7 +84,7 @@ describe('degrees of freedom', () => {
     });
   }
 
-  test('of a difference are the fewer ones, so that its interval is never too narrow', () => {
+  test('of a difference are the smaller number of both, so that its interval is never too narrow', () => {
     const [many, few] = [8, 3].map((degreesOfFreedom) => ({ ms: 5, standardErrorMs: 0.1, degreesOfFreedom }));
     assert.ok(many !== undefined && few !== undefined);
     assert.deepEqual(
@@ -121,7 +121,7 @@ describe("the expansion of Student's quantile", () => {
     test(`${degrees} degrees of freedom`, () => near(studentQuantile(degrees), expected, 1e-6));
   }
 
-  test('is that of 95 % of cases, half of the others on each side', () => {
+  test('covers 95 % of cases, with half of the others on each side', () => {
     assert.equal(CONFIDENCE, 0.95);
     near(studentQuantile(1e9), 1.959964, 1e-6);
   });
@@ -138,14 +138,14 @@ describe('interval of a sum', () => {
     );
   });
 
-  test('is wider where the samples spread more', () => {
+  test('is wider if the samples spread more', () => {
     const narrow = intervalOf([1, [9, 9.5, 10, 10.5, 11, 9, 9.5, 10, 10.5, 11]]);
     const wide = intervalOf([1, [8, 9, 10, 11, 12, 8, 9, 10, 11, 12]]);
     near(wide.ms, narrow.ms);
     near(widthOf(wide), 2 * widthOf(narrow));
   });
 
-  test('is narrower where there are more samples of the same spread', () => {
+  test('is narrower if there are more samples of the same spread', () => {
     const few = [9, 10, 11, 9, 10, 11];
     assert.ok(widthOf(intervalOf([1, [...few, ...few]])) < widthOf(intervalOf([1, few])));
   });
@@ -156,7 +156,7 @@ describe('interval of a sum', () => {
     near(widthOf(intervalOf([7, values])), 7 * widthOf(intervalOf([1, values])));
   });
 
-  test('grows with the root of the number of bricks that were measured apart, less what is learned from more runs', () => {
+  test('grows with the square root of the number of separate bricks, reduced by the larger degrees of freedom', () => {
     const values = [9, 9.5, 10, 10.5, 11, 10];
     const widthOfBricks = (bricks: number): number =>
       widthOf(intervalOf(...Array.from({ length: bricks }, () => [1, values] as const)));
@@ -169,7 +169,7 @@ describe('interval of a sum', () => {
     near(widthOf(intervalOf([1, values], [3, [2, 2, 2]])), widthOf(intervalOf([1, values])));
   });
 
-  test('is not known where something was measured only once', () => {
+  test('is unknown if something was measured only once', () => {
     assert.deepEqual(intervalOf([2, [3]], [1, [4, 4, 4, 4, 4]]), { ms: 10, lowMs: undefined, highMs: undefined });
   });
 
@@ -196,7 +196,7 @@ describe('interval of a sum', () => {
   }
 });
 
-describe('a latency less what watching costs', () => {
+describe('a latency minus the overhead', () => {
   test('is that much shorter, never negative, and as uncertain as before', () => {
     const watched = summarize([9, 10, 11, 9.5, 10.5]);
     assert.deepEqual(lessOverhead(watched, 0.5), { ...watched, ms: 9.5 });

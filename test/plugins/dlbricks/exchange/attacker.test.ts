@@ -20,12 +20,15 @@ function zooAt(granularity: number): ReadonlyMap<string, Signatures> {
   return new Map(CLASSICS.map(({ name }) => [name, bricksOf(name, granularity)]));
 }
 
-/** Everything of the candidate is in the suite. */
+/** Whether all bricks of the candidate are in the suite. */
 function isIn(candidate: Signatures, suite: Signatures): boolean {
   return [...candidate].every((signature) => suite.has(signature));
 }
 
-/** The chance that the attacker names the secret model: one of the architectures that the suite holds whole. */
+/**
+ * The chance that the attacker names the secret model, by choosing one of the architectures that are entirely in the
+ * suite.
+ */
 function chanceOf(secret: string, decoys: readonly string[], zoo: ReadonlyMap<string, Signatures>): number {
   const suite = new Set([secret, ...decoys].flatMap((name) => [...(zoo.get(name) ?? [])]));
   const candidates = [...zoo].filter(([, bricks]) => isIn(bricks, suite)).map(([name]) => name);
@@ -33,7 +36,7 @@ function chanceOf(secret: string, decoys: readonly string[], zoo: ReadonlyMap<st
   return 1 / candidates.length;
 }
 
-/** Mean over all architectures, each hidden behind the next ones of the zoo. */
+/** The mean chance over all architectures. The decoys of each are the next architectures of the zoo. */
 function hitRate(t: TestContext, zoo: ReadonlyMap<string, Signatures>, decoys: number): number {
   const names = [...zoo.keys()];
   const chances = names.map((secret, index) => {
@@ -48,7 +51,7 @@ function hitRate(t: TestContext, zoo: ReadonlyMap<string, Signatures>, decoys: n
 describe('an attacker who knows the architectures', () => {
   const zoo = zooAt(1);
 
-  test('recognizes most of them without decoys: a suite hides weights, and depths of a family, not what is published', (t) => {
+  test('recognizes most of them without decoys: a suite hides weights and the depth within a family, not the architecture', (t) => {
     assert.ok(hitRate(t, zoo, 0) > 0.7);
   });
 

@@ -4,7 +4,7 @@ import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js'
 import { disclosureOf } from '../../../../plugins/dlbricks/exchange/disclosure.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 
-/** A model with these bricks, of so many kernels each, in this order. */
+/** A model with bricks of these numbers of kernels, in the order of `sequences`. */
 function modelOf(kernels: Readonly<Record<number, number>>, sequences: readonly number[]): ModelRecipe {
   const bricks = Object.keys(kernels).map(Number);
   return {
@@ -19,19 +19,19 @@ function modelOf(kernels: Readonly<Record<number, number>>, sequences: readonly 
   };
 }
 
-describe('what a suite discloses', () => {
-  test('is the largest brick, and how many kernels are shown in their order', () => {
+describe('the disclosure of a suite', () => {
+  test('has the largest brick, and the share of kernels that are shown in their order', () => {
     const disclosure = disclosureOf([modelOf({ 1: 1, 2: 3 }, [1, 2, 2, 1, 1])], []);
     assert.equal(disclosure.largestBrick, 3);
     // 6 of 9.
     assert.equal(disclosure.inLargerBricks, 6 / 9);
   });
 
-  test('is no order where every brick is one kernel', () => {
+  test('shows no order if every brick is one kernel', () => {
     assert.equal(disclosureOf([modelOf({ 1: 1, 2: 1 }, [1, 2])], []).inLargerBricks, 0);
   });
 
-  test('is what the models have and no decoy has, each brick once', () => {
+  test('counts bricks that the models have and no decoy has, each brick once', () => {
     const models = [modelOf({ 1: 1, 2: 1 }, [1, 2]), modelOf({ 2: 1, 3: 1 }, [2, 3])];
     const { bricks, inNoDecoy } = disclosureOf(models, [modelOf({ 2: 1, 4: 1 }, [4, 2])]);
     assert.deepEqual([bricks, inNoDecoy], [3, 2]);

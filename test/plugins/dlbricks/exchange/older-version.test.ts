@@ -22,8 +22,8 @@ const BASELINE_MS = 0.16533;
 const COPIES_MS = [4.214175, 4.240802];
 const COPIES = 8;
 
-describe('what version 0.1 wrote', () => {
-  test('recipe and results compose to the estimate that they stand for', async () => {
+describe('files of version 0.1', () => {
+  test('recipe and results compose to the expected estimate', async () => {
     const measurements = await readResults(join(FIXTURES, 'results.json'));
     const [{ system } = assert.fail()] = measurements;
     const [recipe = assert.fail()] = (await readRecipe(join(FIXTURES, 'recipe.json'))).models;

@@ -15,13 +15,13 @@ const here: OptimizedFor = {
 };
 
 describe('a suite that was cut elsewhere', () => {
-  test('is as good as one that was cut here, where the runtime would do the same', () => {
+  test('has no differences if the runtime would optimize in the same way here', () => {
     assert.deepEqual(differencesBetween(here, here), []);
     const newer = { ...here, processor_features: ['amx_tile', 'avx2', 'avx512f'] };
     assert.deepEqual(differencesBetween(newer, here), []);
   });
 
-  test('has another layout where the processor has other vectors', () => {
+  test('has another layout if the processor has vectors of another width', () => {
     const [difference, ...more] = differencesBetween({ ...here, processor_features: ['avx2'] }, here);
     assert.match(difference ?? '', /blocks of 8 channels.*blocks of 16 channels/);
     assert.deepEqual(more, []);
@@ -32,7 +32,7 @@ describe('a suite that was cut elsewhere', () => {
     assert.match(difference ?? '', /cut for arm64, this processor is x64 with blocks of 16/);
   });
 
-  test('may have other kernels where the runtime is another one', () => {
+  test('may have other kernels if the runtime is another one', () => {
     const [difference] = differencesBetween({ ...here, framework_version: '1.20.0' }, here);
     assert.match(difference ?? '', /onnxruntime 1\.20\.0.*onnxruntime 1\.30\.0/);
   });

@@ -85,7 +85,7 @@ describe('a suite', () => {
     );
   });
 
-  test('has one file for each brick, called by the hash of what is in it', async (t) => {
+  test('has one file for each brick, named by the hash of its content', async (t) => {
     const { folder, bricks } = await written(t);
     const files = (await readdir(join(folder, 'bricks'))).sort();
     assert.deepEqual(
@@ -121,7 +121,7 @@ describe('writing a suite', () => {
     assert.deepEqual(await readdir(folder), ['recipe.json']);
   });
 
-  test('below a file fails with what to do', async (t) => {
+  test('below a file fails, and the message has a remedy', async (t) => {
     const folder = await temporaryFolder(t);
     await writeFile(join(folder, 'file'), '');
     const { suite, recipe } = small();
@@ -138,7 +138,7 @@ describe('writing a suite', () => {
     const broken = { ...suite, bricks: [...others, { ...first, signature: 'f\0' }] };
 
     await refused(writeSuite(folder, broken, recipe), 'storage');
-    // What is no JSON: the bricks are written by then.
+    // A value that JSON cannot have. The bricks are already written by then.
     await refused(writeSuite(folder, suite, { ...recipe, batch: 1n as unknown as number }), 'storage');
 
     assert.deepEqual(await readdir(folder), []);
@@ -165,7 +165,7 @@ describe('reading a suite refuses', () => {
     await refused(readSuite(folder), 'usage', new RegExp(bricks[0]?.signature ?? ''), /SHA-256/);
   });
 
-  test('two bricks that have changed places', async (t) => {
+  test('two bricks whose files are swapped', async (t) => {
     const { folder, bricks } = await written(t);
     const [one = '', other = ''] = bricks.map(({ signature }) => join(folder, brickPath(signature)));
     await rename(one, join(folder, 'aside'));
@@ -246,7 +246,7 @@ describe('reading a suite refuses', () => {
     await refused(readSuite(folder), 'usage', /twice/);
   });
 
-  test('what it does not know, all at once', async (t) => {
+  test('unknown values and keys, and names all of them', async (t) => {
     const { folder } = await written(t);
     await changeDocument(folder, (document) => {
       document['format'] = 'dlbricks-suite/3';
@@ -256,7 +256,7 @@ describe('reading a suite refuses', () => {
     await refused(readSuite(folder), 'usage', /format/, /cut/, /author/);
   });
 
-  test('thousands of problems with the first few of them', async (t) => {
+  test('thousands of problems, and names the first few of them', async (t) => {
     const { folder } = await written(t);
     await changeDocument(folder, (document) => {
       document.bricks = Array.from({ length: 5000 }, () => ({ signature: 'x', inputs: [] }));

@@ -30,7 +30,7 @@ describe('the steps of a generation', () => {
     assert.deepEqual(sampledLengths({ prompt: 100, tokens: 1002 }), [100, 350, 600, 850, 1100]);
   });
 
-  test('are summed on lines between the estimates', () => {
+  test('are summed by linear interpolation between the estimates', () => {
     const generation = { prompt: 3, tokens: 10 };
     const lengths = cacheLengths(generation);
     const latency = (length: number): number => (length < 7 ? 2 * length : 14 + 5 * (length - 7));
@@ -69,13 +69,13 @@ describe('the models of a generation', () => {
     );
   });
 
-  test('are two of one name', async () => {
+  test('must be two of one name', async () => {
     const asked = Promise.resolve().then(() => withDecoders([loadedChain('x', 'Relu')], { prompt: 1, tokens: 1 }, 1));
-    await refused(asked, 'manifest', /expected two models with one name but for _prefill and _decode/);
+    await refused(asked, 'manifest', /expected two models whose names differ only in _prefill and _decode/);
   });
 });
 
-test('an evaluation says when the first token is there, and what all others take, with intervals that add up', async () => {
+test('an evaluation reports the times of the first token and of all further tokens, with consistent intervals', async () => {
   const optimizedOf = (benchmark: Benchmark) => ({ benchmark, values: new Map(), costMs: 0 });
   const agent = createFakeAgent({ latencyOf: () => 2, optimizedOf });
   const settings = settingsSchema.parse({ generation: { prompt: 8, tokens: 12 } });

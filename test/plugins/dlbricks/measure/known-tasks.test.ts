@@ -46,7 +46,7 @@ function measurementOf({ request }: Task, changes: Partial<Measurement> = {}): M
   });
 }
 
-/** The tasks that a store with these measurements saves. */
+/** The labels of the tasks whose results are known from a store with these measurements. */
 async function knownOf(tasks: readonly Task[], ...measurements: readonly Measurement[]): Promise<readonly string[]> {
   const store = await openMemoryStore();
   for (const measurement of measurements) await store.putMeasurement(measurement);
@@ -55,26 +55,26 @@ async function knownOf(tasks: readonly Task[], ...measurements: readonly Measure
   return labels(tasks.filter(({ request }) => results.get(request) !== undefined));
 }
 
-describe('what is known already', () => {
+describe('the known results', () => {
   const tasks = [
     ...wholeModelTasks([two], FIRST_OCCASION, SETTINGS),
     ...firstTasks([two], SYSTEM, SETTINGS),
     ...wholeModelTasks([two], SECOND_OCCASION, SETTINGS),
   ];
 
-  test('is what the store has for this system and protocol', async () => {
+  test('are those in the store for this system and protocol', async () => {
     assert.deepEqual(await knownOf(tasks, ...tasks.map((task) => measurementOf(task))), labels(tasks));
     assert.deepEqual(await knownOf(tasks), []);
   });
 
-  test('a first measurement is no repetition, and the other way round', async () => {
+  test('do not take a first measurement for a repetition, or the other way round', async () => {
     const [whole, , , again] = tasks;
     assert.ok(whole !== undefined && again !== undefined);
     assert.deepEqual(await knownOf(tasks, measurementOf(whole)), ['two (whole)']);
     assert.deepEqual(await knownOf(tasks, measurementOf(again)), ['two (whole, again)']);
   });
 
-  test('is not what another system or protocol gave', async () => {
+  test('are not those of another system or protocol', async () => {
     const [task] = tasks;
     assert.ok(task !== undefined);
     const elsewhere = measurementOf(task, { system: sampleSystem({ frameworkVersion: '0.0.1' }) });
@@ -82,7 +82,7 @@ describe('what is known already', () => {
     assert.deepEqual(await knownOf(tasks, elsewhere, otherwise), []);
   });
 
-  test('is not a failure that another try may not have', async () => {
+  test('do not include failures that another try may not have', async () => {
     const [task] = tasks;
     assert.ok(task !== undefined);
     const failed = (reason: FailureReason) =>
@@ -95,21 +95,21 @@ describe('what is known already', () => {
     const bricks = firstTasks([preparedOf(recipeTogether([1]))], SYSTEM, SETTINGS).slice(1);
     const [brick = assert.fail()] = bricks;
 
-    test('is what was measured among as many bytes, with a graph that runs as it is', async () => {
+    test('are those with the same footprint and a graph that runs as it is', async () => {
       assert.deepEqual(await knownOf(bricks, measurementOf(brick)), ['model: Op0']);
     });
 
-    test('is not what was measured alone, or among other bytes', async () => {
+    test('are not those without a context, or with another footprint', async () => {
       const alone = measurementOf(brick, { context: undefined });
       const elsewhere = measurementOf(brick, { context: { footprintBytes: 64 * FOOTPRINT_BYTES } });
       assert.deepEqual(await knownOf(bricks, alone, elsewhere), []);
     });
 
-    test('is not what was measured with a graph that the runtime optimized', async () => {
+    test('are not those with a graph that the runtime optimized', async () => {
       assert.deepEqual(await knownOf(bricks, measurementOf(brick, { system: SYSTEM })), []);
     });
 
-    test('is what was measured at the evaluation’s own level where it optimizes nothing either', async () => {
+    test('include those at the evaluation’s own level if that level optimizes nothing either', async () => {
       const runOptions = { ...SYSTEM.runOptions, optimizationLevel: 'disabled' } as const;
       const plain = { ...SETTINGS, runOptions };
       const same = firstTasks([preparedOf(recipeTogether([1]))], sampleSystem({ runOptions }), plain).slice(1);

@@ -7,7 +7,7 @@ import { limitOf } from '../../../../plugins/dlbricks/measure/next-occasion.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 import { crashed, measuredBrick, measuredCall, recipeOf, surrounded } from '../support/measured-bricks.js';
 
-describe('what keeps bricks from being measured further', () => {
+describe('the limit that ended the measuring of bricks', () => {
   const model = surrounded(recipeOf([1]));
   const limitAfter = (targetError: number, ...latencies: readonly number[]) => {
     const observations = observationsOf([measuredCall, ...measuredBrick(0, ...latencies)]);
@@ -15,13 +15,14 @@ describe('what keeps bricks from being measured further', () => {
     return limitOf(estimate, { targetError, repeatLimit: 1, leastRepeatMs: 0 });
   };
 
-  test('is the target where it is reached', () => assert.equal(limitAfter(0.05, 10, 10.01), 'target_error'));
-  test('is the number of occasions where there are no more', () =>
+  test('is the target if it is reached', () => assert.equal(limitAfter(0.05, 10, 10.01), 'target_error'));
+  test('is the number of occasions if there are no more', () =>
     assert.equal(limitAfter(0.05, 10, 13, 9, 14, 8), 'occasions'));
   test('is time otherwise', () => assert.equal(limitAfter(0.05, 10, 13, 9), 'time'));
-  test('is not known where nothing is known of occasions', () => assert.equal(limitAfter(0.05, 10), undefined));
+  test('is undefined if no brick was measured on several occasions', () =>
+    assert.equal(limitAfter(0.05, 10), undefined));
 
-  test('is time where only some bricks have reached the number of occasions', () => {
+  test('is time if only some bricks have reached the number of occasions', () => {
     const both = surrounded(recipeOf([1, 1]));
     const measured = [...measuredBrick(0, 10, 13, 9, 14, 8), ...measuredBrick(1, 10, 13)];
     const observations = observationsOf([measuredCall, ...measured]);
@@ -29,7 +30,7 @@ describe('what keeps bricks from being measured further', () => {
     assert.equal(limitOf(estimate, { targetError: 0.001, repeatLimit: 1, leastRepeatMs: 0 }), 'time');
   });
 
-  test('a brick that has no latency at all is no reason', () => {
+  test('ignores a brick that has no latency at all', () => {
     const both = surrounded(recipeOf([1, 1]));
     const observations = observationsOf([
       measuredCall,

@@ -39,7 +39,7 @@ async function readingResults(t: TestContext, text: string): Promise<readonly Me
   return readResults(path);
 }
 
-test('a suite that was measured elsewhere composes to what its models give at home', async (t) => {
+test('a suite that was measured elsewhere composes to the same estimates as its models at home', async (t) => {
   const folder = await temporaryFolder(t);
   const model = preparedChain('model', ...OPERATORS);
   const recipe = {
@@ -122,7 +122,7 @@ describe('a suite’s measurements', () => {
   const model = preparedChain('model', ...OPERATORS);
   const suite = { cut: 'kernel', granularity: 1, bricks: model.bricks, calls: [], handingOver: [] } as const;
 
-  test('are announced with how many there are and how many are known', async () => {
+  test('are announced with their number and the number of known ones', async () => {
     const planned: unknown[] = [];
     const onEvent = (event: EvaluationEvent): void => void (event.kind === 'planned' && planned.push(event));
     const context = { ...unwatched, agent: newAgent(), store: await openMemoryStore(), onEvent };
@@ -137,7 +137,7 @@ describe('a suite’s measurements', () => {
     assert.deepEqual(system, await context.agent.system(RUN_OPTIONS));
   });
 
-  test('have both graphs of outputs that are handed over', async () => {
+  test('include both graphs of outputs that are handed over', async () => {
     const types = [{ elementType: 'float32', dims: [2, 128, 128] }] as const;
     const handed = handingOver(types) ?? assert.fail('nothing is handed over');
     const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched };
@@ -148,14 +148,14 @@ describe('a suite’s measurements', () => {
     );
   });
 
-  test('need none for outputs that cost nothing', async () => {
+  test('include none for outputs that cost nothing', async () => {
     const types = [{ elementType: 'float32', dims: [4] }] as const;
     const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched };
     const { measurements } = await measureSuite({ ...suite, bricks: [], handingOver: [types] }, SETTINGS, context);
     assert.deepEqual(measurements, []);
   });
 
-  test('need a profile where a single brick is measured together with others', async () => {
+  test('need a profile if a single brick is measured together with others', async () => {
     const [first = assert.fail(), ...others] = suite.bricks;
     const bricks = [...others, { ...first, footprintBytes: 2 ** 24 }];
     const agent = createFakeAgent({ latencyOf: () => 1, measuresTogether: false });
@@ -165,13 +165,13 @@ describe('a suite’s measurements', () => {
   });
 });
 
-test('results of the format before this one, with keys in camelCase, are read', async (t) => {
+test('results of the previous format, with keys in camelCase, are read', async (t) => {
   const text = JSON.stringify({ format: 'dlbricks-results/2', measurements: [sampleMeasurement(1)] });
   assert.deepEqual(await readingResults(t, text), await readingResults(t, resultsText([sampleMeasurement(1)])));
 });
 
 describe('reading results refuses', () => {
-  test('what is no JSON', (t) => refused(readingResults(t, 'ms: 3'), 'usage', /results\.json/, /--suite/));
+  test('a file that is not JSON', (t) => refused(readingResults(t, 'ms: 3'), 'usage', /results\.json/, /--suite/));
   test('no measurement', (t) => refused(readingResults(t, resultsText([])), 'usage', /measurements/));
   test('measurements of two systems', async (t) => {
     const text = resultsText([sampleMeasurement(1), sampleMeasurement(2, { system: sampleSystem({ cores: 7 }) })]);

@@ -35,12 +35,12 @@ interface Made {
   readonly ms: number;
   /** Wall time of one occasion. */
   readonly costMs: number;
-  /** Relative, on occasions 1, 2, and so on. */
+  /** Relative deviations on occasions 1, 2, and so on. */
   readonly off: readonly number[];
 }
 
 interface Played {
-  /** What was asked for, round by round. */
+  /** The requested tasks of each round. */
   readonly rounds: readonly (readonly Task[])[];
   readonly measurements: readonly Measurement[];
 }
@@ -54,7 +54,7 @@ function tasksOf(
   return tasksOfNextOccasion(models, observations, SYSTEM, SETTINGS, precision);
 }
 
-/** Measures what is asked for until nothing is. */
+/** Measures the requested tasks until there are none. */
 function play(bricks: readonly Made[], precision: Precision): Played {
   const models = [preparedOf(recipeOf(bricks.map(({ count }) => count)))];
   const on = (occasion: number, brick: number): Measurement => {
@@ -105,7 +105,7 @@ const precisions: fc.Arbitrary<Precision> = fc.record({
 });
 
 describe('bricks that are measured again', () => {
-  test('make up at least half of a model’s time at once, however little is asked for', () => {
+  test('make up at least half of a model’s time in the first round, for any target', () => {
     fc.assert(
       fc.property(machines, (bricks) => {
         const { rounds } = play(bricks, { targetError: 1e9, repeatLimit: AMPLE, leastRepeatMs: 0 });
@@ -134,7 +134,7 @@ describe('bricks that are measured again', () => {
     );
   });
 
-  test('cost no more than is allowed: a multiple of what measuring each once did, or a time of their own', () => {
+  test('cost no more than is allowed: a multiple of the cost of the first occasion, or leastRepeatMs', () => {
     fc.assert(
       fc.property(machines, precisions, (bricks, precision) => {
         const { measurements } = play(bricks, precision);
@@ -144,7 +144,7 @@ describe('bricks that are measured again', () => {
     );
   });
 
-  test('are measured until the target is reached, or a limit is', () => {
+  test('are measured until the target or a limit is reached', () => {
     fc.assert(
       fc.property(machines, precisions, (bricks, precision) => {
         const { measurements } = play(bricks, precision);
@@ -161,7 +161,7 @@ describe('bricks that are measured again', () => {
     );
   });
 
-  test('are none where no time is allowed', () => {
+  test('are none if no time is allowed', () => {
     const precision = { targetError: 0.001, repeatLimit: 0, leastRepeatMs: 3000 };
     assert.deepEqual(
       tasksOf([preparedOf(recipeOf([1, 1]))], [...measuredBrick(0, 1), ...measuredBrick(1, 9)], precision),
@@ -169,7 +169,7 @@ describe('bricks that are measured again', () => {
     );
   });
 
-  test('are the same whenever the same is known', () => {
+  test('are the same if the known measurements are the same', () => {
     fc.assert(
       fc.property(machines, precisions, (bricks, precision) => {
         assert.deepEqual(play(bricks, precision), play(bricks, precision));
@@ -190,7 +190,7 @@ describe('bricks that are measured again', () => {
   });
 
   test('are all of a model whose bricks have composites of their own, if there is time for all', () => {
-    // The cache of the system has 32 MiB, and what exceeds it by half is cold.
+    // The cache of the system has 32 MiB. A footprint of 1.5 times that is cold.
     const asked = (footprintMib: number, precision: Precision): readonly (string | undefined)[] => {
       const recipe = recipeTogether([1, 1], { footprintBytes: footprintMib * 2 ** 20 });
       const { context } = surrounded(recipe);
@@ -202,7 +202,7 @@ describe('bricks that are measured again', () => {
     assert.deepEqual(asked(4, { ...anyTarget, repeatLimit: 0.9, leastRepeatMs: 0 }), ['model: Op1 (again)']);
   });
 
-  test('are those that cost least for it', () => {
+  test('are those that cost least for their share', () => {
     const [cheap, dear] = [measuredOn(1, 0, 9, { costMs: 10 }), measuredOn(1, 1, 10, { costMs: 5000 })];
     // The cheap one is less than half of the time, so that both are needed; it comes first.
     assert.deepEqual(tasksOf(two, [cheap, dear], anyTarget).map(brickOf), [0, 1]);
@@ -210,7 +210,7 @@ describe('bricks that are measured again', () => {
     assert.deepEqual(tasksOf(two, [cheap, dear], allowed).map(brickOf), [0]);
   });
 
-  test('run as graphs of copies do: optimized already, and as often', () => {
+  test('run like other graphs of copies: already optimized, and with as many runs', () => {
     const [task = assert.fail()] = tasksOf(two, [...measuredBrick(0, 1), ...measuredBrick(1, 9)], anyTarget);
     const { benchmark, runOptions, occasion, protocol } = task.request;
     assert.deepEqual([benchmark.signature, runOptions.optimizationLevel], [copiesSignature(1), 'disabled']);
@@ -232,20 +232,20 @@ describe('bricks that are measured again', () => {
     assert.deepEqual(asked, [1, 2, 3, 4]);
   });
 
-  test('are none where everything is precise enough', () => {
+  test('are none if everything is precise enough', () => {
     const alike = [...measuredBrick(0, 5, 5.01), ...measuredBrick(1, 5)];
     assert.deepEqual(tasksOf(two, alike, { targetError: 0.05, repeatLimit: AMPLE, leastRepeatMs: 0 }), []);
     assert.notDeepEqual(tasksOf(two, alike, { targetError: 0.001, repeatLimit: AMPLE, leastRepeatMs: 0 }), []);
   });
 
-  test('are none where nothing is known at all', () => {
+  test('are none if nothing is known at all', () => {
     assert.deepEqual(tasksOf(two, [], anyTarget), []);
     assert.deepEqual(tasksOf(two, [...measuredBrick(0, crashed), ...measuredBrick(1, crashed)], anyTarget), []);
     assert.deepEqual(tasksOf([preparedOf(recipeOf([]))], [], anyTarget), []);
   });
 });
 
-describe('what several models have in common', () => {
+describe('a brick that several models have in common', () => {
   const known = [...measuredBrick(0, 9), ...measuredBrick(1, 1)];
   const precision: Precision = { targetError: 1e9, repeatLimit: AMPLE, leastRepeatMs: 0 };
 
@@ -257,7 +257,7 @@ describe('what several models have in common', () => {
     );
   });
 
-  test('is measured again for each context that it stands in', () => {
+  test('is measured again for each of its contexts', () => {
     const models = [COPIES, 2 * COPIES].map((copies) => preparedOf(recipeOf([1], { copies })));
     const tasks = tasksOf(models, [...known, measuredOn(1, 0, 9, { copies: 2 * COPIES })], precision);
     assert.deepEqual(
@@ -280,7 +280,7 @@ describe('a brick that failed on a further occasion', () => {
     assert.deepEqual(nextOf(...measuredBrick(0, 9, late, late, late, late)), []);
   });
 
-  test('has used up what that cost', () => {
+  test('has used up the cost of that occasion', () => {
     const tight = { ...precision, repeatLimit: 1, leastRepeatMs: 0 };
     assert.deepEqual(tasksOf(models, measuredBrick(0, 9, late), tight), []);
   });

@@ -46,7 +46,7 @@ describe('the platform’s documents of whole models', () => {
     ]);
   });
 
-  test('are kept for one where the other is missing, and for none without measurements', async () => {
+  test('are kept for one measurement if the other is missing, and not without measurements', async () => {
     assert.deepEqual(await kept(loaded([8, 4]), SECOND_OCCASION), [['chain', 8]]);
     assert.deepEqual(await kept(loaded([8, 4])), []);
   });

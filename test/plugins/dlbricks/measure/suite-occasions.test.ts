@@ -44,7 +44,7 @@ for (const [way, agentOf] of Object.entries(WAYS)) {
     calls: [endsOf(loaded.model)],
     handingOver: [],
   };
-  /** What is measured for Relu, Neg and Abs. */
+  /** The signatures that are measured for Relu, Neg and Abs. */
   const BRICKS = prepared.bricks.map(({ copies, signature }) => copies?.benchmark.signature ?? signature).sort();
 
   describe(`a suite of ${way}`, () => {
@@ -88,7 +88,7 @@ for (const [way, agentOf] of Object.entries(WAYS)) {
       assert.ok((measuringError ?? NaN) > 0);
     });
 
-    test('that is interrupted between the occasions goes on with the second', async () => {
+    test('that is interrupted between the occasions continues with the second', async () => {
       const store = await openMemoryStore();
       const controller = new AbortController();
       const agent = agentOf(0.98, 1.02);

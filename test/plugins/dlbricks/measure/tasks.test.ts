@@ -38,7 +38,7 @@ describe('the tasks of an evaluation', () => {
     ]);
   });
 
-  test('say how long they take in proportion: more where there is more work, and where more runs are made', () => {
+  test('have a work in proportion to their time: more for slower benchmarks, and for more runs', () => {
     const works = (tasks: readonly Task[]): readonly number[] => tasks.map(({ work }) => work);
     // One run takes a second, two seconds and four seconds.
     const slow = preparedOf(recipeTogether([1, 1, 1]), [1000, 2000, 4000]);
@@ -56,7 +56,7 @@ describe('the tasks of an evaluation', () => {
     assert.notEqual(taskKey(again.request), taskKey(first.request));
   });
 
-  test('have both graphs of a model’s outputs, whose difference is the cost of handing them over', () => {
+  test('include both graphs of a model’s outputs, whose difference is the cost of handing them over', () => {
     const outputs = handingOver([{ elementType: 'float32', dims: [2, 128, 128] }]) ?? assert.fail();
     const tasks = firstTasks([{ ...preparedOf(recipeTogether([1])), handingOver: outputs }], SYSTEM, SETTINGS);
     assert.deepEqual(labels(tasks), [
@@ -69,7 +69,7 @@ describe('the tasks of an evaluation', () => {
     assert.deepEqual(signatures.slice(1, 3), [outputs.leaving.signature, outputs.staying.signature]);
   });
 
-  test('have the call that a model’s runs pay for once, before its bricks', () => {
+  test('include the empty call that is part of each run of a model, once and before its bricks', () => {
     const model = preparedOf(recipeTogether([2, 1]));
     assert.deepEqual(labels(firstTasks([model, { ...model }], SYSTEM, SETTINGS)), [
       'empty call',
@@ -94,7 +94,7 @@ describe('a brick', () => {
     assert.equal(request?.runOptions.optimizationLevel, 'disabled');
   });
 
-  test('is another task among other bytes', () => {
+  test('is another task with another footprint', () => {
     const [few] = requestsOf(preparedOf(recipeTogether([1])), FIRST_OCCASION);
     const [many] = requestsOf(
       preparedOf(recipeTogether([1], { footprintBytes: 64 * FOOTPRINT_BYTES })),
@@ -104,7 +104,7 @@ describe('a brick', () => {
     assert.notEqual(taskKey(few), taskKey(many));
   });
 
-  test('as copies has what is subtracted measured beside it, on the first occasion only', () => {
+  test('as copies has its baseline measured as well, on the first occasion only', () => {
     const model = preparedOf(recipeOf([1]));
     assert.deepEqual(
       requestsOf(model, FIRST_OCCASION).map(({ benchmark }) => benchmark.signature),

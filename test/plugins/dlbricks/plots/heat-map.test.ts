@@ -14,7 +14,7 @@ describe('a heat map', () => {
     ],
   });
 
-  test('has a cell for each two models, with its figure in percent', () => {
+  test('has a cell for each pair of models, with its figure in percent', () => {
     assert.equal(svg.match(/<rect /g)?.length, 4);
     assert.deepEqual(
       [...svg.matchAll(/>(?<figure>\d+)<\/text>/g)].map(({ groups }) => groups?.['figure']),
@@ -22,13 +22,13 @@ describe('a heat map', () => {
     );
   });
 
-  test('names rows and columns, and takes no markup from the names', () => {
+  test('names rows and columns, and escapes markup in the names', () => {
     assert.equal(svg.match(/>resnet18</g)?.length, 2);
     assert.ok(!svg.includes('<script'));
     assert.equal(svg.match(/&#60;script&#62;&#38;&#34;/g)?.length, 2);
   });
 
-  test('is darker where more is shared', () => {
+  test('is darker if more is shared', () => {
     const [most, least] = [...svg.matchAll(/fill="rgb\((?<red>\d+),/g)].map(({ groups }) => Number(groups?.['red']));
     assert.ok(most !== undefined && least !== undefined && most < least);
   });

@@ -13,31 +13,31 @@ const PLOT = {
   ],
 };
 
-/** Dots with their heights. */
+/** The y coordinates of the dots. */
 function dotsIn(svg: string): readonly number[] {
   return [...svg.matchAll(/<circle cx="[\d.]+" cy="([\d.]+)"/g)].map(([, y]) => Number(y));
 }
 
 describe('a plot of lines', () => {
-  test('has a dot for each value that is known, larger ones higher', () => {
+  test('has a dot for each known value, larger ones higher', () => {
     const [four = 0, three = 0, two = 0, ...others] = dotsIn(linePlot(PLOT));
     assert.ok(four < three && three < two, `${four} ${three} ${two}`);
     assert.equal(others.length, 2);
   });
 
-  test('connects neighbours only, so that a missing value is no straight line', () => {
+  test('connects neighbours only, so that no line crosses a missing value', () => {
     const segments = (svg: string): number => svg.match(/stroke-width="1.5"/g)?.length ?? 0;
     assert.equal(segments(linePlot({ ...PLOT, isConnected: true })), 2);
     assert.equal(segments(linePlot(PLOT)), 0);
   });
 
-  test('names its series and positions, and takes no markup from them', () => {
+  test('names its series and positions, and escapes markup in them', () => {
     const svg = linePlot(PLOT);
     assert.ok(svg.includes('>all known<'));
     assert.ok(!svg.includes('<one missing'));
   });
 
-  test('draws nothing but its axes where no value is known', () => {
+  test('draws only its axes if no value is known', () => {
     const svg = linePlot({ ...PLOT, series: [{ label: 'none', values: [undefined] }] });
     assert.deepEqual(dotsIn(svg), []);
     assert.ok(!svg.includes('NaN'));

@@ -8,7 +8,7 @@ import { signatureOf } from '../../../store/sample-measurement.js';
 import { COSTS, endToEndOf, estimateOf, FAILURE, MISSING, resultOf, SETTINGS } from './sample-result.js';
 import { near } from '../../../support/near.js';
 
-/** A brick that takes so long in each of its `count` sequences. */
+/** A brick that takes `ms` in each of its `count` sequences. */
 function part(brick: number, ms: number | undefined, count: number): BrickShare {
   return {
     signature: signatureOf(brick),
@@ -41,7 +41,7 @@ function summaryOf(models: readonly ModelResult[], changes: Partial<EstimateResu
 const NONE = { paper: null, measured: null, as_run: null };
 
 describe('costs in the report', () => {
-  test('are in seconds, what the store had already included, as it cost when it was measured', () => {
+  test('are in seconds, and include stored measurements with their cost at the time of measuring', () => {
     assert.deepEqual(summaryOf([first, second]).costs, {
       reading_seconds: 0.25,
       preparing_seconds: 0.5,
@@ -53,7 +53,7 @@ describe('costs in the report', () => {
     });
   });
 
-  test('are not known, and no ratio is, where nothing was measured', () => {
+  test('are unknown, as are all ratios, if nothing was measured', () => {
     const { costs, ratios } = summaryOf([first, second], { costs: undefined });
     assert.deepEqual([costs, ratios], [null, NONE]);
   });
@@ -74,7 +74,7 @@ describe('whole models over bricks', () => {
     near(ratios.as_run, (0.25 + 7.75 + 3.5) / (0.25 + 0.5 + 3.25 + 1.5));
   });
 
-  test('counts a model that is there twice once', () => {
+  test('counts a model that occurs twice once', () => {
     assert.deepEqual(summaryOf([first, second, second]).ratios, ratios);
   });
 
@@ -84,7 +84,7 @@ describe('whole models over bricks', () => {
     near(summaryOf([first, second, third]).ratios.paper, (10 + 20 + 5) / (2 + 3 + 1 + 4));
   });
 
-  test('is not known where a brick has no latency, or a whole model has none', () => {
+  test('is unknown if a brick or a whole model has no latency', () => {
     const incomplete: readonly ModelResult[] = [
       { ...second, estimate: estimateOf('part', 20, { coverage: 0.9, missing: [MISSING] }) },
       { ...second, endToEnd: undefined },
@@ -95,25 +95,25 @@ describe('whole models over bricks', () => {
     assert.deepEqual(summaryOf([]).ratios, NONE);
   });
 
-  test('has no figure of all that was run where a whole model was not measured again', () => {
+  test('has no ratio as run if a whole model was not measured again', () => {
     for (const repeat of [undefined, FAILURE]) {
       const once = { ...second, endToEnd: endToEndOf(1, 20, 2000, repeat) };
       assert.deepEqual(summaryOf([first, once]).ratios, { ...ratios, as_run: null });
     }
   });
 
-  test('is not known where all bricks together take no time', () => {
+  test('is unknown if all bricks together take no time', () => {
     const timeless = { ...first, estimate: estimateOf('timeless', 0, { parts: [part(0, 0, 1)] }) };
     assert.equal(summaryOf([timeless]).ratios.paper, null);
   });
 });
 
-describe('what people read of costs', () => {
+describe('the text about costs', () => {
   const textOf = (models: readonly ModelResult[], changes: Partial<EstimateResult> = {}): string => {
     return toTable([reportOf(resultOf(models, changes), SETTINGS)], { color: false, wide: true });
   };
 
-  test('is each part, with what was measured before, and what each ratio counts', () => {
+  test('has each part, the time that was measured before, and the meaning of each ratio', () => {
     const text = textOf([first, second]);
     assert.match(
       text,
@@ -129,7 +129,7 @@ describe('what people read of costs', () => {
     );
   });
 
-  test('is nothing of whole models where they were not measured, nor of a store that knew nothing', () => {
+  test('does not mention whole models that were not measured, or a store without results', () => {
     const none = { nowMs: 0, beforeMs: 0 };
     const costs = { ...COSTS, bricksFirst: { nowMs: 3000, beforeMs: 0 }, modelsFirst: none, modelsAgain: none };
     const text = textOf([{ ...first, endToEnd: undefined }], { costs });
@@ -137,7 +137,7 @@ describe('what people read of costs', () => {
     assert.doesNotMatch(text, /each model once|measured before|measuring each whole model|whole models over bricks/);
   });
 
-  test('of a model whose bricks the store has all is that nothing was measured, and what that saved', () => {
+  test('says that nothing was measured if the store has all bricks, and the time that this saved', () => {
     const none = { nowMs: 0, beforeMs: 0 };
     const costs = {
       ...COSTS,
@@ -148,11 +148,11 @@ describe('what people read of costs', () => {
     };
     assert.match(
       textOf([{ ...first, endToEnd: undefined }], { costs }),
-      /^nothing was measured: the store had everything, which took 6\.5 s then; reading 0\.3 s, optimizing 0\.5 s$/m,
+      /^nothing was measured: the store had all measurements, which took 6\.5 s before; reading 0\.3 s, optimizing 0\.5 s$/m,
     );
   });
 
-  test('is nothing where nothing was measured', () => {
+  test('is absent if nothing was measured', () => {
     assert.doesNotMatch(textOf([first], { costs: undefined }), /wall time|whole models over bricks/);
   });
 });

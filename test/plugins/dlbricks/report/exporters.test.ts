@@ -28,14 +28,14 @@ const partial = reportWith({
   endToEnd: endToEndOf(0, 10, 5000, undefined),
 });
 
-/** ESC [ 2 J clears a terminal's screen; U+009B is ESC [ in one. */
+/** ESC [ 2 J clears a terminal's screen; U+009B is ESC [ as one character. */
 const HOSTILE = 'x\u001b[2J\u0007\u009b31m\r\ny';
 
-/** Everything that a terminal obeys, but line breaks. */
+/** All control characters of a terminal except line breaks. */
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/;
 
 describe('json', () => {
-  test('is the report, and ends its last line', () => {
+  test('is the report, and ends with a line break', () => {
     assert.deepEqual(JSON.parse(json(good)), good);
     assert.ok(json(good).endsWith('}\n'));
   });
@@ -47,7 +47,7 @@ describe('csv', () => {
   /** The system, threads and batch of the sample. */
   const CONDITIONS = `${SYSTEM.fingerprint},${SYSTEM.runOptions.threads},${SETTINGS.batch}`;
 
-  test('has a header and one row a model, with every digit', () => {
+  test('has a header and one row per model, with every digit', () => {
     const [, row] = csv(good).split('\r\n');
     assert.equal(
       csv(reportWith(...[1, 2].map(() => ({ estimate: estimateOf('m', 1), endToEnd: undefined })))).split('\r\n')
@@ -58,7 +58,7 @@ describe('csv', () => {
     assert.equal(row, `resnet50,8,2,1,10.9,9.9,11.9,2,10,10.4,${10.9 / 10},0,,${CONDITIONS}`);
   });
 
-  test('leaves fields empty that are not known', () => {
+  test('leaves unknown fields empty', () => {
     assert.equal(csv(bricksOnly).split('\r\n')[1], `resnet50,8,2,1,10.9,9.9,11.9,2,,,,0,,${CONDITIONS}`);
     assert.equal(csv(partial).split('\r\n')[1], `resnet50,8,2,0.25,10.9,9.9,11.9,2,10,,,8,,${CONDITIONS}`);
   });
@@ -67,7 +67,7 @@ describe('csv', () => {
 describe('markdown', () => {
   const rows = (report: Report): readonly string[] => markdown(report).split('\n');
 
-  test('is a table with as many cells in each row, and a list', () => {
+  test('is a table with the same number of cells in each row, and a list', () => {
     const table = rows(good).filter((line) => line.startsWith('|'));
     assert.equal(table.length, 3);
     assert.deepEqual(
@@ -95,7 +95,7 @@ describe('table', () => {
     assert.deepEqual(cells.slice(1, -1), ['resnet50', '10.90 ± 9.2 %', '10.00', '+9.0 %']);
   });
 
-  test('has all columns where it is asked for them', () => {
+  test('has all columns on request', () => {
     const row = toTable([good], { color: false, wide: true })
       .split('\n')
       .find((line) => line.includes('resnet50'));
@@ -120,7 +120,7 @@ describe('table', () => {
     assert.doesNotMatch(plain(bricksOnly), /measured \(ms\)|error/);
   });
 
-  test('marks an estimate of a part, names what is missing and counts the rest', () => {
+  test('marks a partial estimate, names the first missing bricks and counts the rest', () => {
     const text = plain(partial);
     assert.match(text, /part: 10\.90 ± 9\.2 %/);
     assert.match(text, /25\.0 %/);
@@ -141,7 +141,7 @@ describe('table', () => {
     ]);
   });
 
-  test('says of which graphs a model was extended, and why one was not', () => {
+  test('names the graphs from which a model was extended, and the reason if it was not extended', () => {
     const blocks = { first: 1, length: 40, count: 32 };
     const extended = {
       kind: 'extended',
@@ -161,13 +161,13 @@ describe('table', () => {
     assert.match(text, /│ odd +│ - +│/);
     assert.match(
       text,
-      /large: extended from graphs with 2 and 3 of its 32 blocks of 40 layers, with 5.* of 32.* of weights/,
+      /large: extended from graphs with 2 and 3 of its 32 blocks of 40 layers, with at most 5.* of 32.* of weights/,
     );
     assert.match(text, /odd: its whole graph was optimized: two and three blocks have other kernels/);
     assert.doesNotMatch(plain(bricksOnly), /extended from/);
   });
 
-  test('shows an interval that is not known as such', () => {
+  test('shows an unknown interval as unknown', () => {
     const estimate = estimateOf('once', 5, { sequential: { ms: 5, lowMs: undefined, highMs: undefined } });
     assert.match(plain(reportWith({ estimate, endToEnd: undefined })), /5\.000 ± - │/);
   });
@@ -177,7 +177,7 @@ describe('table', () => {
   });
 });
 
-describe('names and reasons that a terminal would obey', () => {
+describe('names and reasons with control characters', () => {
   const hostile = reportOf(
     resultOf(
       [
@@ -199,7 +199,7 @@ describe('names and reasons that a terminal would obey', () => {
     table: (report: Report) => toTable([report], { color: false }),
     markdown,
   })) {
-    test(`are shown without it, each in its line: ${format}`, () => {
+    test(`are shown without them, each in its line: ${format}`, () => {
       assert.doesNotMatch(write(hostile), CONTROL);
       assert.equal(write(hostile).split('\n').length, write(harmless).split('\n').length);
     });
@@ -251,14 +251,14 @@ describe('the reports of a sweep', () => {
     assert.match(TABLE_EXPORTERS.markdown(result), /^\| one \| 8 \| 1 \|/m);
   });
 
-  test('keep on a narrow terminal what tells their rows apart, and leave out what these share', () => {
+  test('keep on a narrow terminal the columns in which rows differ, and leave out those in which they do not', () => {
     const text = toTable(sweep, { color: false, width: 50, wide: true });
     assert.match(text, /│ model +│ batch │ unique bricks │/);
     assert.match(text, /^This terminal is too narrow for: threads,/m);
   });
 });
 
-test('times that nothing can be divided by, or that no sum holds, are shown as not known', () => {
+test('figures that cannot be computed, because a time is 0 or too large, are shown as unknown', () => {
   const none = { ...estimateOf('none', 0), sequential: { ms: 0, lowMs: 0, highMs: 0 } };
   const endless = { ...estimateOf('endless', 1e308), sequential: { ms: 1e308, lowMs: NaN, highMs: NaN } };
   const report = reportWith(

@@ -6,6 +6,6 @@ import { reportJsonSchema } from '../../../../plugins/dlbricks/report/json-schem
 /** The project's folder, seen from dist/test/plugins/dlbricks/report. */
 const DOCUMENTED = new URL('../../../../../docs/report.schema.json', import.meta.url);
 
-test('docs/report.schema.json is what the report is made from; `make schema` writes it anew', async () => {
+test('docs/report.schema.json is the schema in the code; `make schema` writes it', async () => {
   assert.deepEqual(JSON.parse(await readFile(DOCUMENTED, 'utf8')), JSON.parse(JSON.stringify(reportJsonSchema())));
 });

@@ -16,7 +16,7 @@ function linesAt(width: number): readonly string[] {
   return toTable([report], { color: false, width, wide: true }).split('\n');
 }
 
-/** The titles of the columns, put together again where they are in two lines. */
+/** The titles of the columns. Titles in two lines are joined. */
 function titlesAt(width: number): readonly string[] {
   const lines = linesAt(width);
   const heading = lines.slice(
@@ -44,7 +44,7 @@ describe('a table on a terminal', () => {
     assert.ok(!linesAt(140).join('\n').includes('too narrow'));
   });
 
-  test('keeps what it is about, and names what it leaves out', () => {
+  test('keeps the main columns, and names the columns that it leaves out', () => {
     assert.deepEqual(titlesAt(80), ['model', 'layers', 'unique bricks', 'estimate (ms)', 'measured (ms)', 'error']);
     const note = 'This terminal is too narrow for: batch, threads, parallelism, again, normalized;';
     assert.ok(linesAt(80).some((line) => line.startsWith(note)));
@@ -63,7 +63,7 @@ describe('the table of several reports', () => {
       .split('\n')
       .filter((line) => line.startsWith('│'));
 
-  test('says of which evaluation a row is, where that tells rows apart', () => {
+  test('names the evaluation of each row if the evaluations differ', () => {
     const reports = [reportWith({ evaluation: 'nightly' }), reportWith({})];
     assert.deepEqual(rowsOf(...reports), [
       '│ model    │ evaluation │ batch │ threads │ estimate (ms) │',
@@ -77,7 +77,7 @@ describe('the table of several reports', () => {
     assert.ok(!title.includes('evaluation'));
   });
 
-  test('says below it what each has in common with no other: its cut and granularity too', () => {
+  test('has below it a line for each report, with its cut and granularity too', () => {
     const text = toTable([reportWith({}), reportWith({ cut: 'kernel', granularity: 1 })], { color: false });
     assert.match(text, /^batch 1, 1 thread, layer cut, G = 2: 8 layers/m);
     assert.match(text, /^batch 1, 1 thread, kernel cut, G = 1: 8 layers/m);
@@ -106,7 +106,7 @@ describe('a wrapped line', () => {
     );
   });
 
-  test('keeps its own indentation, and indents what follows', () => {
+  test('keeps its own indentation, and indents the lines that follow', () => {
     assert.equal(wrap('  one two three', 9, '    '), '  one two\n    three');
   });
 

@@ -8,7 +8,7 @@ import { endToEndOf, estimateOf, FAILURE, measurementOf, resultOf, SETTINGS } fr
 
 type Conditions = NonNullable<Measurement['conditions']>;
 
-/** A second on four cores. */
+/** A measurement of one second on four cores, under these conditions. */
 function under(conditions: Partial<Conditions>): Measurement {
   return sampleMeasurement(0, { conditions: { wallMs: 1000, cores: 4, ...conditions } });
 }
@@ -31,7 +31,7 @@ describe('a warning of noise', () => {
     assert.deepEqual(warningsOf([]), []);
   });
 
-  test('has the share of time that other machines took, of all measurements together that know it', () => {
+  test('has the share of time that other machines took, over all measurements that record it', () => {
     // 200 and 0 ms of two seconds on four cores.
     const [[cause, message] = assert.fail()] = warningsOf([under({ stealMs: 200 }), under({ stealMs: 0 }), under({})]);
     assert.equal(cause, 'steal');
@@ -44,7 +44,7 @@ describe('a warning of noise', () => {
     assert.deepEqual([cause, /10\.0 %/.test(message)], ['other_load', true]);
   });
 
-  test('is not made of what failed, whatever others did meanwhile', () => {
+  test('is not made for failed measurements, regardless of their conditions', () => {
     const busy = { othersMs: 3000, stealMs: 2000, throttledMs: 900, sharedShare: 1, lowestMhz: 1000, highestMhz: 3000 };
     const failed = sampleMeasurement(0, { outcome: FAILURE, conditions: { wallMs: 1000, cores: 4, ...busy } });
     assert.deepEqual(warningsOf([failed, failed]), []);
@@ -52,7 +52,7 @@ describe('a warning of noise', () => {
   });
 
   // The operating system counts in ticks of 10 ms.
-  test('is not made of two ticks during runs of some milliseconds', () => {
+  test('is not made for two ticks during runs of some milliseconds', () => {
     assert.deepEqual(
       warningsOf([under({ wallMs: 5, othersMs: 10, stealMs: 10 }), under({ wallMs: 5, othersMs: 10 })]),
       [],
@@ -67,7 +67,7 @@ describe('a warning of noise', () => {
     assert.match(message, /during 1 of 4 measurements.*--remeasure disturbed/);
   });
 
-  test('says how to measure again: what was disturbed, or everything', () => {
+  test('says how to measure again: disturbed measurements, or all', () => {
     const remedyOf = (conditions: Partial<Conditions>) => {
       return warningsOf([under(conditions)]).map(([, message]) => /--remeasure \w+/.exec(message)?.[0]);
     };
@@ -78,14 +78,14 @@ describe('a warning of noise', () => {
     assert.deepEqual(remedyOf({ lowestMhz: 2000, highestMhz: 3000 }), ['--remeasure all']);
   });
 
-  test('counts single measurements that others disturbed where they took little in all', () => {
+  test('counts single measurements that others disturbed if others took little in total', () => {
     const calm = Array.from({ length: 19 }, () => under({ othersMs: 0 }));
     const [[cause, message] = assert.fail()] = warningsOf([...calm, under({ othersMs: 800 })]);
     assert.equal(cause, 'other_load');
     assert.match(message, /1 of 20 measurements were disturbed/);
   });
 
-  test('has the share of time for which a quota held runs back, however many cores there are', () => {
+  test('has the share of time for which a quota throttled runs, for any number of cores', () => {
     const [[cause, message] = assert.fail()] = warningsOf([under({ throttledMs: 20 })]);
     assert.deepEqual([cause, /2\.0 %/.test(message)], ['quota', true]);
   });
@@ -96,12 +96,12 @@ describe('a warning of noise', () => {
     assert.deepEqual([cause, /2000 to 3000 MHz/.test(message)], ['frequency', true]);
   });
 
-  test('is of more threads than cores', () => {
+  test('is made for more threads than cores', () => {
     assert.deepEqual(causesOf([], { threads: 5 }), ['threads']);
     assert.deepEqual(causesOf([], { threads: 4 }), []);
   });
 
-  test('is of processes that differ, and says whether the cause is known', () => {
+  test('is made for processes that differ, and says whether the cause is known', () => {
     const [[cause, message] = assert.fail()] = warningsOf([], { spread: 0.08 });
     assert.deepEqual([cause, /8\.0 %.*unknown reason/.test(message)], ['spread', true]);
     const [, [, explained] = assert.fail()] = warningsOf([under({ othersMs: 400 })], { spread: 0.08 });

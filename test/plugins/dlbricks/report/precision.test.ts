@@ -46,7 +46,7 @@ function reportWith(models: readonly ModelResult[], changes: Partial<EstimateRes
 const hit = model('hit', 10, 10.9);
 const missed = model('missed', 10, 11.1, { limitedBy: 'time' });
 
-/** Models whose interval there is nothing to hold against, or that have none. */
+/** Models without an interval, or without a measurement to compare the interval with. */
 const unheld: Readonly<Record<string, ModelResult>> = {
   'was not asked for as a whole': { ...hit, endToEnd: undefined },
   'failed as a whole': { ...hit, endToEnd: endToEndOf(0, FAILURE, 100, 10) },
@@ -65,7 +65,7 @@ function only(result: ModelResult): Report['models'][number] {
 }
 
 describe('a model at the kernel cut in the report', () => {
-  test('says where it was cut, into how many kernels, and what it is made of', () => {
+  test('has its cut, its number of kernels, and its bricks', () => {
     const { cut, kernels, bricks } = only(hit);
     assert.deepEqual([cut, kernels], ['kernel', 6]);
     const common = { operators: ['Conv', 'Relu'], sequences: 3 };
@@ -83,14 +83,14 @@ describe('a model at the kernel cut in the report', () => {
     ]);
   });
 
-  test('says how well its bricks are known, and what limited that', () => {
+  test('has the measuring error of its bricks, and the limit of measuring', () => {
     const { measuring_error_percent: error, limited_by: limit } = only(hit);
     assert.deepEqual([error, limit], [4, 'target_error']);
     const unknown = { ...hit, estimate: estimateOf('unknown', 10), limitedBy: undefined };
     assert.deepEqual([only(unknown).measuring_error_percent, only(unknown).limited_by], [null, null]);
   });
 
-  test('says whether its interval holds what was measured, its ends included', () => {
+  test('says whether its interval, ends included, holds the measured latency', () => {
     assert.equal(only(hit).interval_hit, true);
     assert.equal(only(missed).interval_hit, false);
     for (const [endToEndMs, expected] of [
@@ -103,7 +103,7 @@ describe('a model at the kernel cut in the report', () => {
   });
 
   for (const [what, result] of Object.entries(unheld)) {
-    test(`that ${what} has no interval to hold against anything`, () => {
+    test(`that ${what} does not count for interval hits`, () => {
       assert.equal(only(result).interval_hit, null);
       assert.equal(reportWith([result]).summary.interval_hit_percent, null);
     });
@@ -111,36 +111,36 @@ describe('a model at the kernel cut in the report', () => {
 });
 
 describe('the summary of several', () => {
-  test('has the share of intervals that hold what was measured, of those that are known', () => {
+  test('has the share of known intervals that hold the measured latency', () => {
     const { summary } = reportWith([hit, hit, hit, missed, ...Object.values(unheld)]);
     assert.equal(summary.interval_hit_percent, 75);
   });
 
-  test('has the spread between occasions, and the settings what was asked for', () => {
+  test('has the spread between occasions, and the settings have the target error', () => {
     const { summary, settings } = reportWith([hit]);
     assert.deepEqual([summary.spread_percent, settings.target_error_percent], [1.25, 5]);
     assert.equal(reportWith([hit], { spread: undefined }).summary.spread_percent, null);
   });
 });
 
-describe('what people read of it', () => {
+describe('the text about precision', () => {
   const linesOf = (report: Report): string => toTable([report], { color: false, wide: true });
 
-  test('is what intervals claim, and whose interval did not hold, without a share of a few models', () => {
+  test('has the claim of the intervals, and the models outside of theirs, without a share of a few models', () => {
     const text = linesOf(reportWith([hit, hit, missed]));
-    assert.match(text, /^intervals are to hold 95 % of measurements of the whole model; outside: missed$/m);
-    assert.match(linesOf(reportWith([hit])), /^intervals are to hold 95 % of measurements of the whole model$/m);
+    assert.match(text, /^intervals should contain 95 % of measurements of the whole model; outside: missed$/m);
+    assert.match(linesOf(reportWith([hit])), /^intervals should contain 95 % of measurements of the whole model$/m);
     assert.doesNotMatch(text, /66\.7|2 of 3/);
   });
 
-  test('is a warning of every wide interval, and of no other', () => {
+  test('has a warning of every wide interval, and of no other', () => {
     const estimate = estimateOf('vague', 10, { sequential: { ms: 10, lowMs: 2, highMs: 18 } });
     const text = linesOf(reportWith([hit, { ...hit, estimate }]));
     assert.match(text, /^warning: wide intervals: vague \(± 80\.0 %\); .* --remeasure all on a quieter machine$/m);
     assert.doesNotMatch(linesOf(reportWith([hit])), /wide intervals/);
   });
 
-  test('is how far processes are apart, and which models are not known well enough and why', () => {
+  test('has the spread between processes, and the models that miss the target error, with the reason', () => {
     const worn = model('worn', 10, 10, { limitedBy: 'occasions' });
     const text = linesOf(reportWith([hit, missed, worn]));
     assert.match(text, /bricks: 1\.3 % standard deviation between processes; .* within 5\.0 %/);
@@ -152,12 +152,12 @@ describe('what people read of it', () => {
     assert.doesNotMatch(text, /wider than .*: .*hit/);
   });
 
-  test('says nothing about either where there is nothing to say', () => {
+  test('omits both if they are unknown', () => {
     const text = linesOf(reportWith([{ ...hit, endToEnd: undefined }], { spread: undefined }));
     assert.doesNotMatch(text, /intervals|standard deviation|wider than/);
   });
 
-  test('promises no such thing at the layer cut', () => {
+  test('does not claim such intervals at the layer cut', () => {
     const text = linesOf(reportOf(resultOf([hit]), SETTINGS));
     assert.match(text, /at the layer cut, intervals cover only the spread of runs in one process/);
   });

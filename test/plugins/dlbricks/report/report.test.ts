@@ -63,7 +63,7 @@ describe('a model in the report', () => {
     });
   });
 
-  test('whose estimate is of a part has no normalized latency, and lists what is missing', () => {
+  test('with a partial estimate has no normalized latency, and lists the missing measurements', () => {
     const [model] = reportOf(resultOf([partial]), SETTINGS).models;
     assert.deepEqual([model?.coverage, model?.estimate_ms, model?.normalized_latency], [0.25, 5, null]);
     assert.deepEqual(model?.missing, [
@@ -96,7 +96,7 @@ describe('a model in the report', () => {
     );
   });
 
-  test('of which nothing was measured has no estimate', () => {
+  test('without any measurement has no estimate', () => {
     const estimate = estimateOf('nothing', 0, { coverage: 0, sequential: undefined, parallel: undefined });
     const [model] = reportOf(resultOf([{ estimate, endToEnd: undefined }]), SETTINGS).models;
     assert.deepEqual(
@@ -147,7 +147,7 @@ describe('the summary', () => {
     assert.deepEqual([mixed.models, mixed.within_10_percent], [2, 1]);
   });
 
-  test('has no errors and no ratios where whole models were not measured', () => {
+  test('has no errors and no ratios if whole models were not measured', () => {
     const { summary: bricksOnly } = reportOf(resultOf([{ ...slow, endToEnd: undefined }]), SETTINGS);
     assert.deepEqual(
       {
@@ -181,7 +181,7 @@ describe('the summary', () => {
     );
   });
 
-  test('says how far the machines differ that shared the bricks', () => {
+  test('has the spread between the machines that shared the bricks', () => {
     const result = resultOf([slow], { machines: { machines: 3, benchmarks: 16, relative: 0.012 } });
     const report = reportOf(result, SETTINGS);
     assert.equal(report.summary.machines, 3);
@@ -189,10 +189,10 @@ describe('the summary', () => {
     const line = '3 machines of this kind differ by 1.2 % (standard deviation)';
     assert.ok(summaryLines([report], { wide: false }).includes(line));
     const kernels = summaryLines([reportOf(result, { ...SETTINGS, cut: 'kernel' })], { wide: false });
-    assert.ok(kernels.includes(`${line}, which intervals contain`));
+    assert.ok(kernels.includes(`${line}, which the intervals include`));
   });
 
-  test('has nothing to say about nothing', () => {
+  test('has no figures without models', () => {
     const nothing = resultOf([], { bricks: [], sequences: 0, uniqueBricks: 0, costs: undefined });
     const { summary: empty } = reportOf(nothing, SETTINGS);
     assert.deepEqual([empty.unique_fraction, empty.costs, empty.mape_percent], [null, null, null]);
@@ -220,7 +220,7 @@ test('system and settings are those of the evaluation', () => {
   });
 });
 
-test('whatever was measured, every figure in the JSON is a number or null', () => {
+test('for any measurements, every figure in the JSON is a number or null', () => {
   const latency = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e6, noNaN: true }));
   const samples = fc
     .array(latency, { minLength: 1 })
@@ -272,7 +272,7 @@ test('whatever was measured, every figure in the JSON is a number or null', () =
       const bricks = models.flatMap((each) => each.bricks.filter((brick) => brick !== undefined));
       const report = reportOf(resultOf(results, { bricks, costs: spent }), SETTINGS);
 
-      // JSON has null for what is no number: nothing may have become null on the way.
+      // JSON writes NaN and Infinity as null: no figure may become null in this way.
       const written: unknown = JSON.parse(json(reportResult([report])));
       assert.deepEqual(written, report);
       assert.deepEqual(reportSchema.parse(written), report);

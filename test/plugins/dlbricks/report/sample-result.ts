@@ -16,7 +16,7 @@ export const MISSING: Missing = {
   reason: 'crashed: gone',
 };
 
-/** A measurement whose runs all took this long, or none where it failed. */
+/** A measurement whose runs all took this many ms, or with this outcome. */
 export function measurementOf(result: number | Outcome, costMs = 0): Measurement {
   const outcome: Outcome =
     typeof result === 'number'
@@ -42,7 +42,7 @@ export function estimateOf(name: string, ms: number, changes: Partial<Estimate> 
   };
 }
 
-/** A whole model, measured for the first time, what that cost, and measured again for half of it. */
+/** The two measurements of a whole model. The first costs `costMs`, and the repeat half of it. */
 export function endToEndOf(
   index: number,
   first: number | Outcome | undefined,
@@ -56,7 +56,7 @@ export function endToEndOf(
   };
 }
 
-/** Wall times in ms, no two alike; of some phases the store had a part. */
+/** Wall times in ms. Some phases have a part that the store had already. */
 export const COSTS: Costs = {
   readingMs: 250,
   preparingMs: 500,

@@ -23,7 +23,7 @@ function modelOf(name: string, sequences: readonly number[], footprintBytes?: nu
   return { recipe, roughMs: unique.map((brick) => brick + 1) };
 }
 
-/** Brick number `brick`, measured to take so long. */
+/** A measurement of brick number `brick` with this latency. */
 function measured(brick: number, ms: number): Measurement {
   return sampleMeasurement(brick, { outcome: { kind: 'samples', runMs: [ms, ms, ms, ms, ms], warmupMs: [] } });
 }
@@ -44,7 +44,7 @@ describe('sharing among models', () => {
     assert.deepEqual([sequences, unique], [7, 5]);
   });
 
-  test('compares each two models by their different bricks', () => {
+  test('compares each pair of models by their unique bricks', () => {
     const models = [modelOf('a', [0, 1, 1]), modelOf('b', [1, 2, 3]), modelOf('c', [0, 1])];
     assert.deepEqual(sharingAmong(models, SYSTEM, NOTHING).jaccard, [
       [1, 1 / 4, 1],
@@ -59,7 +59,7 @@ describe('sharing among models', () => {
     assert.equal(only?.timeCoveredByOthers, undefined);
   });
 
-  test('knows no time in other models before every brick of the model is measured', () => {
+  test('has no share of time in other models before every brick of the model is measured', () => {
     const models = [modelOf('a', [0, 1]), modelOf('b', [1])];
     const some = observationsOf([measured(1, 3)]);
     const all = observationsOf([measured(0, 1), measured(1, 3)]);
@@ -67,19 +67,19 @@ describe('sharing among models', () => {
     assert.equal(sharingAmong(models, SYSTEM, all).models[0]?.timeCoveredByOthers, 0.75);
   });
 
-  test('says how much of a model is measured, by count and by the work that its shapes suggest', () => {
+  test('has the measured share of a model, by count and by rough time', () => {
     const [model] = sharingAmong([modelOf('a', [0, 0, 3])], SYSTEM, observationsOf([measured(3, 40)])).models;
     assert.equal(model?.measured, 1 / 3);
     // 4 of 1 + 1 + 4.
     assert.equal(model.timeMeasured, 4 / 6);
   });
 
-  test('takes failures for not measured', () => {
+  test('treats failures as not measured', () => {
     const failed = sampleMeasurement(0, { outcome: { kind: 'failure', reason: 'crashed', message: 'signal 11' } });
     assert.equal(sharingAmong([modelOf('a', [0])], SYSTEM, observationsOf([failed])).models[0]?.measured, 0);
   });
 
-  test('takes the same brick for another one in a model of much larger footprint', () => {
+  test('treats the same brick as another one in a model of a much larger footprint', () => {
     const models = [modelOf('small', [0], 2 ** 20), modelOf('large', [0], 2 ** 32)];
     const { models: shared, unique } = sharingAmong(models, SYSTEM, NOTHING);
     assert.deepEqual(
@@ -94,7 +94,7 @@ describe('the table of sharing', () => {
   const models = [modelOf('a-model-with-a-rather-long-name', [0, 1, 1, 2]), modelOf('b', [1, 3])];
   const shown = shownSharing(sharingAmong(models, SYSTEM, NOTHING), { cut: 'kernel', granularity: 1, batch: 1 });
 
-  test('fits 80 columns, with the shares of time, and names what is left out', () => {
+  test('fits 80 columns, with the shares of time, and names the columns that are left out', () => {
     const text = shown.text({ color: false, width: 80 });
     for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
     assert.match(text, /│ in others │/);

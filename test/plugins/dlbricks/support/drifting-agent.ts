@@ -3,7 +3,7 @@ import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
 
-/** Milliseconds of each kernel; what a call costs beside them. */
+/** Milliseconds of each kernel, and of a call. */
 const KERNEL_MS: Readonly<Record<string, number>> = { Relu: 1, Neg: 2, Abs: 4, Exp: 8 };
 export const CALL_MS = 0.5;
 

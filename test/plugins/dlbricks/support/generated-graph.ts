@@ -6,7 +6,7 @@ import { TensorProto } from '../../../../src/generated/onnx/onnx.js';
 import { graph, graphAttribute, int, ints, node, value } from '../../../onnx/protos.js';
 import { floatTensor, GraphBuilder, int64Tensor } from './graph-builder.js';
 
-/** One decision; its numbers are taken modulo what there is to choose from, so that every list of them is a model. */
+/** One decision. Its numbers are taken modulo the number of choices, so that every list of steps gives a model. */
 interface Step {
   readonly operator: number;
   readonly first: number;
@@ -14,7 +14,9 @@ interface Step {
   readonly size: number;
 }
 
-/** A model that a runtime takes, and what it would say about the values whose content may steer an operator. */
+/**
+ * A model that a runtime accepts, and the values that it would infer, as far as their content may steer an operator.
+ */
 export interface GeneratedModel {
   readonly model: Model;
   readonly inferred: ReadonlyMap<string, InferredValue>;
@@ -24,10 +26,10 @@ export function layerGraphOf({ model, inferred }: GeneratedModel): LayerGraph {
   return layerGraph(hoistSubgraphWeights(model), inferred);
 }
 
-/** No value has more channels, so that graphs stay small however often they are concatenated. */
+/** No value has more channels, so that graphs stay small even with many concatenations. */
 const MOST_CHANNELS = 24;
 
-/** No value is enlarged beyond. */
+/** No value with more pixels is enlarged. */
 const MOST_PIXELS = 64;
 
 type Shape = readonly [batch: number, channels: number, height: number, width: number];
@@ -48,7 +50,7 @@ class RandomGraph extends GraphBuilder {
     return this.images[this.images.length - 1 - (choice % reach)] ?? '';
   }
 
-  /** One of the values that fit, the given one among them. */
+  /** One of the values whose shape fits. At least one must fit. */
   pickLike(fits: (shape: Shape) => boolean, choice: number): string {
     const candidates = this.images.filter((name) => fits(this.shapeOf(name)));
     return candidates[choice % candidates.length] ?? '';
@@ -71,7 +73,7 @@ function shapeChain(g: RandomGraph, x: string): string {
   return g.layer('Reshape', [x, target], [batch, channels, height * width, 1]);
 }
 
-/** Half again as large: as older exporters write it, with sizes computed in floats. */
+/** Enlarges by a factor of 1.5, as older exporters write it: with sizes computed in floats. */
 function enlargement(g: RandomGraph, x: string): string {
   const shape = g.shapeOf(x);
   const [batch, channels, height, width] = shape;
@@ -92,7 +94,7 @@ function enlargement(g: RandomGraph, x: string): string {
   return g.layer('Resize', [x, '', '', sizes], dims);
 }
 
-/** Two ways of which a caller's flag decides; the second one has a weight of its own. */
+/** Two branches, of which a caller's flag chooses one. The second branch has a weight of its own. */
 function conditional(g: RandomGraph, x: string): string {
   g.flag ??= g.input('bool', []);
   const dims = g.shapeOf(x);
@@ -122,7 +124,7 @@ function convolution(g: RandomGraph, x: string, { second, size }: Step): string 
   return g.layer('Conv', inputs, [batch, made, height, width], kernel === 3 ? [ints('pads', [1, 1, 1, 1])] : []);
 }
 
-/** A convolution whose weight a file computes from another one: no layer makes it. */
+/** A convolution whose weight is computed from another weight, so that no layer makes it. */
 function computedWeight(g: RandomGraph, x: string, { second }: Step): string {
   const [batch, channels, height, width] = g.shapeOf(x);
   const made = 1 + (second % 4);
@@ -161,7 +163,7 @@ function pooling(g: RandomGraph, x: string): string {
   return g.layer('MaxPool', [x], dims, [ints('kernel_shape', [2, 2]), ints('strides', [2, 2])]);
 }
 
-/** To a shape that the file states, in one piece or computed from two. */
+/** Reshapes to a constant shape, which is one constant or a concatenation of two. */
 function reshape(g: RandomGraph, x: string, { size }: Step): string {
   const [batch, channels, height, width] = g.shapeOf(x);
   const dims = [batch, channels, 1, height * width];

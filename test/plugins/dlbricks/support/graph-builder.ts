@@ -37,7 +37,7 @@ export function seededTensor(dims: readonly number[], range: { low: number; high
   return { elementType: 'float32', dims, data: { kind: 'inline', bytes: Buffer.concat(blocks) } };
 }
 
-/** Puts a model together whose types are all known. Every name begins with `hidden`, so that a test can look for it. */
+/** Builds a model whose types are all known. Every name begins with `hidden`, so that a test can look for it. */
 export class GraphBuilder {
   readonly nodes: Node[] = [];
   readonly inputs: string[] = [];
@@ -68,7 +68,7 @@ export class GraphBuilder {
     return name;
   }
 
-  /** Made-up values whose size keeps activations in their order of magnitude. */
+  /** Made-up values in a range that keeps the order of magnitude of activations. */
   weight(dims: readonly number[], summed: number): string {
     const high = Math.sqrt(6 / summed);
     return this.constant(seededTensor(dims, { low: -high, high }, this.#names));

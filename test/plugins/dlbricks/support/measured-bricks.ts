@@ -9,7 +9,7 @@ import { sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-me
 
 export const COPIES = 4;
 
-/** Time of the empty call that is subtracted, and that a model pays for. */
+/** Time of the empty call, which is subtracted from measurements and added once for a model. */
 export const CALL_MS = 1;
 
 const CALL = signatureOf(9999);
@@ -19,7 +19,7 @@ export function copiesSignature(brick: number, copies = COPIES): string {
   return signatureOf(1000 * copies + brick);
 }
 
-/** A model that has brick number i `counts[i]` times, each measured in context; its sequences read nothing of each other. */
+/** A model that has brick number i `counts[i]` times, each measured as copies. No sequence reads another. */
 export function recipeOf(counts: readonly number[], { copies = COPIES, name = 'model' } = {}): ModelRecipe {
   const sequences = counts.flatMap((count, brick) => Array.from({ length: count }, () => brick));
   return {
@@ -36,10 +36,13 @@ export function recipeOf(counts: readonly number[], { copies = COPIES, name = 'm
   };
 }
 
-/** Bytes that pass through the caches between two runs of a brick: a class of its own on the system of all measurements here. */
+/**
+ * Bytes that pass through the caches between two runs of a brick. This is exactly one footprint class on the system used
+ * here.
+ */
 export const FOOTPRINT_BYTES = 2 ** 20;
 
-/** The same model where its bricks are measured together with others. */
+/** The same model if its bricks are measured together with others. */
 export function recipeTogether(
   counts: readonly number[],
   { footprintBytes = FOOTPRINT_BYTES, name = 'model' } = {},
@@ -48,7 +51,7 @@ export function recipeTogether(
   return { ...rest, footprint_bytes: footprintBytes, bricks: bricks.map(({ context: _, ...brick }) => brick) };
 }
 
-/** A recipe with what surrounds its bricks on the system of all measurements here. */
+/** A recipe with the context of its bricks on the system of all measurements here. */
 export function surrounded(recipe: ModelRecipe): RecipeInContext {
   return { recipe, context: contextOf(recipe, SYSTEM) };
 }
@@ -57,7 +60,7 @@ function benchmarkOf(signature: string): Benchmark {
   return { signature, model: new Uint8Array(), inputs: [] };
 }
 
-/** The same as it is when a plan is made. */
+/** The recipe as a prepared model, as a plan needs it. */
 export function preparedOf(recipe: ModelRecipe, roughMs = recipe.bricks.map(() => 1)): PreparedModel {
   const bricks = recipe.bricks.map(({ signature, operators, context }): MeasurableBrick => {
     const brick = { ...benchmarkOf(signature), operators };
@@ -115,10 +118,10 @@ export function measuredBrick(brick: number, ...occasions: readonly OnOccasion[]
   return occasions.map((result, index) => measuredOn(index + 1, brick, result));
 }
 
-/** Cost of watching a brick in each run; ms. */
+/** Overhead of measuring a brick in each run; ms. */
 export const OVERHEAD_MS = 0.25;
 
-/** Measurement of a brick among others on one occasion, 1 being the first. */
+/** Measurement of a brick together with others on one occasion, 1 being the first. */
 export function measuredTogetherOn(
   occasion: number,
   brick: number,
@@ -136,7 +139,7 @@ export function measuredTogetherOn(
   return sampleMeasurement(brick, { occasion, context: { footprintBytes }, outcome, costMs });
 }
 
-/** The empty call, which always takes the same. */
+/** The empty call, which always takes the same time. */
 export const measuredCall: Measurement = sampleMeasurement(0, {
   signature: CALL,
   outcome: { kind: 'samples', runMs: Array.from({ length: 5 }, () => CALL_MS), warmupMs: [] },

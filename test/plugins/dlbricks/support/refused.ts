@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ErrorCode, PlatformError } from '../../../../src/base/errors.js';
 
-/** Asserts that a promise fails with this code, and with a message that says all of this. */
+/** Asserts that a promise fails with this code, and with a message that matches all `words`. */
 export async function refused(promise: Promise<unknown>, code: ErrorCode, ...words: readonly RegExp[]): Promise<void> {
   await assert.rejects(promise, (error) => {
     assert.ok(error instanceof PlatformError, String(error));

@@ -2,8 +2,7 @@ import { mapSubgraphs, renameSubgraphValues } from '../../../../src/onnx/model/s
 import type { GeneratedModel } from './generated-graph.js';
 
 /**
- * The same model with everything in it called something else, and with everything whose order means nothing in another
- * order.
+ * The same model with other names, and in another order wherever the order has no meaning.
  */
 export function renamed({ model, inferred }: GeneratedModel): GeneratedModel {
   const { graph } = model;

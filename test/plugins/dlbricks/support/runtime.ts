@@ -83,7 +83,7 @@ export async function runBrick(graph: LayerGraph, sequence: Sequence, brick: Bri
 /**
  * A brick's outputs, by the names that they have in the model, from the model's own weights.
  *
- * @param values what the model computes before this sequence; also what files compute from their weights
+ * @param values the values that the model computes before this sequence, including those that it computes from weights
  */
 export async function runBrickOn(values: Values, graph: LayerGraph, sequence: Sequence, brick: Brick): Promise<Values> {
   const parsed = parseModel(brick.model, 'brick');
@@ -109,7 +109,7 @@ function constantOf({ elementType, dims, bytes }: TensorValue): Tensor {
   return { elementType, dims, data: { kind: 'inline', bytes } };
 }
 
-/** Largest difference between two tensors, relative to the larger of 1 and what is expected. */
+/** Largest difference between two tensors, relative to the larger of 1 and the expected value. */
 export function largestDifference(actual: TensorValue | undefined, expected: TensorValue | undefined): number {
   assert.ok(actual !== undefined && expected !== undefined);
   assert.deepEqual(actual.dims, expected.dims);

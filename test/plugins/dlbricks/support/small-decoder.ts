@@ -5,7 +5,7 @@ import { GraphBuilder } from '../../../../src/zoo/builder.js';
 
 const SIZE = { hidden: 64, heads: 4, keyValueHeads: 2, feedForward: 96, vocabulary: 64, tied: true };
 
-/** A decoder of the zoo's architecture, as small as it goes but for its number of layers. */
+/** A decoder of the zoo's architecture that is as small as possible, except for its number of layers. */
 export function smallDecoder(
   phase: 'prefill' | 'decode',
   layers: number,

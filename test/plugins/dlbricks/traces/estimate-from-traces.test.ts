@@ -32,7 +32,7 @@ const B = traced('b', [
 
 describe('composing from traces', () => {
   const cases: readonly (readonly [Reuse, number | undefined, number, number | undefined, number])[] = [
-    // Of a: Conv is 4 and 6, Relu 1, 1.2 and 2; of b the same, and Tanh.
+    // For a: Conv takes 4 and 6, Relu takes 1, 1.2 and 2. For b: the same, and Tanh.
     ['own', 6.2, 1, 11, 1],
     ['all', 5 + 1.2 + 1.2, 1, 5 + 1.2 + 3, 1],
     ['others', 6 + 2 + 2, 1, 4 + 1.1, 2 / 3],
@@ -56,12 +56,12 @@ describe('composing from traces', () => {
     );
   });
 
-  test('runs of one layer are a trimmed mean, which the first run does not spoil', () => {
+  test('runs of one layer give a trimmed mean, which ignores a slow first run', () => {
     const [sum] = sums([traced('a', [['Conv', 8, 100, 4, 4, 4, 4]])]);
     assert.equal(sum?.ms, 4);
   });
 
-  test('the longest path is known where layers say what they come after', () => {
+  test('the longest path is known if layers name their predecessors', () => {
     const layers = [
       layer(0, ['Conv', 8, 4]),
       { ...layer(1, ['Relu', 8, 1]), after: [0] },
@@ -124,11 +124,11 @@ describe('sequences of several layers', () => {
 
 describe('the overhead of tracing', () => {
   const slow = { ...A, tracedWholeMs: [10] };
-  test('is taken from layers where the whole model is known with and without it', () => {
+  test('is removed from layers if the latency of the whole model is known with and without it', () => {
     const [sum] = sums([{ ...slow, wholeMs: [8] }]);
     assert.equal(sum?.ms?.toFixed(9), (6.2 * 0.8).toFixed(9));
   });
-  test('is unchanged where one of the two is unknown or missing', () => {
+  test('is not removed if one of the two is unknown, or if tracing was not slower', () => {
     assert.equal(sums([slow])[0]?.ms?.toFixed(9), '6.200000000');
     assert.equal(sums([{ ...slow, wholeMs: [11] }])[0]?.ms?.toFixed(9), '6.200000000');
   });

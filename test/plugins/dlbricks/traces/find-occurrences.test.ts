@@ -24,7 +24,7 @@ const TARGET: Target = {
   wholeMs: undefined,
 };
 
-/** At which level a layer of no name at a position is found where another one was measured. */
+/** The level at which the layer `asked` at a position is found if the layer `measured` was measured. */
 function levelOf(measured: LayerFacts, asked: LayerFacts = CONV, position = '5'): string | undefined {
   const occurrence: Occurrence = {
     position: '0',
@@ -82,7 +82,7 @@ describe('a layer is found at the strongest level that its trace supports', () =
       undefined,
     ],
     ['another operator', { ...without('signature'), operator: 'ConvInteger' }, undefined],
-    ['a name and nothing else', { operator: 'Conv' }, undefined],
+    ['an operator and nothing else', { operator: 'Conv' }, undefined],
   ];
   for (const [what, measured, level] of cases) {
     test(what, () => assert.equal(levelOf(measured), level));
@@ -110,12 +110,12 @@ describe('a layer whose profile lacks prepacked weights', () => {
   };
   const find = (asked: LayerFacts, measured: LayerFacts) => levelOf(measured, asked, '0');
 
-  test('is found by those that it kept', () => {
+  test('is found by the inputs that it kept', () => {
     const { operator, outputs } = gemm;
     assert.equal(find(gemm, { operator, outputs, inputs: [float(1, 2048), float(1000)] }), 'partial');
   });
 
-  test('is another one where what it kept differs', () => {
+  test('is another layer if the inputs that it kept differ', () => {
     const { operator, outputs } = gemm;
     assert.equal(find(gemm, { operator, outputs, inputs: [float(1, 2048), float(1)] }), undefined);
     assert.equal(find(gemm, { operator, outputs, inputs: [float(1, 512), float(1000)] }), undefined);
@@ -129,7 +129,7 @@ describe('a layer whose profile lacks prepacked weights', () => {
     assert.equal(find(deconvolution, { ...kept, name: 'up_2' }), undefined);
   });
 
-  test('with the type of its first output only is told apart by that', () => {
+  test('is distinguished by the type of its first output if it has no other types', () => {
     const { operator } = gemm;
     const inputs = [{ dims: [1, 2048] }, { dims: [1000] }];
     assert.equal(find(gemm, { operator, inputs, outputs: [float(1, 1000)] }), 'partial');

@@ -7,10 +7,10 @@ import { readTrace } from '../../../../src/foreign-traces/read-trace.js';
 import { recordingHost } from '../commands/command-host.js';
 import { type StartOptions, workplace } from '../../../cli/support/command.js';
 
-/** Files of this size are read and composed from within seconds; before they were bounded, they took minutes or all memory. */
+/** Files of this size are read and composed within seconds. Without bounds, they took minutes or all memory. */
 const deadline = { timeout: 60_000 };
 
-/** What a command has for files of up to some megabytes. */
+/** The memory of a command for files of up to some megabytes. */
 const LITTLE_MEMORY: StartOptions = { env: { NODE_OPTIONS: '--max-old-space-size=400' } };
 
 const row = (fields: string): string => `{"model":"net",${fields}}\n`;
@@ -27,10 +27,10 @@ const many = (count: number, make: (index: number) => string): string[] =>
   Array.from({ length: count }, (_, index) => make(index));
 const shapes = '"input_shapes":[[1,8]],"output_shapes":[[1,8]],"element_type":"float32"';
 
-/** The estimate covers a part only. */
+/** The exit code for an estimate that covers a part only. */
 const PARTIAL = 3;
 
-/** A file, how the command ends, and what it says. */
+/** A file, the exit code of the command, and its message. */
 const FILES: readonly (readonly [what: string, content: () => string, code: number, said: RegExp])[] = [
   [
     'an open quote and a million line ends',
@@ -148,7 +148,7 @@ describe('composing from a hostile file ends soon and within little memory', { c
   }
 });
 
-describe('an interrupt is heard', () => {
+describe('an interrupt ends composing', () => {
   test('between two estimates', async (t) => {
     const place = await workplace(t);
     const rows = many(20, (i) => `{"model":"m${i}","index":0,"op":"Relu",${shapes},"duration_ms":1}\n`);
@@ -166,7 +166,7 @@ describe('an interrupt is heard', () => {
     });
   });
 
-  test('while calls of operators are put in order', async (t) => {
+  test('while calls of operators are sorted', async (t) => {
     const place = await workplace(t);
     const calls = many(30_000, (i) => `{"ph":"X","cat":"cpu_op","name":"a","ts":${2 * i},"dur":1,"pid":1}`);
     const content = `[${calls.join()}]`;

@@ -36,27 +36,31 @@ async function compose(
   return { report: traceReportSchema.parse(JSON.parse(stdout)), code };
 }
 
-/** The paper's way: each layer's own measurement; the last one stands for a unique layer where one run of each is counted. */
+/** The paper's method: each layer has its own measurement. The last one of a unique layer counts for the speedup. */
 const AS_PUBLISHED = ['--occurrences', 'own', '--statistic', 'last'];
 
 describe("the DLBricks authors' own measurements", limit, () => {
-  test('imported and composed: layers, unique layers, and what was never measured', limit, async (t: TestContext) => {
-    const place = await workplace(t);
-    const imported = await place.run(['dlbricks', 'import', await table(place, 1), ...SYSTEM]);
-    assert.equal(imported.code, 0, imported.stderr);
-    const { report, code } = await compose(place, ['--from-store', ...AS_PUBLISHED]);
-    assert.equal(code, 3);
-    assert.equal(report.system, 'c5.xlarge');
-    assert.equal(report.summary.models, 50);
-    assert.equal(report.summary.layers, 10_815);
-    assert.equal(report.summary.unique, 1529);
-    // Id 50 was measured as a whole only.
-    const uncovered = report.models.filter(({ covers_whole_model: isWhole }) => !isWhole);
-    assert.deepEqual(
-      uncovered.map(({ name, coverage }) => [name, coverage]),
-      [['Multi-scale Context Aggregation Net Trained on CamVid Data', 0]],
-    );
-  });
+  test(
+    'imported and composed: layers, unique layers, and layers that were never measured',
+    limit,
+    async (t: TestContext) => {
+      const place = await workplace(t);
+      const imported = await place.run(['dlbricks', 'import', await table(place, 1), ...SYSTEM]);
+      assert.equal(imported.code, 0, imported.stderr);
+      const { report, code } = await compose(place, ['--from-store', ...AS_PUBLISHED]);
+      assert.equal(code, 3);
+      assert.equal(report.system, 'c5.xlarge');
+      assert.equal(report.summary.models, 50);
+      assert.equal(report.summary.layers, 10_815);
+      assert.equal(report.summary.unique, 1529);
+      // Id 50 was measured as a whole only.
+      const uncovered = report.models.filter(({ covers_whole_model: isWhole }) => !isWhole);
+      assert.deepEqual(
+        uncovered.map(({ name, coverage }) => [name, coverage]),
+        [['Multi-scale Context Aggregation Net Trained on CamVid Data', 0]],
+      );
+    },
+  );
 
   for (const [granularity, normalized, speedup] of FIGURES) {
     test(`G = ${granularity}: normalized latency and speedup as published`, limit, async (t: TestContext) => {
@@ -72,12 +76,13 @@ describe("the DLBricks authors' own measurements", limit, () => {
         assert(value !== null && Math.abs(value - expected) <= by, `${value} is not ${expected}`);
       close(summary.geomean_of_compared, normalized, 1e-4);
       close(summary.speedup, speedup, 1e-3);
-      // At G = 9 and 10 the last layers of three models were never measured: the published figure counts them all the same.
+      // At G = 9 and 10 the last layers of three models were never measured. The published figure counts these models
+      // as well.
       assert.equal(summary.compared_models - summary.complete_models, granularity >= 9 ? 3 : 0);
     });
   }
 
-  test('each model from the other models only: what they cover, and how well', limit, async (t: TestContext) => {
+  test('each model from the other models only: coverage and error', limit, async (t: TestContext) => {
     const place = await workplace(t);
     const others = ['--from-traces', await table(place, 1), ...SYSTEM, '--occurrences', 'others'];
     const { summary, models } = (await compose(place, others)).report;
@@ -94,9 +99,6 @@ describe("the DLBricks authors' own measurements", limit, () => {
       filled.models.filter(({ measured_share: share }) => share === 1),
       filled.models.filter(({ measured_share: share, coverage }) => share < 0.5 && coverage === 1),
     ];
-    assert(
-      Math.min(...told.map(widthOf)) > Math.max(...measured.map(widthOf)),
-      'what is filled in is known less surely',
-    );
+    assert(Math.min(...told.map(widthOf)) > Math.max(...measured.map(widthOf)), 'filled-in estimates are less certain');
   });
 });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
 /**
- * The DLBricks authors' own measurements on c5.xlarge (state of 2019-10-18 of rai-project/synthetic_benchmark), where
- * they lie beside the project: see the README there. Times are microseconds, indices 1-based, ranges inclusive.
+ * The DLBricks authors' own measurements on c5.xlarge (state of 2019-10-18 of rai-project/synthetic_benchmark), if they
+ * lie beside the project: see the README there. Times are microseconds, indices 1-based, ranges inclusive.
  */
 export const FOLDER = join(import.meta.dirname, '../../../../../../shared/data/icpe2020');
 
@@ -46,7 +46,7 @@ function shapesIn(list: string): number[][] | undefined {
   return inner.length > 0 ? inner : [[Number(list)]];
 }
 
-/** Weights, which the record doesn't name, from the parameters of the layer. */
+/** The shape of the weights, which the record does not have, from the parameters of the layer. */
 function weightShape(kind: string, fields: Fields, form: string): number[] | undefined {
   const [cin, cout] = [Number(fields['input_channel']), Number(fields['output_channel'])];
   const kernel = [fields['kernel_1'], fields['kernel_2']]
@@ -92,8 +92,9 @@ interface ModelLayers {
 export type Protocol = 'paper' | 'isolated';
 
 /**
- * Converts the measurements of one granularity into a layer table: every layer of every model described, what was
- * measured with its trimmed mean, and whole models. Models are in the order of their ids, layers in that of their places.
+ * Converts the measurements of one granularity into a layer table: a description of every layer of every model, the
+ * trimmed means of measured layers, and whole models. Models are in the order of their ids, layers in the order of
+ * their places.
  *
  * @param protocol of single layers: the paper's, or each in a process of its own
  */

@@ -9,7 +9,10 @@ import { type Row, traced } from './table.js';
 
 const LAYERS = Array.from({ length: 30 }, (_, i) => ({ size: 10 * (i + 1), ms: 1 + i / 10 }));
 
-/** How much slower than the layers' own times: a process in all of its layers, each occurrence, and the whole model. */
+/**
+ * Standard deviations of the logarithms of factors: of a process on all its layers, of each occurrence, of the whole
+ * model.
+ */
 interface Noise {
   readonly process: number;
   readonly occurrence: number;
@@ -76,8 +79,8 @@ describe('intervals hold in worlds whose spread is known', () => {
   for (const [what, noise, options] of cases) {
     test(what, () => {
       const held = shareHeld(noise, options);
-      // 360 intervals: 95 % and four standard deviations of a share; wider ones are allowed where parts are estimated
-      // cautiously.
+      // 360 intervals: 95 % less four standard deviations of a share. Wider intervals are allowed, since some parts are
+      // estimated cautiously.
       assert(held >= 0.9, `${held}`);
     });
   }
@@ -87,7 +90,7 @@ describe('intervals hold in worlds whose spread is known', () => {
   });
 });
 
-describe('what is not known', () => {
+describe('special cases', () => {
   test('one process alone gives no interval', () => {
     const book = openTraceBook(
       [
@@ -104,7 +107,7 @@ describe('what is not known', () => {
     assert.equal(intervalOf(estimator.sum(target), undefined, 'all')?.highMs, undefined);
   });
 
-  test('calibration takes out what other models were off by', () => {
+  test('calibration removes the error that other models have in common', () => {
     const book = openTraceBook(
       ['a', 'b', 'c', 'd'].map((name) =>
         traced(

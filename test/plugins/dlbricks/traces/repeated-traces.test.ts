@@ -19,11 +19,11 @@ describe('a trace counts once', () => {
     assert.deepEqual(kept(...models), ['a.jaeger.json']);
   });
 
-  test('beside a file that holds it among others', () => {
+  test('if a second file contains it together with others', () => {
     assert.deepEqual(kept(traced('one.json', ['1']), traced('both.json', ['1', '2'], 2)), ['both.json']);
   });
 
-  test('without an id by what it measured', () => {
+  test('without an id, by its measurements', () => {
     assert.deepEqual(kept(traced('a.csv', []), traced('a.jsonl', []), traced('b.csv', [], 2)), ['a.csv', 'b.csv']);
   });
 

@@ -3,7 +3,7 @@ import type { MeasuredLayer, TracedModel } from '../../../../src/plugin-api.js';
 /** A row of a made-up table: operator, size of its output, milliseconds of each run. */
 export type Row = readonly [operator: string, size: number, ...runsMs: number[]];
 
-/** A layer that reads and writes a tensor of so many elements. */
+/** A layer that reads and writes a tensor of `size` elements. */
 export function layer(index: number, [operator, size, ...samplesMs]: Row): MeasuredLayer {
   const tensors = [{ elementType: 'float32', dims: [1, size] }];
   return {

@@ -23,7 +23,7 @@ function shown() {
 
 describe('estimates from traces', () => {
   for (const width of [80, 60]) {
-    test(`fit ${width} columns, always with the interval, and name what is left out`, () => {
+    test(`fit ${width} columns, always with the interval, and name the columns that are left out`, () => {
       const text = shown().text({ color: false, width });
       for (const line of text.split('\n')) assert.ok(line.length <= width, line);
       assert.match(text, /│ +95 % │/);
