@@ -11,7 +11,7 @@ const acceptedSchema = z.record(
 /** The mutants that may survive, by source file; each has a reason in the file. */
 export type Accepted = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** @throws Error where the file is not as it has to be */
+/** @throws Error for an invalid file */
 export async function readAccepted(path: string): Promise<Accepted> {
   const files = acceptedSchema.parse(load(await readFile(path, 'utf8')));
   return new Map(

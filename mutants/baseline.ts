@@ -4,7 +4,7 @@ import { type Counts, readCoverage } from './coverage.js';
 import { runTests } from './run-tests.js';
 import type { Sandbox } from './sandbox.js';
 
-/** A test file that passes without a defect. */
+/** A test file that passes on the program without a defect. */
 export interface PassingTest {
   /** The compiled file, relative to the folder of compiled modules. */
   readonly path: string;
@@ -18,7 +18,7 @@ function assertPassed(what: string, outcome: string): void {
   if (outcome !== 'passed') throw new Error(`${what} without a defect: ${outcome}; make test shows why`);
 }
 
-/** Runs a test file without a defect, to learn how long it takes and what it executes. */
+/** Runs a test file on the program without a defect; records its duration and its coverage. */
 async function passingTest(path: string, sandbox: Sandbox): Promise<PassingTest> {
   const folder = await mkdtemp(join(sandbox.temporary, 'coverage-'));
   const environment = { NODE_V8_COVERAGE: folder };
@@ -30,7 +30,7 @@ async function passingTest(path: string, sandbox: Sandbox): Promise<PassingTest>
 }
 
 /**
- * Runs test files, one by one and together, without a defect.
+ * Runs test files on the program without a defect, one by one and together.
  *
  * @param sources the files before they are compiled
  * @throws Error where one fails

@@ -18,7 +18,7 @@ interface Script {
 export type Counts = readonly (readonly Range[])[];
 
 /**
- * Reads what Node.js wrote into the folder.
+ * Reads the coverage that Node.js wrote into the folder.
  *
  * @param base the address of the folder whose modules count, with a slash at its end
  * @returns by path from there
@@ -38,7 +38,7 @@ export async function readCoverage(folder: string, base: string): Promise<Readon
   return coverage;
 }
 
-/** Whether a process executed what is at the offset: of the ranges around it, the smallest one has the count. */
+/** Whether a process executed the code at the offset. Of the ranges around it, the smallest one has the count. */
 export function isExecuted(counts: Counts, offset: number): boolean {
   const size = ({ startOffset, endOffset }: Range): number => endOffset - startOffset;
   return counts.some((ranges) => {

@@ -7,12 +7,12 @@ import type { Sandbox } from './sandbox.js';
 
 export type Fate = 'killed' | 'survived' | 'not executed';
 
-/** The longest time without a result. A file's results may all come at its end, and later on a busy machine. */
+/** Timeout between two results. A file's results may all come at its end, and a busy machine is slower. */
 function silenceMs(tests: readonly PassingTest[]): number {
   return 3 * Math.max(...tests.map(({ durationMs }) => durationMs)) + 5000;
 }
 
-/** Has tests look for mutants. A mutant is killed when a test fails or does not end. */
+/** Runs tests against mutants. A mutant is killed when a test fails or does not end. */
 export class Hunter {
   constructor(private readonly tests: readonly PassingTest[]) {}
 

@@ -17,7 +17,7 @@ import { sampleOf } from './sample.js';
 import { Sandbox } from './sandbox.js';
 import { type Target, TARGETS } from './targets.js';
 
-// Run in the project's folder, with the paths to look at; without any, it looks at all that targets.ts names.
+// Run this in the project's folder with the paths to mutate. Without paths, it mutates all targets in targets.ts.
 
 const COMPILED = 'dist';
 
@@ -26,12 +26,12 @@ const ACCEPTED = 'mutants/accepted.yml';
 interface Options {
   readonly accepted: Accepted;
   readonly sandbox: Sandbox;
-  /** The most mutants that are judged of one target. */
+  /** Maximum number of mutants of one target that are judged. */
   readonly size: number;
   readonly seed: number;
 }
 
-/** Has tests look for a sample of the mutants of the files; prints survivors as they come. */
+/** Runs the tests against a sample of the files' mutants. Prints each unexpected survivor at once. */
 async function judge(
   target: Target,
   files: readonly string[],
@@ -48,12 +48,12 @@ async function judge(
   return { folder: target.code, mutants, judged };
 }
 
-/** @returns whether the scores are high enough, and the survivors are the accepted ones */
+/** @returns whether the scores are high enough, and the survivors are exactly the accepted mutants */
 async function main(only: readonly string[], size: number, seed: number): Promise<boolean> {
   const accepted = await readAccepted(ACCEPTED);
   const sandbox = await Sandbox.create(COMPILED);
   process.env['TMPDIR'] = sandbox.temporary;
-  // With other data each time, properties would kill a mutant in one run and not in the next.
+  // With new random data each time, a property test could kill a mutant in one run and not in the next.
   process.env['PROPERTY_SEED'] = '1';
   const results: TargetResult[] = [];
   for (const target of TARGETS) {
@@ -75,7 +75,7 @@ function wholeNumber(text: string): number {
   return value;
 }
 
-// Without this, tests that are running would go on, and the sandbox would stay.
+// Without this, running tests would continue, and the sandbox would remain.
 process.once('SIGINT', () => process.exit(130));
 const { values, positionals } = parseArgs({
   allowPositionals: true,

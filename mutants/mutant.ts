@@ -19,7 +19,7 @@ export interface Mutant {
   readonly text: string;
 }
 
-/** Characters at each end of a long piece of code. */
+/** Characters that are shown at each end of a long piece of code. */
 const SHOWN = 40;
 
 function shown(code: string): string {

@@ -20,7 +20,9 @@ const MUTATORS: readonly Mutator[] = [
   parts,
 ];
 
-/** `list[i] ?? 0`, where the compiler does not know that there is such an element. */
+/**
+ * Whether a default, as in `list[i] ?? 0`, is only there because the compiler does not know that the element exists.
+ */
 function isNeverNeeded(node: ts.Node): node is ts.BinaryExpression {
   if (!ts.isBinaryExpression(node) || node.operatorToken.kind !== ts.SyntaxKind.QuestionQuestionToken) return false;
   const { left, right } = node;
@@ -31,7 +33,7 @@ function isNeverNeeded(node: ts.Node): node is ts.BinaryExpression {
   );
 }
 
-/** All small defects that can be planted in a JavaScript module, in the order of their places. */
+/** All small defects that can be put into a JavaScript module, in the order of their places. */
 export function changesIn(text: string): readonly Change[] {
   const source = ts.createSourceFile('module.js', text, ts.ScriptTarget.Latest, true, ts.ScriptKind.JS);
   const changes: Change[] = [];

@@ -3,10 +3,10 @@ import { type Accepted, isAccepted } from './accepted.js';
 import type { Fate } from './hunt.js';
 import type { Mutant } from './mutant.js';
 
-/** The lowest share of killed mutants that is enough. */
+/** Minimum share of killed mutants. */
 export const LOWEST_SCORE = 0.85;
 
-/** A mutant and what the tests made of it. */
+/** A mutant, and the result of running the tests against it. */
 export interface Judged {
   readonly mutant: Mutant;
   readonly fate: Fate;
@@ -15,7 +15,7 @@ export interface Judged {
 /** The results of the mutants of one target. */
 export interface TargetResult {
   readonly folder: string;
-  /** All that the code has; a sample of them is judged. */
+  /** All mutants of the code; a sample of them is judged. */
   readonly mutants: readonly Mutant[];
   readonly judged: readonly Judged[];
 }
@@ -33,7 +33,7 @@ export function unexpectedSurvivors(judged: readonly Judged[], accepted: Accepte
     });
 }
 
-/** Accepted mutants that are killed by now, or that the code does not have any more. */
+/** Accepted mutants that tests now kill, or that the code no longer has. */
 export function outdatedAcceptances({ mutants, judged }: TargetResult, accepted: Accepted): readonly string[] {
   const name = ({ file, description }: Mutant): string => `${file}: ${description}`;
   const all = new Set(mutants.map(name));
@@ -59,7 +59,7 @@ export function scoreTable(results: readonly TargetResult[], accepted: Accepted)
     { title: 'killed', align: 'right', cell: ({ judged }) => String(judged.length - survivors(judged).length) },
     { title: 'survived', align: 'right', cell: ({ judged }) => String(survivors(judged).length) },
     {
-      title: 'of them accepted',
+      title: 'accepted survivors',
       align: 'right',
       cell: ({ judged }) => String(survivors(judged).filter(({ mutant }) => isAccepted(accepted, mutant)).length),
     },

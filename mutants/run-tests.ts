@@ -10,7 +10,7 @@ export interface TestRun {
 
 const running = new Set<ChildProcess>();
 
-/** Ends a process with all that it started. */
+/** Kills a process and all processes that it started. */
 function end({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
@@ -35,10 +35,11 @@ export function runTests(
   const start = performance.now();
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--test-reporter=tap', SEVERAL, ...paths], {
-      // Node.js sets this for tests that a test starts, whose results then go to that test; these go to this process.
+      // Node.js sets NODE_TEST_CONTEXT in tests, so that the results of inner tests go to the outer test. These go
+      // here.
       env: { ...process.env, NODE_TEST_CONTEXT: undefined, ...environment },
       stdio: ['ignore', 'pipe', 'ignore'],
-      // Makes it the leader of a group, which the processes that it starts belong to.
+      // The child leads a process group, which includes the processes that it starts.
       detached: true,
     });
     running.add(child);

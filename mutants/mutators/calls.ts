@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { type Mutator, replaced } from './change.js';
 
-/** Methods whose call can be left out of a chain: what they check, order, choose or unify is no more. */
+/** Methods whose call can be removed from a chain: they check, sort, select or normalize. */
 const LEFT_OUT = new Set([
   ...['sort', 'toSorted', 'reverse', 'toReversed', 'filter', 'slice', 'trim', 'trimEnd', 'toLowerCase', 'toUpperCase'],
   // Methods of schemas
@@ -27,7 +27,7 @@ const NEIGHBOURS = new Map(
   }),
 );
 
-/** A call left out of its chain, or of another method. */
+/** Removes a call from its chain, or calls another method. */
 export const calls: Mutator = (node) => {
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return [];
   const { expression: object, name } = node.expression;

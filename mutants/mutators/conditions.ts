@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { type Mutator, replaced } from './change.js';
 
-/** Branches that are always or never taken; loops that never run. */
+/** Makes branches that are always or never taken, and loops that never run. */
 export const conditions: Mutator = (node) => {
   if (ts.isIfStatement(node)) return [replaced(node.expression, 'true'), replaced(node.expression, 'false')];
   if (ts.isConditionalExpression(node)) return [replaced(node.condition, 'true'), replaced(node.condition, 'false')];

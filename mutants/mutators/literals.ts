@@ -3,7 +3,7 @@ import { type Change, type Mutator, replaced } from './change.js';
 import { isForReaders } from './for-readers.js';
 
 /**
- * A number becomes one of its neighbours, which shows whether a test is at the bound; a fraction becomes another one.
+ * Replaces an integer by each of its neighbours, which shows whether a test covers the bound. Doubles a fraction.
  */
 export const numbers: Mutator = (node) => {
   if (!ts.isNumericLiteral(node)) return [];
@@ -26,13 +26,13 @@ export const texts: Mutator = (node) => {
   return isName || ts.isArrayLiteralExpression(parent) ? [] : [replaced(node, "''")];
 };
 
-/** A key that is put together of parts, without one of them. */
+/** Empties one part of a key that is built from parts. */
 export const templates: Mutator = (node) => {
   if (!ts.isTemplateExpression(node) || isForReaders(node)) return [];
   return node.templateSpans.map(({ expression }) => replaced(expression, "''"));
 };
 
-/** A pattern without a flag, without an anchor, or with room for one more repetition. */
+/** Removes a flag or an anchor of a pattern, or allows one more repetition. */
 export const patterns: Mutator = (node) => {
   if (!ts.isRegularExpressionLiteral(node)) return [];
   const { text } = node;

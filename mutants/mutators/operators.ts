@@ -1,7 +1,10 @@
 import ts from 'typescript';
 import { type Mutator, replaced } from './change.js';
 
-/** For each operator one near it: bounds move by one, comparisons and logic turn round, arithmetic is inverted. */
+/**
+ * A similar operator for each operator: bounds move by one, equality and logic change to the opposite, arithmetic is
+ * inverted.
+ */
 const NEIGHBOURS = new Map(
   Object.entries({
     '<': '<=',
@@ -40,7 +43,7 @@ export const binaryOperators: Mutator = (node) => {
   const { left, operatorToken, right } = node;
   if (operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken) return [replaced(node, left.getText())];
   const neighbour = NEIGHBOURS.get(operatorToken.getText());
-  // Texts are joined by + as well.
+  // The operator + joins texts, too.
   if (neighbour === undefined || isText(left) || isText(right)) return [];
   return [replaced(node, `${left.getText()} ${neighbour} ${right.getText()}`)];
 };

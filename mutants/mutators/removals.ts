@@ -2,7 +2,7 @@ import ts from 'typescript';
 import { isForReaders } from './for-readers.js';
 import { type Mutator, replaced } from './change.js';
 
-/** Something that is not done. */
+/** Removes a statement that does something. */
 export const statements: Mutator = (node) => {
   const isDone =
     ts.isExpressionStatement(node) ||
@@ -13,7 +13,7 @@ export const statements: Mutator = (node) => {
   return isDone ? [replaced(node, ';')] : [];
 };
 
-/** A list or an object that lacks one of its parts. */
+/** Removes one part of a list or an object. */
 export const parts: Mutator = (node) => {
   if (!ts.isArrayLiteralExpression(node) && !ts.isObjectLiteralExpression(node)) return [];
   const all: readonly ts.Node[] = ts.isArrayLiteralExpression(node) ? node.elements : node.properties;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** As many agents as a server has. */
+/** Most agents of a server. */
 const MAX_AGENTS = 1000;
 
 const expected = `one, all or a whole number from 1 to ${MAX_AGENTS}`;
@@ -18,7 +18,7 @@ export const placementField = z.enum(PLACEMENTS, { error: PLACEMENTS.join(' or '
 
 export type Placement = (typeof PLACEMENTS)[number];
 
-/** The agents that an evaluation is to be measured on, among those that meet its constraints. */
+/** The agents that measure an evaluation, chosen among those that meet its constraints. */
 export interface AgentChoice {
   /** Most agents of one system; Infinity for all. */
   readonly most: number;
@@ -33,7 +33,7 @@ export function mostAgents(agents: z.infer<typeof agentsField>): number {
   return agents === 'all' ? Infinity : agents;
 }
 
-/** Whether a single agent will do. */
+/** Whether the choice is a single agent. */
 export function isOneAgent({ most, placement }: AgentChoice): boolean {
   return most === 1 && placement === 'spread';
 }

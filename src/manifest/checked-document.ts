@@ -4,7 +4,7 @@ import { orThrow } from './problem.js';
 import { validate } from './validate.js';
 
 /**
- * A YAML file that is no manifest, by its schema.
+ * Parses a YAML file that is not a manifest and checks it against its schema.
  *
  * @throws PlatformError `manifest` with the place of the problem in the file
  */

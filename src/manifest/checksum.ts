@@ -5,9 +5,9 @@ import { openRegularFile } from '../base/regular-file.js';
 import type { Checksum } from './model.js';
 
 /**
- * Compares a file with its manifest's checksum, in a stream, so that a file of any size will do.
+ * Compares a file with its manifest's checksum. It reads the file as a stream, so the file may have any size.
  *
- * @throws PlatformError with code `model` where the file differs or can't be read, `cancelled` when the signal says so
+ * @throws PlatformError with code `model` where the file differs or can't be read, `cancelled` where the signal aborts
  */
 export async function verifyChecksum(path: string, checksum: Checksum, signal?: AbortSignal): Promise<void> {
   const opened = await openRegularFile(path);

@@ -39,7 +39,7 @@ function nearestTo(root: YamlNode, path: YamlPath): YamlNode {
   return nodeAt(root, path) ?? nearestTo(root, path.slice(0, -1));
 }
 
-/** Whether the path leads into something that was refused, so that there is a problem there already. */
+/** Whether the path leads into a refused construct, which already has a problem. */
 export function isRefused(root: YamlNode, path: YamlPath): boolean {
   return nearestTo(root, path).kind === 'refused';
 }
@@ -82,12 +82,12 @@ export function noteAt(document: ManifestDocument, path: YamlPath, message: stri
   return { file: document.file, ...position, path: formatPath(path), message };
 }
 
-/** A problem with a file of which nothing could be read. */
+/** A problem with a file that cannot be read at all. */
 export function problemOfFile(file: string, expected: string, found: string): Problem {
   return { file, line: 1, column: 1, path: 'document', expected, found };
 }
 
-/** Finds the first byte that is not UTF-8; the bytes contain one. */
+/** Finds the first byte that is not UTF-8. The bytes must contain such a byte. */
 function firstInvalidByte(bytes: Uint8Array): number {
   let valid = 0;
   let invalid = bytes.length;
@@ -111,8 +111,9 @@ export function parseDocument(file: string, bytes: Uint8Array): ManifestDocument
   } catch {
     const offset = firstInvalidByte(bytes);
     const before = new TextDecoder().decode(bytes.subarray(0, offset), { stream: true });
-    const byte = `0x${(bytes[offset] ?? 0).toString(16).padStart(2, '0')}`;
-    const found = `the byte ${byte} at offset ${offset}, which is not part of it`;
+    // Bytes below 0x80 are valid UTF-8, so that there are always two digits.
+    const byte = `0x${(bytes[offset] ?? 0).toString(16)}`;
+    const found = `the byte ${byte} at offset ${offset}, which is not valid UTF-8`;
     const problem = { ...positionsIn(before)(before.length), path: 'document', expected: 'UTF-8 text', found };
     return { ok: false, problems: [{ file, ...problem }] };
   }

@@ -45,7 +45,10 @@ const modelReference = text(MODEL_REFERENCE, (value) => parseModelReference(valu
 /** Inputs of a model in one run. */
 export const batchSizeField = wholeNumber(1, 65_536);
 
-/** Settings of one plugin whose old place is beside `settings`; they still load. The plugin's schema has their bounds. */
+/**
+ * Settings of one plugin that older manifests have beside `settings` instead of inside it; they still load. The
+ * plugin's schema checks their bounds.
+ */
 export const MOVED_SETTINGS = ['granularity', 'cut', 'measure_end_to_end'] as const;
 
 /** The description of a setting at its old place. */
@@ -65,7 +68,7 @@ export const evaluationSchema = z.strictObject({
   models: z
     .array(modelReference)
     .min(1)
-    .max(1000)
+    .max(MAX_MODELS)
     .meta({ description: `Each ${MODEL_REFERENCE}.` }),
   hardware: z
     .union([manifestReference, hardwareConstraintSchema], { error: 'the path of a manifest (.yml), or a constraint' })

@@ -2,22 +2,22 @@ import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import type { Checksum } from './model.js';
 
-/** Folder beside manifests that holds the files that `models fetch` got for them. */
+/** Folder beside manifests that holds the files that `models fetch` downloads for them. */
 export const FETCHED_FOLDER = 'fetched';
 
-/** The command that gets files; messages name it where one is missing. */
+/** The command that downloads files; messages about missing files name it. */
 export const FETCH_COMMAND = 'mlmodelscope models fetch';
 
-/** A file that a manifest names by its address. Nothing but `models fetch` gets it. */
+/** A file that a manifest names by its address. Only `models fetch` downloads it. */
 export type Download = {
   /** http:// or https://, as the manifest has it. */
   readonly url: string;
-  /** Where it is kept, seen from the manifest's folder. */
+  /** Path of the downloaded file, relative to the manifest's folder. */
   readonly path: string;
   readonly checksum?: Checksum | undefined;
 } & (
   | { readonly kind: 'graph' | 'weights' | 'labels' }
-  /** The checksum is that of the archive or of the graph in it: manifests have both. */
+  /** The checksum is of the archive or of the graph in it: manifests have both kinds. */
   | { readonly kind: 'archive'; readonly folder: string; readonly graph: string }
 );
 
@@ -30,7 +30,9 @@ function safeSegment(segment: string): string {
   return `${safe.slice(0, LONGEST_SEGMENT - digest.length - 1)}-${digest}`;
 }
 
-/** The address as a path of plain names, HOST/PATH, as `wget --force-directories` has it; undefined for no address. */
+/**
+ * The address as a path of plain names, HOST/PATH, like `wget --force-directories`; undefined where it is not a URL.
+ */
 export function mirrorPath(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { host, pathname, search } = new URL(url);
@@ -39,13 +41,13 @@ export function mirrorPath(url: string): string | undefined {
   return [host, ...segments, name].map(safeSegment).join('/');
 }
 
-/** Where the file of an address is kept, seen from the manifest's folder. */
+/** Path of the file downloaded from an address, relative to the manifest's folder; undefined where it is not a URL. */
 export function fetchedPath(url: string): string | undefined {
   const path = mirrorPath(url);
   return path === undefined ? undefined : `${FETCHED_FOLDER}/${path}`;
 }
 
-/** A relative path within a folder or archive, without `.` and `..`; undefined where it leads out of it. */
+/** Normalises a relative path within a folder or archive (no `.` or `..`); undefined where the path leads out of it. */
 export function pathWithin(path: string): string | undefined {
   if (path === '' || /^[/\\]|^[a-z]:|\\|\0/i.test(path)) return undefined;
   const normal = posix.normalize(path).replace(/\/$/, '');

@@ -5,7 +5,7 @@ import { ELEMENT_TYPE_NAMES } from '../onnx/model/element-type.js';
 
 // Schemas for several kinds of manifests. An error message says what was expected; see validate.ts.
 
-/** A text of at most 1000 characters that passes the test; anything else is answered with the same expectation. */
+/** A text of at most 1000 characters that passes the test. Any other value gives an error with `expected`. */
 export function text(expected: string, test: (value: string) => boolean) {
   return z.string({ error: expected }).refine((value) => value.length <= 1000 && test(value), { error: expected });
 }
@@ -31,10 +31,10 @@ export const elementTypeField = z.enum(ELEMENT_TYPE_NAMES, { error: 'an element 
 
 export const dimensionSizeField = wholeNumber(0, 2 ** 31 - 1);
 
-/** The name of a symbolic dimension as a graph has it; ONNX allows any text. */
+/** The name of a symbolic dimension in a graph; ONNX allows any text. */
 export const dimensionNameField = oneLineField('the name of a dimension');
 
-/** A framework by name and the range of its versions that will do. */
+/** A framework: its name, and the range of accepted versions. */
 export const frameworkField = z.strictObject({
   name: text('a framework in lower case, such as onnxruntime', (value) => /^[a-z0-9][a-z0-9._-]{0,99}$/.test(value)),
   version: text('a range of versions such as "^1.20"', isVersionRange),
@@ -45,7 +45,7 @@ export type FrameworkConstraint = Readonly<z.output<typeof frameworkField>>;
 /** Stands for every framework in every version. */
 export const ANY_FRAMEWORK = 'any';
 
-/** The framework that a model needs, or the word for any. */
+/** The framework that a model needs, or {@link ANY_FRAMEWORK}. */
 export type ModelFramework = FrameworkConstraint | typeof ANY_FRAMEWORK;
 
 /** The schema of {@link ModelFramework}. */

@@ -17,7 +17,7 @@ function unknownLayer({ layer_name }: ModelTensor, what: string, names: readonly
 }
 
 /**
- * Compares one input with the graph's, and gives the graph's symbols there the manifest's sizes.
+ * Compares one input with the graph's input, and binds the graph's symbols there to the manifest's sizes.
  *
  * @returns how they differ; undefined where they agree
  */
@@ -47,8 +47,8 @@ function alignInput(input: ModelTensor, graph: Graph, bindings: Map<string, numb
 }
 
 /**
- * The sizes that a manifest gives to its graph's symbolic dimensions: those bound by name, and those that stand where an
- * input of the manifest has a size. Names that the graph does not have may be among them.
+ * The sizes that a manifest gives to its graph's symbolic dimensions: bound by name, or by a size at the symbol's place
+ * in an input of the manifest. The result may include names that the graph does not have.
  *
  * @throws PlatformError with code `model` and a line for each input or output in which manifest and graph differ
  */

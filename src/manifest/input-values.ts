@@ -6,7 +6,7 @@ import type { ModelManifest } from './model.js';
 
 const EXPECTED = 'a number, a list of numbers, true, false, or a range such as 0..127';
 
-/** Values of an input. Manifests travel to servers, which read no file that a manifest names. */
+/** Values of an input. They are never in a file, because servers read no file that a manifest names. */
 export const inputValuesField = z
   .union([z.number(), z.boolean(), z.string(), z.array(z.number()).min(1).max(MOST_LISTED_VALUES)], { error: EXPECTED })
   .transform((value, context): InputValues => {
@@ -16,7 +16,7 @@ export const inputValuesField = z
     return z.NEVER;
   });
 
-/** The values that a manifest gives to inputs, by their names in the graph. */
+/** The values that a manifest gives to inputs, by the inputs' names in the graph. */
 export function inputValues({ inputs }: ModelManifest, { graph }: Model): ReadonlyMap<string, GivenText> {
   return new Map(
     inputs.flatMap(({ layer_name, values }) => {

@@ -73,7 +73,7 @@ function kindOf<K extends ManifestKind>(document: ManifestDocument, wanted: read
   const kind = wanted.find((candidate) => candidate === stated);
   if (kind !== undefined) return kind;
   const [only] = wanted;
-  // Checks it as the only possible kind, which finds all its other problems as well.
+  // The document is checked as the only possible kind, which also finds all its other problems.
   if (only !== undefined && wanted.length === 1 && stated === undefined) return only;
   const node = nodeAt(document.root, ['dlspec']);
   const headers = wanted.map(header);
@@ -111,8 +111,8 @@ export async function kindOfManifest(path: string): Promise<ManifestKind | undef
 }
 
 /**
- * Loads the manifest in a file: one of the wanted kinds, by default of any. Older model manifests become
- * {@link ModelManifest}s. Nothing that the manifest refers to is read.
+ * Loads the manifest in a file, which must be of one of the wanted kinds (by default any kind). Older model manifests
+ * become {@link ModelManifest}s. Files that the manifest refers to are not read.
  */
 export async function loadManifest<K extends ManifestKind = ManifestKind>(
   path: string,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const LOCK_FILE = 'models-lock.json';
 
 const pinSchema = z.object({
-  /** Where it came from; for a file of an archive, where the archive came from. */
+  /** Address of the file; for a file of an archive, address of the archive. */
   url: z.string(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   bytes: z.int().min(0),
@@ -12,23 +12,23 @@ const pinSchema = z.object({
 
 const lockSchema = z.object({ version: z.literal(1), files: z.record(z.string(), pinSchema) });
 
-/** A file as it was when it was first fetched. */
+/** The state of a file when it was first fetched. */
 export type Pin = Readonly<z.output<typeof pinSchema>>;
 
-/** Pins by paths, as seen from the folder of the lock file. */
+/** Pins by path, relative to the lock file's folder. */
 export type Lock = ReadonlyMap<string, Pin>;
 
 /** The pins of a lock file; undefined where it is not one. */
 export function parseLock(bytes: Uint8Array): Lock | undefined {
   try {
-    const parsed = lockSchema.safeParse(JSON.parse(new TextDecoder().decode(bytes)));
-    return parsed.success ? new Map(Object.entries(parsed.data.files)) : undefined;
+    const { files } = lockSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+    return new Map(Object.entries(files));
   } catch {
     return undefined;
   }
 }
 
-/** The lock file with these pins. */
+/** The content of a lock file with these pins. */
 export function lockText(lock: Lock): string {
   const files = Object.fromEntries([...lock].sort(([a], [b]) => (a < b ? -1 : 1)));
   return `${JSON.stringify({ version: 1, files } satisfies z.input<typeof lockSchema>, null, 2)}\n`;

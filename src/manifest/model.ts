@@ -25,7 +25,7 @@ export const BATCH = 'batch';
 
 /** An input or output of a model's graph. Older manifests may have only the layer. */
 export interface ModelTensor {
-  /** Its name in the graph, or its place among the inputs or outputs (from 0), as older manifests have it. */
+  /** Its name in the graph; in older manifests also its place among the inputs or outputs, from 0. */
   readonly layer_name: string | number;
   readonly element_type?: ElementType | undefined;
   readonly dimensions?: readonly Dimension[] | undefined;
@@ -34,7 +34,7 @@ export interface ModelTensor {
 /** An input, and how a picture becomes one. */
 export interface ModelInput extends ModelTensor {
   readonly steps?: ImageSteps | undefined;
-  /** Instead of made-up ones. */
+  /** Values that replace made-up ones. */
   readonly values?: InputValues | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface ModelOutput extends ModelTensor {
   readonly steps?: OutputSteps | undefined;
 }
 
-/** Older manifests have MD5. */
+/** Checksum of a file. Only older manifests have MD5. */
 export interface Checksum {
   readonly algorithm: 'sha256' | 'md5';
   /** Lower-case hexadecimal digits. */
@@ -58,14 +58,17 @@ const tensorShape = {
     .max(32),
 };
 
-/** The problem, with its place, of an input that steps make of a picture; undefined where it has none. */
+/**
+ * The problem of an input that steps make from a picture: its key and the expected value. undefined where there is
+ * none.
+ */
 function stepsProblem({ element_type, dimensions, steps }: ModelInput): [string, string] | undefined {
   if (steps === undefined) return undefined;
   if (element_type !== undefined && !isImageElementType(element_type)) {
-    return ['element_type', `${IMAGE_ELEMENT_TYPES.join(', ')} (steps make no other)`];
+    return ['element_type', `${IMAGE_ELEMENT_TYPES.join(', ')} (steps make no other type)`];
   }
   const after = dimensionsAfter(steps);
-  if (after === undefined) return ['steps', 'a resize or crop to height and width as the last one'];
+  if (after === undefined) return ['steps', 'a resize or crop to height and width as the last step'];
   const [, ...given] = dimensions ?? [BATCH, ...after];
   return given.join() === after.join()
     ? undefined
@@ -83,7 +86,7 @@ const inputField = z
       const problem = stepsProblem(input);
       if (problem !== undefined) context.addIssue({ code: 'custom', path: [problem[0]], message: problem[1] });
     },
-    // Steps that are wrong in themselves have no parsed form to compare.
+    // Invalid steps have no parsed form that could be compared with the dimensions.
     { when: ({ issues }) => issues.length === 0 },
   )
   .transform((input): ModelInput => input);
@@ -136,7 +139,7 @@ const sourceField = z
     context.addIssue({ code: 'custom', path: ['checksum'], message });
   });
 
-/** The part of a manifest that {@link reportUnbound} needs, so that it runs with other problems in the manifest. */
+/** The parts of a manifest that {@link reportUnbound} needs. It runs even where other parts have problems. */
 const bindingPartsSchema = z.object({ inputs: tensorsField(inputField), dimensions: bindingsField });
 
 function reportUnbound(parts: z.output<typeof bindingPartsSchema>, context: z.RefinementCtx): void {
@@ -171,7 +174,7 @@ export const modelSchema = z
   })
   .superRefine(reportUnbound, { when: ({ value }) => bindingPartsSchema.safeParse(value).success });
 
-/** Other names in an older manifest, for analyses that know models by these. */
+/** Version and framework as an older manifest writes them, for analyses that use these forms. */
 export interface WrittenNames {
   /** 1.0 for 1.0.0. */
   readonly version: string;
@@ -181,7 +184,7 @@ export interface WrittenNames {
 
 /** Where a model's graph is. */
 export interface GraphFile {
-  /** A path seen from the manifest's folder, or zoo:NAME; undefined where an older manifest names none. */
+  /** A path relative to the manifest's folder, or zoo:NAME; undefined where an older manifest names no graph. */
   readonly graph_path?: string | undefined;
   readonly checksum?: Checksum | undefined;
 }
@@ -192,11 +195,11 @@ export type ModelManifest = Readonly<Omit<z.output<typeof modelSchema>, 'model'>
   readonly written?: WrittenNames;
   /** Files that the manifest names by their addresses. */
   readonly downloads?: readonly Download[] | undefined;
-  /** The parts of an older manifest that the platform's registry has as they are written. */
+  /** Parts of an older manifest as they are written, for the platform's registry. */
   readonly published?: PublishedParts | undefined;
 };
 
-/** Every symbolic dimension that the manifest and the batch size bind, by name. */
+/** Sizes of all symbolic dimensions that the manifest and the batch size bind, by name. */
 export function symbolBindings(manifest: ModelManifest, batchSize: number): ReadonlyMap<string, number> {
   return new Map([...Object.entries(manifest.dimensions), [BATCH, batchSize]]);
 }

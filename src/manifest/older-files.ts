@@ -2,8 +2,8 @@ import { type Download, fetchedPath, pathWithin } from './fetched-files.js';
 import type { Checksum, GraphFile } from './model.js';
 import { isUrl, zooNameOf } from './reference.js';
 
-// Where the files of older manifests are: paths, addresses, or names within an archive. Source: c3sr/dlframework v1.3.4,
-// framework/predictor: an archive is at base_url; else a file is at base_url and its own path, one after the other.
+// Where the files of older manifests are: paths, addresses, or names within an archive. Source: c3sr/dlframework
+// v1.3.4, framework/predictor: an archive is at base_url; any other file is at base_url followed by its own path.
 
 /** The `model` of an older manifest. */
 export interface OlderFiles {
@@ -18,7 +18,7 @@ export interface OlderFiles {
   readonly is_archive?: boolean | undefined;
 }
 
-/** The graph, and everything that has to be fetched before all of the model is here. */
+/** The graph, and all files to download for the model. */
 export interface FilesOfModel {
   readonly model: GraphFile;
   readonly downloads: readonly Download[];
@@ -28,7 +28,7 @@ function joined(base: string, path: string): string {
   return base === '' || isUrl(path) ? path : `${base.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`;
 }
 
-/** The download of one file; undefined where it is no address. */
+/** The download of one file; undefined where `url` is not a URL. */
 export function downloadOf(
   kind: 'graph' | 'weights' | 'labels',
   url: string,

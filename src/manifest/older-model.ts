@@ -24,9 +24,9 @@ import { type KeyReadOver, validateKnownKeys } from './validate.js';
 import type { YamlPath } from './yaml-tree.js';
 
 // Model manifests of the platform before DLSpec (MLModelScope, c3sr/dlframework: builtin_models/*.yml). Every scalar is
-// read as the text that it is, because they write versions as 1.0 and 1.10, and every parameter is a text on the wire.
+// read as text, because these manifests write versions as 1.0 and 1.10, and every parameter is a text on the wire.
 
-/** The platform's images are single ones: three dimensions, to which it adds the batch. */
+/** An image in these manifests has three dimensions, without the batch; this adds the batch dimension. */
 function withBatch({ type, parameters }: OlderTensor): readonly Dimension[] | undefined {
   const { dimensions } = parameters;
   return type === 'image' && dimensions?.length === 3 ? [BATCH, ...layOut(dimensions, parameters)] : dimensions;
@@ -49,7 +49,9 @@ function hasCode(older: OlderModel, when: 'preprocess' | 'postprocess'): boolean
   return CODE_KEYS.some((key) => key.endsWith(when) && (older[key] ?? '') !== '');
 }
 
-/** How pictures become this input; undefined where it takes none, or where code decides how. */
+/**
+ * How pictures become this input; undefined where the input takes no pictures, or where the manifest's code makes it.
+ */
 function imageOf(older: OlderModel, { type, parameters }: OlderTensor): OlderImage | undefined {
   if (type !== 'image' || hasCode(older, 'preprocess')) return undefined;
   const { dimensions, element_type } = parameters;
@@ -70,13 +72,13 @@ function outputTensorsOf({ output, outputs }: OlderModel): readonly OlderTensor[
   return outputs ?? (output === undefined ? [] : [output]);
 }
 
-/** The names of the classes, and where they are fetched from where that is an address. */
+/** Path of the file with the names of the classes, and its download where the manifest has an address. */
 interface Labels {
   readonly path: string | undefined;
   readonly download: Download | undefined;
 }
 
-/** The labels of an output. The output names them itself or leaves them to the model. */
+/** The labels of an output: its own, or else those of the model. */
 function labelsOf({ model }: OlderModel, { parameters }: OlderTensor): Labels {
   const textAt = (key: string): string => {
     const value = ownValue(parameters, key);
@@ -165,7 +167,7 @@ function convert(older: OlderModel): ModelManifest {
   };
 }
 
-/** One note on all keys without effect: those that are not known, and known ones of the older platform's own use. */
+/** One note on all keys without effect: unknown keys, and known keys that only the older platform uses. */
 function readOverNote(document: ManifestDocument, unknown: readonly KeyReadOver[], older: OlderModel): readonly Note[] {
   const known: readonly KeyReadOver[] = [
     ...(older.large_model === undefined ? [] : [{ path: ['large_model'], meant: undefined }]),
@@ -178,7 +180,7 @@ function readOverNote(document: ManifestDocument, unknown: readonly KeyReadOver[
   const others = rest.map((key) => formatPath(key.path) + hint(key));
   const also = others.length === 0 ? '' : `, and so are ${others.join(', ')}`;
   const { file, line, column, path } = first.at;
-  return [{ file, line, column, path, message: `has no effect here and is read over${hint(first)}${also}` }];
+  return [{ file, line, column, path, message: `has no effect here and is ignored${hint(first)}${also}` }];
 }
 
 /** Notes on element types that ONNX does not have. */
@@ -192,18 +194,18 @@ function elementTypeNotes(document: ManifestDocument, older: OlderModel): readon
     const { element_type: written } = tensor.parameters;
     if (written === undefined || olderElementType(written) !== undefined) return [];
     const at = [...path, 'parameters', 'element_type'];
-    return [noteAt(document, at, `${quoted(written)} is no element type of ONNX; the graph's own is used`)];
+    return [noteAt(document, at, `${quoted(written)} is no element type of ONNX; the graph's own type is used`)];
   });
 }
 
-/** Whether a manifest without a header is one of the older platform's rather than a DLSpec one that lacks it. */
+/** Whether a document is a model manifest of the older platform. A DLSpec manifest that lacks its header is not. */
 export function isOlderModel({ root }: ManifestDocument): boolean {
   const has = (...path: (string | number)[]): boolean => nodeAt(root, path) !== undefined;
   if (has('dlspec') || has('inputs', 0, 'layer_name') || has('model', 'checksum')) return false;
   return has('model') || has('inputs') || has('output') || has('outputs');
 }
 
-/** Reads a model manifest of the older platform as if it were one of today's. */
+/** Reads a model manifest of the older platform and converts it to a {@link ModelManifest}. */
 export function readOlderModel(document: ManifestDocument): Loaded<ModelManifest> | Problems {
   const result = validateKnownKeys(document, olderModelSchema);
   if (!result.ok) return result;
@@ -213,12 +215,16 @@ export function readOlderModel(document: ManifestDocument): Loaded<ModelManifest
     if ((older[key] ?? '') !== '') notes.push(noteAt(document, [key], 'this code is never run; inputs are made up'));
   }
   if (older.model.weights_path !== undefined) {
-    notes.push(noteAt(document, ['model', 'weights_path'], 'not used; an ONNX file says itself where its weights are'));
+    notes.push(
+      noteAt(document, ['model', 'weights_path'], 'not used; the ONNX file itself names the files of its weights'),
+    );
   }
   for (const [i, input] of older.inputs.entries()) {
     const image = imageOf(older, input);
     if (image === undefined || 'steps' in image) continue;
-    notes.push(noteAt(document, ['inputs', i, 'parameters'], `no pictures can be given: ${image.reason}`));
+    notes.push(
+      noteAt(document, ['inputs', i, 'parameters'], `this input cannot be made from pictures: ${image.reason}`),
+    );
   }
   return { ok: true, manifest: convert(older), notes };
 }

@@ -6,8 +6,7 @@ import type { Dimension } from '../onnx/model/model.js';
 import { isVersionRange, modelFrameworkField, oneLineField, text } from './fields.js';
 import { BATCH, type Checksum } from './model.js';
 
-// The schema of older model manifests; see older-model.ts. Every scalar is a text, and keys without a value are not
-// there.
+// The schema of older model manifests; see older-model.ts. Every scalar is a text, and keys without a value are absent.
 
 export const CODE_KEYS = [
   'before_preprocess',
@@ -44,7 +43,7 @@ const dimensionsField = z
 
 export const LAYER_KEY = /^layer_name$|_layer$/;
 
-/** Names of element types that are not ONNX's. */
+/** Other names of ONNX element types. */
 const OTHER_ELEMENT_TYPES: ReadonlyMap<string, ElementType> = new Map([
   ['float', 'float32'],
   ['double', 'float64'],

@@ -37,7 +37,7 @@ function perChannel(parameters: OlderParameters, key: string, byDefault: number)
   const [red, green = red, blue = red] = numbers;
   const isKnown = [1, 3].includes(numbers.length) && numbers.every((number) => Number.isFinite(number));
   if (!isKnown || red === undefined || green === undefined || blue === undefined) {
-    throw new Unusable(`${key} is neither a number nor three`);
+    throw new Unusable(`${key} is neither one number nor three`);
   }
   if (key === 'scale' && numbers.includes(0)) throw new Unusable('scale is 0');
   return [red, green, blue];
@@ -55,13 +55,13 @@ function positive(parameters: OlderParameters, key: string): number | undefined 
   const written = textOf(parameters, key);
   if (written === '') return undefined;
   const value = Number(written);
-  if (!(value > 0 && value <= 16_384)) throw new Unusable(`${key} is no size`);
+  if (!(value > 0 && value <= 16_384)) throw new Unusable(`${key} is not a size above 0 and up to 16384`);
   return value;
 }
 
 function geometryOf(parameters: OlderParameters, height: number, width: number): readonly GeometryStep[] {
   if (positive(parameters, 'max_dimension') !== undefined)
-    throw new Unusable('with max_dimension every size is another');
+    throw new Unusable('max_dimension gives every picture another size');
   const anchor = oneOf(parameters, 'crop_method', ['center', 'topleft'], 'center') === 'center' ? 'center' : 'top_left';
   const ratio = positive(parameters, 'crop_ratio') ?? 1;
   const cut: readonly GeometryStep[] = ratio < 1 ? [{ operator: 'crop', ratio, anchor }] : [];
@@ -73,7 +73,7 @@ function geometryOf(parameters: OlderParameters, height: number, width: number):
   return [...cut, { operator: 'resize', shorterSide, method: 'bilinear' }, { operator: 'crop', height, width, anchor }];
 }
 
-/** Dimensions are written as channels, height, width in every layout of the input. */
+/** Whether dimensions are channels, height, width. Older manifests may write them in this order for every layout. */
 function isChannelsFirst([channels]: readonly Dimension[]): boolean {
   return channels === 3;
 }

@@ -6,12 +6,12 @@ import { operatorOf } from './steps.js';
 
 // Post-processing as a list of named operators with parameters and no code, as steps.ts has it for pre-processing.
 
-/** From one element's part of an output to classes. */
+/** Steps from one batch element's part of an output to classes. */
 export interface ClassSteps {
   readonly kind: 'classes';
   /** Row of the output that has the scores, from 0, or from the end where it is negative; absent: it has no rows. */
   readonly row?: number | undefined;
-  /** Whether the scores have to be made probabilities first. */
+  /** Whether softmax turns the scores into probabilities first. */
   readonly softmax: boolean;
   /** Default number of classes in an answer; undefined for all. */
   readonly k?: number | undefined;
@@ -31,24 +31,24 @@ export interface MaskStep {
   readonly threshold: number;
 }
 
-/** From one element's boxes, with the outputs that say more about them, to objects. */
+/** Steps from one batch element's boxes, with the outputs that describe them, to objects. */
 export interface BoxSteps {
   readonly kind: 'boxes';
   readonly format: BoxFormat;
-  /** Whether they are in pixels of the model's input rather than from 0 to 1. */
+  /** Whether coordinates are in pixels of the model's input rather than from 0 to 1. */
   readonly isInPixels: boolean;
   /** The output with a score for each box, or for each box and class. */
   readonly scores: string;
   /** The output with the class of each box; absent where there is a score for each class. */
   readonly classes?: string | undefined;
-  /** The output with the number of boxes; absent: all of them are meant. */
+  /** The output with the number of boxes; absent where all boxes count. */
   readonly count?: string | undefined;
-  /** A box has to have a greater score. */
+  /** Boxes with this score or less are dropped. */
   readonly threshold: number;
-  /** Whether class 0 of a score for each class means that there is nothing. */
+  /** Whether class 0 is the background, where there is a score for each class. */
   readonly hasBackground: boolean;
   readonly labels?: string | undefined;
-  /** Absent: boxes that overlap are all kept. */
+  /** Absent where overlapping boxes are all kept. */
   readonly suppression?: { readonly iou: number; readonly acrossClasses: boolean } | undefined;
   readonly masks?: MaskStep | undefined;
   /** Default number of objects in an answer; undefined for all. */
@@ -58,14 +58,14 @@ export interface BoxSteps {
 /** Order of the dimensions of a segmentation; a `map` has a class for each pixel, the others a score for each class. */
 export const SEGMENT_LAYOUTS = ['CHW', 'HWC', 'map'] as const;
 
-/** From one element's scores of pixels to a map of classes. */
+/** Steps from one batch element's scores of pixels to a map of classes. */
 export interface SegmentSteps {
   readonly kind: 'segments';
   readonly layout: (typeof SEGMENT_LAYOUTS)[number];
   readonly labels?: string | undefined;
 }
 
-/** From one element's part of an output to features. */
+/** Steps from one batch element's part of an output to features. */
 export type OutputSteps = ClassSteps | BoxSteps | SegmentSteps;
 
 const LABELS = 'the path of a text file with a line for each class (nothing is downloaded)';
@@ -106,7 +106,7 @@ const outputStepField = z.strictObject({
 
 type OutputStep = z.output<typeof outputStepField>;
 
-/** The orders that there are, with those of their operators that may be left out. */
+/** The valid orders of operators. Optional operators may be left out. */
 const ORDERS: readonly (readonly { readonly operator: keyof OutputStep; readonly isOptional?: true }[])[] = [
   [{ operator: 'row', isOptional: true }, { operator: 'softmax', isOptional: true }, { operator: 'top_k' }],
   [
@@ -137,10 +137,14 @@ function reportOrder(steps: readonly OutputStep[], context: z.RefinementCtx): vo
   const boxes = steps.find((step) => step.boxes !== undefined)?.boxes;
   const topK = steps.findIndex((step) => step.top_k?.labels !== undefined);
   if (boxes !== undefined && topK >= 0) {
-    context.addIssue({ code: 'custom', path: [topK, 'top_k', 'labels'], message: 'no labels, which boxes has' });
+    context.addIssue({
+      code: 'custom',
+      path: [topK, 'top_k', 'labels'],
+      message: 'no labels, because labels belong to boxes',
+    });
   }
   if (boxes?.background === true && boxes.classes !== undefined) {
-    const message = 'false where there is an output of classes, which names no background';
+    const message = 'false where classes names an output, because that output has no background class';
     context.addIssue({ code: 'custom', path: [0, 'boxes', 'background'], message });
   }
 }

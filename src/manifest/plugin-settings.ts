@@ -5,7 +5,7 @@ import { MOVED_SETTINGS } from './evaluation.js';
 import { orThrow } from './problem.js';
 import { dataOf, validate } from './validate.js';
 
-/** The schemas of the settings that may be at an older place: those that they have under `settings`. */
+/** Schemas of the settings that older manifests have beside `settings`: the same schemas as inside `settings`. */
 function movedFields(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
   const shape: Readonly<Record<string, z.core.$ZodType>> = schema instanceof z.ZodObject ? schema.shape : {};
   const fields = MOVED_SETTINGS.flatMap((key) => {

@@ -3,7 +3,7 @@ import { escaped } from '../base/quoted.js';
 
 /** A problem of a manifest: the place, the expected value, and the found one. */
 export interface Problem {
-  /** The manifest as messages call it: the path that led to it. */
+  /** The manifest's name in messages: the path by which it was found. */
   readonly file: string;
   /** 1-based; the column counts UTF-16 code units, as editors and compilers do. */
   readonly line: number;
@@ -32,7 +32,7 @@ export interface Loaded<M> {
   readonly notes: readonly Note[];
 }
 
-/** Problems shown of one manifest; a hostile one has as many as it has bytes. */
+/** Most problems shown of one manifest; a malicious manifest can have one problem per byte. */
 const MAX_SHOWN_PER_FILE = 100;
 
 function place({ file, line, column, path }: Omit<Problem, 'expected' | 'found'>): string {
@@ -75,7 +75,7 @@ export function manifestError(problems: readonly Problem[]): PlatformError {
 }
 
 /**
- * The success, or its problems thrown.
+ * Returns a success, and throws the problems of a failure.
  *
  * @throws PlatformError with code `manifest`
  */

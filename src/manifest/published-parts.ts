@@ -8,7 +8,7 @@ export interface PublishedType {
 /** Parts of an older manifest as they are written, for the platform's registry. */
 export interface PublishedParts {
   readonly inputs: readonly PublishedType[];
-  /** The contract has one; of several it is the first. */
+  /** The first output, because the registry takes only one. */
   readonly output: PublishedType | undefined;
   readonly model: {
     readonly base_url: string;

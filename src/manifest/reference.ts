@@ -16,7 +16,7 @@ export function isUrl(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }
 
-/** The path as seen from where the manifest is. */
+/** Resolves a path of a manifest against the manifest's folder. */
 export function besideManifest(file: string, path: string): string {
   return isAbsolute(path) ? path : join(dirname(file), path);
 }

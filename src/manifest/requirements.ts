@@ -11,7 +11,7 @@ export type Candidate = Readonly<
   Pick<System, 'framework' | 'frameworkVersion' | 'architecture' | 'processor' | 'cores' | 'memoryBytes'>
 >;
 
-/** The requirements of an evaluation and its models on a system, and on how many, as plain data. */
+/** The requirements of an evaluation and its models on a system, and the choice of agents, as plain data. */
 export interface Requirements {
   readonly hardware: HardwareConstraint | undefined;
   readonly software: SoftwareConstraint | undefined;
@@ -19,7 +19,7 @@ export interface Requirements {
     readonly name: string;
     readonly manifest: { readonly framework: ModelFramework } | undefined;
   }[];
-  /** Whether any version of a required framework will do. */
+  /** Whether any version of a required framework is accepted. */
   readonly allowVersion?: boolean | undefined;
   readonly agents: AgentChoice;
 }
@@ -46,9 +46,9 @@ function unmetHardware(constraint: HardwareConstraint, system: Candidate): reado
 }
 
 /**
- * Whether the framework is the one that is required, in a version that will do.
+ * Whether the framework is the required one, in an accepted version.
  *
- * @param allowVersion whether every version will do
+ * @param allowVersion whether every version is accepted
  */
 export function meetsFramework(
   required: ModelFramework,
@@ -60,7 +60,7 @@ export function meetsFramework(
   return allowVersion || semver.satisfies(frameworkVersion, required.version, { includePrerelease: true });
 }
 
-/** The framework that is there instead of the required one; '' where the requirement is met. */
+/** The unmet requirement as one line, with the required and the found framework; '' where it is met. */
 export function unmetFramework(
   who: string,
   required: ModelFramework,
@@ -71,11 +71,11 @@ export function unmetFramework(
   return `${who}: expected ${frameworkText(required)}, found ${found.framework} ${found.frameworkVersion}`;
 }
 
-/** The advice where a framework is not the one that a manifest asks for. */
+/** The advice where a manifest asks for another framework. */
 export const FRAMEWORK_REMEDY =
-  "--allow-version takes other versions of a framework, and `framework: any` in a model's manifest every framework";
+  "--allow-version accepts other versions of a framework; `framework: any` in a model's manifest accepts every framework";
 
-/** Nothing but the requirements. */
+/** Only the requirements, without further properties that the argument may have. */
 export function requirementsOf({ hardware, software, models, allowVersion, agents }: Requirements): Requirements {
   const frameworks = models.map(({ name, manifest }) => {
     return { name, manifest: manifest === undefined ? undefined : { framework: manifest.framework } };

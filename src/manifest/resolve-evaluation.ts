@@ -22,7 +22,7 @@ export interface ResolvedEvaluation {
   readonly software: SoftwareConstraint | undefined;
   readonly dataset: DatasetManifest | undefined;
   readonly notes: readonly Note[];
-  /** The files that it was read from. */
+  /** The YAML document of the evaluation itself. */
   readonly document: ManifestDocument;
 }
 
@@ -35,11 +35,14 @@ function movedNotes(document: ManifestDocument): readonly Note[] {
   });
 }
 
-/** Follows the references in one evaluation's document, and gathers the problems of these references and of the files behind them. */
+/**
+ * Follows the references in one evaluation's document, and collects the problems of these references and of the files
+ * that they refer to.
+ */
 class Resolver {
-  /** In the evaluation itself: references that lead nowhere. */
+  /** Problems in the evaluation itself, in its references. */
   readonly ownProblems: Problem[] = [];
-  /** In the manifests that it refers to, in the order of the references. */
+  /** Problems in the manifests that it refers to, in the order of the references. */
   readonly referredProblems: Problem[] = [];
   readonly notes: Note[] = [];
 
@@ -65,7 +68,7 @@ class Resolver {
     return undefined;
   }
 
-  /** The models whose references have the form of one; the schema reports the others. */
+  /** Resolves all model references of valid form; the schema reports the others. */
   async models(): Promise<readonly ResolvedModel[]> {
     const list = nodeAt(this.document.root, ['models']);
     const items = list?.kind === 'sequence' ? list.items.slice(0, MAX_MODELS) : [];

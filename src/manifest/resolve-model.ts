@@ -32,9 +32,9 @@ export interface ResolvedModel {
 }
 
 export interface ResolveOptions {
-  /** The zoo's names; without them any name is taken for one. */
+  /** The zoo's names; where they are absent, any name is accepted. */
   readonly zooNames?: readonly string[];
-  /** Where everything is; by default on this machine. */
+  /** Access to all files; by default the files of this machine. */
   readonly files?: ManifestFiles;
 }
 
@@ -63,12 +63,12 @@ function baseName(path: string): string {
   return path.replace(/^.*[/\\]/, '').replace(/\.onnx$/i, '');
 }
 
-/** The command that gets the files of a manifest. */
+/** The command that downloads the files of a manifest. */
 export function fetchCommand(file: string): string {
   return `${FETCH_COMMAND} ${shellQuoted(file)}`;
 }
 
-/** The problem of a graph that has to be fetched first; undefined where it is here. */
+/** The problem of a graph that is not downloaded yet; undefined where there is none. */
 async function unfetchedProblem(
   document: ManifestDocument,
   { model, downloads = [] }: ModelManifest,
@@ -84,7 +84,7 @@ async function unfetchedProblem(
   return problemAt(document, at, `the file of ${quoted(download.url)}`, `${found}; ${advice}`);
 }
 
-/** Problems of the place of a model manifest's graph, beyond those of the schema. */
+/** Problems of a model manifest's graph path that the schema does not find. */
 async function graphProblems(
   document: ManifestDocument,
   manifest: ModelManifest | undefined,
@@ -109,7 +109,7 @@ async function graphProblems(
   return found === undefined ? [] : [problemAt(document, at, 'a model file', found)];
 }
 
-/** The checksum that a fetched graph was pinned with. */
+/** The checksum in the lock file for a fetched graph; undefined where there is none. */
 async function pinnedChecksum(file: string, path: string, { files = DISK }: ResolveOptions) {
   const lock = await files.read(besideManifest(file, LOCK_FILE));
   const pin = lock.ok ? parseLock(lock.bytes)?.get(path) : undefined;

@@ -27,12 +27,12 @@ export type ResizeStep =
 
 export type Anchor = 'center' | 'top_left';
 
-/** An exact size out of the picture, or a share of each side. */
+/** Crops to an exact size, or to a share of each side. */
 export type CropStep =
   | { readonly operator: 'crop'; readonly height: number; readonly width: number; readonly anchor: Anchor }
   | { readonly operator: 'crop'; readonly ratio: number; readonly anchor: Anchor };
 
-/** A step that changes which pixels there are. */
+/** A step that changes the picture's size. */
 export type GeometryStep = ResizeStep | CropStep;
 
 const resizeField = z
@@ -72,11 +72,11 @@ const cropField = z
     return z.NEVER;
   });
 
-/** From an encoded picture to one element of a batch. */
+/** Steps from an encoded picture to one element of a batch. */
 export interface ImageSteps {
   /** Order of the channels that the model takes. */
   readonly colorMode: 'RGB' | 'BGR';
-  /** In this order; the last one leaves an exact size. */
+  /** Applied in this order; the last step gives an exact size. */
   readonly geometry: readonly GeometryStep[];
   /** (pixel - mean) / scale for pixels from 0 to 255; always for red, green, blue in this order. */
   readonly mean: readonly [number, number, number];
@@ -142,7 +142,7 @@ function imageStepsOf(steps: readonly ImageStep[]): ImageSteps {
 
 export const imageStepsField = z.array(imageStepField).min(1).max(16).superRefine(reportOrder).transform(imageStepsOf);
 
-/** Element types that pictures can be given as. */
+/** Element types of inputs that steps can make from pictures. */
 export const IMAGE_ELEMENT_TYPES = ['uint8', 'float16', 'float32'] as const satisfies readonly ElementType[];
 
 export type ImageElementType = (typeof IMAGE_ELEMENT_TYPES)[number];
@@ -151,7 +151,7 @@ export function isImageElementType(elementType: ElementType): elementType is Ima
   return IMAGE_ELEMENT_TYPES.some((type) => type === elementType);
 }
 
-/** The size that the steps leave, in pixels; undefined where it depends on the picture. */
+/** The size after the steps, in pixels; undefined where it depends on the picture. */
 export function sizeAfter({ geometry }: ImageSteps): { readonly height: number; readonly width: number } | undefined {
   const last = geometry.at(-1);
   return last !== undefined && 'height' in last ? { height: last.height, width: last.width } : undefined;

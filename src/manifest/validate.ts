@@ -6,15 +6,18 @@ import { suggestion } from '../base/suggestion.js';
 import { ownValue } from '../base/own-value.js';
 import type { YamlNode, YamlPath } from './yaml-tree.js';
 
-/** The data that a schema checks: values by YAML's core schema, or every scalar as its text. */
+/** How scalars are read for a schema: as values by YAML's core schema, or as text. */
 export type ScalarReading = 'value' | 'text';
 
-/** A key without a value, which readers of older manifests take for a key that is not there. */
+/** Whether a key has no value. Readers of older manifests treat such a key as absent. */
 function isEmpty(node: YamlNode): boolean {
   return node.kind === 'scalar' && node.text.trim() === '';
 }
 
-/** The plain data of a document; refused values are undefined. Read as texts, keys without a value are left out. */
+/**
+ * The plain data of a document; refused values are undefined. With the reading `text`, keys without a value are left
+ * out.
+ */
 export function dataOf(node: YamlNode, reading: ScalarReading): unknown {
   switch (node.kind) {
     case 'scalar':
@@ -50,7 +53,7 @@ function items(count: number | bigint): string {
   return count === 1 ? '1 item' : `${count} items`;
 }
 
-/** The expected value at the place of an issue of zod. A schema's own error comes first. */
+/** The expected value for an issue of zod. A schema's own error message takes precedence. */
 function expectation(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -115,7 +118,7 @@ class IssueTranslator {
     return [problemAt(this.document, path, issue.message + hint)];
   }
 
-  /** The keys that are known where the path leads. */
+  /** The known keys of the mapping at the path. */
   knownAt(path: readonly (string | number)[]): readonly string[] {
     this.keySchema ??= z.toJSONSchema(this.schema, { io: 'input', unrepresentable: 'any' }) as KeySchema;
     return knownKeys(this.keySchema, path);
@@ -131,8 +134,8 @@ class IssueTranslator {
 }
 
 /**
- * Checks a document against a schema. All problems are returned, those of the YAML itself among them, from top to
- * bottom. A schema's own error messages are used as what was expected, so they read `a whole number`, not `must be …`.
+ * Checks a document against a schema. It returns all problems from top to bottom, including problems of the YAML
+ * itself. A schema's own error message is used as the expected value, so it reads `a whole number`, not `must be …`.
  */
 export function validate<S extends z.ZodType>(
   document: ManifestDocument,
@@ -142,7 +145,7 @@ export function validate<S extends z.ZodType>(
   return validateData(document, schema, dataOf(document.root, reading));
 }
 
-/** A key that a reader goes over, and the known key that was probably meant. */
+/** An ignored key, and the known key that was probably meant. */
 export interface KeyReadOver {
   readonly path: YamlPath;
   readonly meant: string | undefined;
@@ -168,7 +171,7 @@ function takeUnknownKeys(document: ManifestDocument, schema: z.ZodType, data: un
   return keys;
 }
 
-/** The same with every scalar as its text, where keys that the schema does not know are read over. */
+/** Like {@link validate}, with every scalar as text. Keys that the schema does not know are ignored and returned. */
 export function validateKnownKeys<S extends z.ZodType>(
   document: ManifestDocument,
   schema: S,

@@ -113,8 +113,8 @@ function failed(offset: number, expected: string, found: string): YamlTree {
 }
 
 /**
- * One YAML document as a tree. Only plain data is understood: aliases, tags, keys other than texts, repeated keys and
- * further documents are faults, so that no input can grow, run or refer to itself. Never throws.
+ * One YAML document as a tree. Only plain data is accepted: aliases, tags, keys other than texts, repeated keys and
+ * further documents are faults, so that no input can expand, run code or refer to itself. Never throws.
  */
 export function parseYaml(source: string): YamlTree {
   let events: readonly Event[];

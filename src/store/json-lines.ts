@@ -11,7 +11,7 @@ import { transferRecordSchema, type TransferRecord } from './transfer-record.js'
 /** Longest line. Node cannot hold texts of a gigabyte. */
 const MAX_LINE_BYTES = 256 * 1024 ** 2;
 
-/** The first line of every file; raised with every change that an older version of this program would misread. */
+/** The first line of every file. Each change that an older version of this program would misread raises the version. */
 const FORMAT = { format: 'mlmodelscope-store', version: 3 } as const;
 
 /** Versions 1 and 2 have the keys of measurements in camelCase; version 1 has measurements in an older form. */
@@ -23,7 +23,7 @@ export async function* toJsonLines(records: AsyncIterable<TransferRecord>): Asyn
   for await (const record of records) yield `${JSON.stringify(exported(record))}\n`;
 }
 
-/** A record with its own keys in snake_case. Those of documents stay as their kind has them. */
+/** A record with its own keys in snake_case. The keys of documents stay as their kind defines them. */
 function exported(record: TransferRecord): unknown {
   return record.kind === 'measurement' ? withSnakeKeys(record) : record;
 }
@@ -109,7 +109,18 @@ function requireFormat(json: unknown, source: string): unknown {
   return version;
 }
 
-async function* linesOf(chunks: AsyncIterable<Uint8Array>, source: string): AsyncIterable<string> {
+/**
+ * The lines of a file, without their newlines.
+ *
+ * @param source name of the file in messages
+ * @param most bytes of the longest line that is read
+ * @throws PlatformError `usage` with source and line for a longer line
+ */
+export async function* linesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  source: string,
+  most = MAX_LINE_BYTES,
+): AsyncIterable<string> {
   let begun: Buffer[] = [];
   let bytes = 0;
   let number = 1;
@@ -123,7 +134,7 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>, source: string): Asyn
     }
     begun.push(rest);
     bytes += rest.length;
-    if (bytes > MAX_LINE_BYTES) throw wrong(source, number, `longer than ${MAX_LINE_BYTES / 1024 ** 2} MiB`);
+    if (bytes > most) throw wrong(source, number, `longer than ${most / 1024 ** 2} MiB`);
   }
   const last = Buffer.concat(begun).toString();
   if (last !== '') yield last;

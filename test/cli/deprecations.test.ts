@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { deadline } from './support/command.js';
+import { deadline, workplace } from './support/command.js';
 import { chain, LAYER_CUT, MEASURED_ONCE, QUICK } from './support/tiny-models.js';
-import { workplaceHere } from './support/workplace-here.js';
 
-/** Node ends a process that uses what is deprecated, instead of warning its user. */
+/** Makes Node end a process that uses a deprecated feature, instead of printing a warning. */
 const STRICT = { NODE_OPTIONS: '--throw-deprecation' };
 
-describe('what Node is going to remove', deadline, () => {
+describe('a deprecated feature of Node', deadline, () => {
   it('is used by no command that measures, stores, serves or looks into a store', async (t) => {
-    const place = await workplaceHere(t);
+    const place = await workplace(t);
     await place.write('model.onnx', chain(['Relu']));
     const header = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0' };
     const manifest = { ...header, models: ['model.onnx'], settings: MEASURED_ONCE, protocol: { runs: 3, min_runs: 1 } };

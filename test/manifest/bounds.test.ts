@@ -10,13 +10,13 @@ import { problemsOf } from './read-manifest.js';
 
 const HEADER = 'dlspec: evaluation/v1\nversion: 1.0.0\n';
 
-/** An evaluation that is right but for this line. */
+/** The problems of an evaluation that is valid except for this line. */
 function problemsWith(line: string): readonly string[] {
   const others = ['name: e', 'models: [zoo:a]'].filter((other) => !line.startsWith(other.slice(0, 5)));
   return problemsOf('evaluation', `${HEADER}${[...others, line].join('\n')}`);
 }
 
-// Everything is limited that a machine has to make room or take time for.
+// Every value that takes memory or time of a machine is limited.
 describe('an evaluation has within its bounds', () => {
   const list = (count: number): string => `models: [${Array.from({ length: count }, () => 'zoo:a').join()}]`;
   const bounds: readonly [what: string, within: readonly string[], beyond: readonly string[]][] = [
@@ -41,7 +41,7 @@ describe('an evaluation has within its bounds', () => {
     ...['time_budget_ms', 'time_limit_ms', 'memory_limit_gib'].map((key): (typeof bounds)[number] => {
       return [key, [`protocol: {${key}: 0.5}`], [`protocol: {${key}: 0}`, `protocol: {${key}: -1}`]];
     }),
-    // A day, as of an agent's requests.
+    // A day, as in requests to an agent.
     ...['time_budget_ms', 'time_limit_ms'].map((key): (typeof bounds)[number] => {
       return [`${key} of a day`, [`protocol: {${key}: 86400000}`], [`protocol: {${key}: 86400001}`]];
     }),
@@ -78,6 +78,12 @@ describe("a plugin's settings", () => {
     assert.deepEqual(settingsIn('settings: {share: 0.5}'), { share: 0.5 });
     assert.deepEqual(settingsIn('granularity: 3\ncut: layer\nsettings: {share: 0.5}'), { granularity: 3, share: 0.5 });
     assert.deepEqual(settingsIn('granularity: 3\nsettings: {granularity: 4}'), { granularity: 4 });
+  });
+
+  test('may be empty where the plugin allows it', () => {
+    const text = `${HEADER}name: e\nmodels: [zoo:a]\nsettings: { limit: }`;
+    const limit = z.strictObject({ limit: z.number().nullable() });
+    assert.deepEqual(pluginSettings(orThrow(parseDocument('m.yml', Buffer.from(text))), limit), { limit: null });
   });
 
   test('are refused with their place and what belongs there', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** A folder with these files (content by path inside it) that is gone after the test. */
+/** A folder with these files (content by path inside it) that is removed after the test. */
 export async function folderWith(
   t: TestContext,
   files: Readonly<Record<string, string | Uint8Array>>,

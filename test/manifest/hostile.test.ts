@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { loadManifest, manifestError, resolveEvaluation } from '../../src/manifest/index.js';
 import { folderWith } from './folder.js';
 
-/** Generous: each of these takes a fraction of a second, and hours where a limit is missing. */
+/** Generous: each of these tests takes a fraction of a second, or hours where a limit is missing. */
 const DEADLINE = { timeout: 20_000 };
 
 async function refusal(path: string): Promise<string> {

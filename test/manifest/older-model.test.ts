@@ -176,7 +176,7 @@ test('code is left out with a note where it is', () => {
 const MD5_CHECKSUM = { algorithm: 'md5', digest: MD5.toLowerCase() };
 
 describe('files by their addresses', () => {
-  /** A manifest with another \`model\`, in the style of the platform's repositories. */
+  /** A manifest with another `model`, in the style of the platform's repositories. */
   function filesIn(model: string) {
     return manifestOf('model', changed(/model:[\s\S]*attributes:/, `model:\n${model}\nattributes:`));
   }
@@ -248,7 +248,7 @@ describe('what the older platform reads over', () => {
     assert.deepEqual(
       notes.map(formatNote).filter((note) => note.includes('no effect')),
       [
-        'm.yml:14:1: licence: has no effect here and is read over (did you mean "license"?), and so are ' +
+        'm.yml:14:1: licence: has no effect here and is ignored (did you mean "license"?), and so are ' +
           'inputs[0].paramenters (did you mean "parameters"?), model.checkpoint, model.model_type, large_model',
       ],
     );
@@ -307,4 +307,81 @@ for (const [what, from, to, problem] of PROBLEMS) {
 test("a DLSpec manifest without its header gets a message, and is not taken for an older one's", () => {
   const inputs = 'inputs: [{layer_name: x, element_type: float32, dimensions: [1]}]';
   assert.match(problemsOf('model', `name: a\n${inputs}\n`).join('\n'), /dlspec: expected "model\/v1", found nothing/);
+});
+
+describe('the bounds of an older manifest', () => {
+  const dimensionsOf = (dimensions: string) =>
+    manifestOf('model', changed('[3, 224, 224]', dimensions)).inputs[0]?.dimensions;
+  const refused = (from: string | RegExp, to: string, place: RegExp): void => {
+    const problems = problemsOf('model', changed(from, to));
+    assert.equal(problems.length, 1, problems.join('\n'));
+    assert.match(problems.join(), place);
+  };
+
+  test('a dimension is a size of ONNX, and only the first one may be open', () => {
+    assert.deepEqual(dimensionsOf('[1, 2147483647]'), [1, 2147483647]);
+    assert.deepEqual(dimensionsOf('[batch, 1]'), ['batch', 1]);
+    for (const dimensions of ['[1, 2147483648]', '[1, 0]', '[1, -1]', '[1, batch]', '[1, 99999999999]', '[1, 1.5]']) {
+      refused('[3, 224, 224]', dimensions, /parameters\.dimensions: expected a list of dimensions/);
+    }
+  });
+
+  test('there are 32 dimensions at most', () => {
+    const ones = (count: number): string => `[${Array.from({ length: count }, () => 1).join()}]`;
+    assert.equal(dimensionsOf(ones(32))?.length, 32);
+    refused('[3, 224, 224]', ones(33), /parameters\.dimensions: expected a list of dimensions/);
+  });
+
+  test('there are 1 to 1000 inputs and outputs', () => {
+    const listed = (key: string, count: number): string =>
+      count === 0 ? `${key}: []\n` : `${key}:\n${'  - type: general\n'.repeat(count)}`;
+    const inputs = (count: number) => changed(/inputs:[\s\S]*output:/, `${listed('inputs', count)}output:`);
+    const outputs = (count: number) => changed(/output:[\s\S]*model:/, `${listed('outputs', count)}model:`);
+    assert.equal(manifestOf('model', inputs(1000)).inputs.length, 1000);
+    assert.equal(manifestOf('model', outputs(1000)).outputs.length, 1000);
+    for (const count of [0, 1001]) {
+      assert.match(problemsOf('model', inputs(count)).join(), /inputs: expected a list of at (least 1 item|most 1000)/);
+      assert.match(
+        problemsOf('model', outputs(count)).join(),
+        /outputs: expected a list of at (least 1 item|most 1000)/,
+      );
+    }
+  });
+
+  test('an MD5 has 32 digits, a SHA-256 has 64', () => {
+    const sha256 = 'AB'.repeat(32);
+    assert.deepEqual(manifestOf('model', changed(MD5, sha256)).model.checksum, {
+      algorithm: 'sha256',
+      digest: sha256.toLowerCase(),
+    });
+    for (const digest of [MD5.slice(1), `${MD5}0`, sha256.slice(1), `${sha256}0`, MD5.replace('0', 'g')]) {
+      refused(MD5, `"${digest}"`, /graph_checksum: expected an MD5 \(32 hexadecimal digits\) or SHA-256 \(64\)/);
+    }
+  });
+
+  test('other names of element types are known in upper and lower case', () => {
+    const names = ['Float', 'double', 'HALF', 'int', 'long', 'byte', 'FLOAT64'];
+    const types = names.map((name) => manifestOf('model', changed('float32', name)).inputs[0]?.element_type);
+    assert.deepEqual(types, ['float32', 'float64', 'float16', 'int32', 'int64', 'uint8', 'float64']);
+  });
+});
+
+test('dimensions that are neither a list nor a text are a problem with an example', () => {
+  const problems = problemsOf('model', changed('[3, 224, 224]', '{ a: 1 }'));
+  assert.match(problems.join(), /dimensions: expected a list of dimensions such as \[3, 224, 224\], found a mapping/);
+});
+
+test('weights have a checksum of their own', () => {
+  const yaml = changed('graph_path: net.onnx', 'graph_path: https://example.org/net.json').replace(
+    'is_archive: false',
+    `weights_path: https://example.org/net.params\n    weights_checksum: ${'cd'.repeat(16)}`,
+  );
+  const weights = manifestOf('model', yaml).downloads?.find(({ kind }) => kind === 'weights');
+  assert.deepEqual(weights?.checksum, { algorithm: 'md5', digest: 'cd'.repeat(16) });
+});
+
+test('a problem of the YAML alone is a problem of the manifest', () => {
+  const problems = problemsOf('model', changed('license: unrestricted', 'license: !text unrestricted'));
+  assert.equal(problems.length, 1, problems.join('\n'));
+  assert.match(problems.join(), /license: expected a value without a tag, found the tag "!text"/);
 });

@@ -40,7 +40,7 @@ describe('the parameters of an older manifest are steps', () => {
   test('a mapping where a number is expected is a reason, not a failure', () => {
     for (const written of ['[{ a: 1 }]', '{ a: 1 }', '[1, [2], 3]']) {
       const { notes } = orThrow(read('model', yamlOf(`mean: ${written}`)));
-      assert.match(notes.map(formatNote).join('\n'), /mean is neither a number nor three/, written);
+      assert.match(notes.map(formatNote).join('\n'), /mean is neither one number nor three/, written);
     }
   });
 
@@ -81,7 +81,7 @@ describe('the parameters of an older manifest are steps', () => {
 
 describe('where the parameters do not say how, there are no steps, and a note says why', () => {
   const cases: readonly [string, RegExp][] = [
-    ['mean: [1, 2]', /mean is neither a number nor three/],
+    ['mean: [1, 2]', /mean is neither one number nor three/],
     ['scale: 0', /scale is 0/],
     ['color_mode: CMYK', /color_mode is not one of RGB, BGR/],
     ['layout: WHC', /layout is not one of CHW, HWC/],

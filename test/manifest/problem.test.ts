@@ -7,7 +7,7 @@ import { problemsOf, read } from './read-manifest.js';
 
 const HEAD = 'dlspec: evaluation/v1\nname: e\nversion: 1.0.0\n';
 
-/** Adds these lines to a right evaluation; their first one is line 5. */
+/** The problems of a valid evaluation after these lines are added; the first of them is line 5. */
 function evaluationProblems(lines: string): readonly string[] {
   return problemsOf('evaluation', `${HEAD}models: [zoo:a]\n${lines}`);
 }
@@ -158,7 +158,7 @@ test('the first byte that is not UTF-8 is named with its place', () => {
         column: 4,
         path: 'document',
         expected: 'UTF-8 text',
-        found: 'the byte 0xff at offset 9, which is not part of it',
+        found: 'the byte 0xff at offset 9, which is not valid UTF-8',
       },
     ],
   });

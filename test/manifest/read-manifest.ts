@@ -8,13 +8,13 @@ export function read<K extends ManifestKind>(kind: K, yaml: string): Loaded<Mani
   return document.ok ? interpretDocument(document, [kind]) : document;
 }
 
-/** The problems of a manifest, one line each; none for a right one. */
+/** The problems of a manifest, one line each; none for a valid manifest. */
 export function problemsOf(kind: ManifestKind, yaml: string): readonly string[] {
   const result = read(kind, yaml);
   return result.ok ? [] : result.problems.map(formatProblem);
 }
 
-/** A manifest that is right. */
+/** Reads a valid manifest. */
 export function manifestOf<K extends ManifestKind>(kind: K, yaml: string): ManifestOf<K> {
   return orThrow(read(kind, yaml)).manifest;
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type HardwareConstraint, type ResolvedEvaluation, unmetRequirements } from '../../src/manifest/index.js';
+import { ONE_AGENT } from '../../src/manifest/agents.js';
+import { meetsFramework, requirementsOf } from '../../src/manifest/requirements.js';
 import type { System } from '../../src/measurement/system.js';
 import { parseDocument } from '../../src/manifest/document.js';
 import { orThrow } from '../../src/manifest/problem.js';
@@ -57,4 +59,35 @@ test('a model that needs another framework is reported', () => {
   assert.deepEqual(unmetRequirements({ ...resolved(undefined), models }, SYSTEM), [
     'model a: expected mxnet 1.x, found onnxruntime 1.30.0',
   ]);
+});
+
+test("a part of a processor's name fits in upper and lower case", () => {
+  for (const processor of ['EPYC', 'amd epyc', '9r14']) {
+    assert.deepEqual(unmetRequirements(resolved({ processor }), SYSTEM), []);
+  }
+});
+
+test('a version before a release fits a range as the release does, and any version fits where that is allowed', () => {
+  const required = { name: 'ONNX Runtime', version: '^1.20' };
+  const found = (frameworkVersion: string) => ({ framework: 'onnxruntime', frameworkVersion });
+  assert.ok(meetsFramework(required, found('1.30.0-dev.5')));
+  assert.ok(!meetsFramework(required, found('2.0.0')));
+  assert.ok(meetsFramework(required, found('2.0.0'), true));
+  assert.ok(!meetsFramework(required, { framework: 'mxnet', frameworkVersion: '1.30.0' }, true));
+  assert.ok(meetsFramework('any', found('2.0.0')));
+});
+
+test('requirements are taken from an evaluation without anything else of it', () => {
+  const hardware = { cores: { min: 2 } };
+  const software = { framework: { name: 'onnxruntime', version: '^1.20' } };
+  const evaluation = { ...resolved(hardware, software.framework), agents: ONE_AGENT };
+  const manifest = manifestOf(
+    'model',
+    'name: a\nversion: 1.0\nframework: any\ninputs: [{type: image}]\nmodel: {graph_path: a.onnx}',
+  );
+  const models = [{ name: 'a', manifest }, { name: 'b', manifest: undefined }];
+  const required = { hardware, software, models: [{ name: 'a', manifest: { framework: 'any' } }, models[1]], agents: ONE_AGENT };
+  assert.deepEqual(requirementsOf({ ...evaluation, models }), required);
+  assert.deepEqual(requirementsOf({ ...evaluation, models, allowVersion: false }), required);
+  assert.deepEqual(requirementsOf({ ...evaluation, models, allowVersion: true }), { ...required, allowVersion: true });
 });

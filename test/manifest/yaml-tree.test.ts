@@ -86,3 +86,23 @@ test('all faults are found in one go', () => {
 test('an empty file is refused', () => {
   assert.deepEqual(faultsOf('# nothing but this\n'), ['0: a mapping, an empty file']);
 });
+
+test('a value at the start of a document, and one with a tag there, are where they stand', () => {
+  assert.equal(startOf('text', []), 0);
+  assert.deepEqual(faultsOf('!t a'), ['0: a value without a tag, the tag "!t"']);
+});
+
+test('a fault inside of a mapping has the path of its key', () => {
+  const [fault] = parseYaml('a:\n  b: *x\n').faults;
+  assert.deepEqual(fault?.path, ['a', 'b']);
+});
+
+test('a syntax error is where it is, and too many values are where the first one too many is', () => {
+  const [syntax] = parseYaml('a: 1\nb: [\n').faults;
+  assert.match(syntax?.found ?? '', /^a syntax error: /);
+  assert.ok((syntax?.offset ?? 0) > 0);
+  const [many] = parseYaml(`[${'a,'.repeat(20_000)}]`).faults;
+  assert.equal(many?.expected, 'at most 10000 values');
+  // The list itself is a value as well, and the document an event.
+  assert.ok((many?.offset ?? 0) > 19_990 && (many?.offset ?? 0) < 20_010, String(many?.offset));
+});

@@ -19,13 +19,13 @@ const deadline = { timeout: 300_000 };
 const wanted = (): boolean => true;
 
 describe('a submission that makes a lot of work', deadline, () => {
-  it('is refused as a whole, however small each of its models is', async () => {
+  it('is refused as a whole, even if each of its models is small', async () => {
     await loadSubmission(copies(doubling(8), 40));
     const loading = loadSubmission(copies(doubling(16), 40));
     await assert.rejects(loading, refusal('usage', /call each other so often/));
   });
 
-  it('is not looked into before its plugin and an agent are there', async (t) => {
+  it('is not read before its plugin and a fitting agent are available', async (t) => {
     const agents = directoryWith(AGENT.address);
     const { platform, attach } = await openPlatform({ store: await openMemoryStore(), agents });
     t.after(() => platform.close());
@@ -38,7 +38,7 @@ describe('a submission that makes a lot of work', deadline, () => {
     await assert.rejects(platform.submit(ID, damaged()), refusal('model', /m0\.onnx/));
   });
 
-  it('ends at the limits of the thread that reads it, and the next one is read', async () => {
+  it('is refused at the limits of the thread that reads it, and the next one is read', async () => {
     const slow = new SubmissionLoader({ timeMs: 1 });
     await assert.rejects(slow.load(submitted(), wanted), refusal('model', /takes more than 0\.001 s/));
     const small = new SubmissionLoader({ memoryMib: 128 });
@@ -47,7 +47,7 @@ describe('a submission that makes a lot of work', deadline, () => {
     assert.ok(((await small.load(submitted(), wanted))?.length ?? 0) > 0);
   });
 
-  it('is not read where its client leaves while it waits, and the same one may be submitted again', async (t) => {
+  it('is not read if its client leaves while it waits, and may be submitted again', async (t) => {
     const store = await openMemoryStore();
     const { platform, attach } = await openPlatform({ store, loadLimits: { atOnce: 1 } });
     t.after(() => platform.close());
@@ -56,7 +56,7 @@ describe('a submission that makes a lot of work', deadline, () => {
     const leaving = new AbortController();
     const { signal } = leaving;
     const before = platform.submit('evaluation-0', encodeSubmission(copies(doubling(16), 300)));
-    // One waits for the thread, the other one for it.
+    // The first waits for the thread, the second for the first.
     const left = [1, 2].map(() => platform.submit(ID, submitted(), { signal }));
     const again = platform.submit(ID, submitted());
     leaving.abort();
@@ -67,7 +67,7 @@ describe('a submission that makes a lot of work', deadline, () => {
     assert.equal((await again).id, ID);
   });
 
-  it('is read once, however long it waits for an agent', async (t) => {
+  it('is read only once while it waits for an agent', async (t) => {
     const store = await openMemoryStore();
     await leaveAtWork(store, ID);
 
@@ -98,7 +98,7 @@ describe('a submission that makes a lot of work', deadline, () => {
   });
 });
 
-/** What of a class is given on as an object of functions. */
+/** The methods of an instance as an object of functions. */
 function methodsOf<T extends object>(instance: T): T {
   const names = Object.getOwnPropertyNames(Object.getPrototypeOf(instance)) as (keyof T)[];
   const methods = names.flatMap((name) => {

@@ -37,7 +37,7 @@ export function nested(levels: number, nodes: number): Uint8Array {
 
 const EMPTY = { node: [node('Relu', ['x'], ['z'])], output: [value('z')] };
 
-/** A file that claims to be a model and is a graph of as many empty nodes as fit. */
+/** A model file whose graph consists of empty nodes, `bytes` bytes in total. */
 export function emptyNodes(bytes: number): Uint8Array {
   const nodes = Buffer.alloc(bytes, Uint8Array.of(0x0a, 0x00));
   const length: number[] = [];
@@ -47,7 +47,9 @@ export function emptyNodes(bytes: number): Uint8Array {
   return Buffer.concat([Uint8Array.of(0x08, 0x08, 0x3a), Buffer.from(length), nodes]);
 }
 
-/** An evaluation of as many models, all of them this one, and one without its content, so that no plugin gets it. */
+/**
+ * An evaluation of `count` models with this content, and of one without content, so that no plugin gets the evaluation.
+ */
 export function refused(
   content: Uint8Array,
   count: number,
@@ -57,7 +59,7 @@ export function refused(
   return { ...rest, files: new Map<string, Uint8Array | undefined>(files).set(`m${count}.onnx`, undefined) };
 }
 
-/** An evaluation of as many models, all of them this one. */
+/** An evaluation of `count` models with this content. */
 export function copies(
   content: Uint8Array,
   count: number,

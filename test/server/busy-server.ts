@@ -20,13 +20,13 @@ import type { Waiting } from './health-watch-process.js';
 const SERVER = fileURLToPath(new URL('measured-server-process.js', import.meta.url));
 const HEALTH_WATCH = fileURLToPath(new URL('health-watch-process.js', import.meta.url));
 
-/** For a server that works for many at once. */
+/** For a server that works for many clients at once. */
 const deadlineMs = 300_000;
 
 const { registerAgent, renewAgent } = AgentRegistryServiceService;
 const { listPlugins } = EvaluationServiceService;
 
-/** Between two renewals of an agent, whose lease is longer. */
+/** The time between two renewals of an agent. Its lease is longer. */
 const RENEWAL_MS = 2000;
 
 /** A server in a process of its own, as one of its clients sees it. */
@@ -34,7 +34,7 @@ export interface BusyServer {
   readonly address: string;
   readonly client: RpcClient;
   readonly evaluations: EvaluationClient;
-  /** The client's own name in ids of evaluations, and of its plugin. */
+  /** The name of the client's plugin, which also begins the ids of its evaluations. */
   readonly name: string;
   readonly idOf: (index: number) => string;
   /** An evaluation of one small model by the client's plugin. */
@@ -44,11 +44,11 @@ export interface BusyServer {
 }
 
 export interface MeasuredServer {
-  /** Another client of it. */
+  /** Another client of the server. */
   readonly clientOf: (name: string) => BusyServer;
-  /** The longest that its event loop was ever busy with one thing since the last call, in processor time. */
+  /** The longest time that its event loop was busy with one thing since the last call, in processor time. */
   readonly longestTurnMs: () => Promise<number>;
-  /** Another process asks for its health over and over. @returns how long it had to wait until now */
+  /** Another process requests its health repeatedly. @returns a function that gives the waits so far */
   readonly watchHealth: () => Promise<() => Promise<Waiting>>;
 }
 

@@ -6,7 +6,7 @@ function ownOf<T extends object>(target: T, name: string | symbol): unknown {
   return typeof value === 'function' ? (value.bind(target) as unknown) : value;
 }
 
-/** The result of a change of a killed process: none. */
+/** The result of a change in a killed process: a promise that is never settled. */
 export function never(): Promise<never> {
   return new Promise(() => {});
 }
@@ -14,7 +14,7 @@ export function never(): Promise<never> {
 /**
  * A store whose changes go through a function.
  *
- * @param change makes a change by calling `work`, or not; `document` is what is put
+ * @param change makes a change by calling `work`, or leaves it out; `document` is the document that is put
  */
 export function withChanges(
   store: ResultStore,

@@ -5,25 +5,25 @@ import { needsLinux } from '../agent/support/processes.js';
 import { BUSY_BOMBS } from './busy-bombs.js';
 import { measuredServer, type MeasuredServer } from './busy-server.js';
 
-/** What docs/security.md promises: no request keeps another client waiting for longer. */
+/** The promise of docs/security.md: no request makes another client wait longer than this. */
 const LONGEST_MS = 100;
 
 /**
- * Processor time that a test allows. Where another machine uses the same core, the same work takes up to 1.7 times as much
- * processor time (docs/measuring.md), which no test can see.
+ * Processor time that a test allows. If another machine uses the same core, the same work takes up to 1.7 times as much
+ * processor time (docs/measuring.md), which no test can detect.
  */
 const ALLOWED_MS = 1.7 * LONGEST_MS;
 
 /**
- * How often the same is tried before a test fails. What keeps a server busy does so each time. A pause of the whole
- * machine counts as processor time too, and does not come each time.
+ * The number of tries before a test fails. A request that keeps a server busy does so in each try. A pause of the whole
+ * machine counts as processor time too, but does not occur in each try.
  */
 const TRIES = 3;
 
 /** Time that all bombs have together. */
-const AT_ONCE_MS = 10_000;
+const AT_ONCE_MS = 6_000;
 
-/** What the bombs did to a server, in processor time. */
+/** The effect of bombs on a server, in processor time. */
 interface Effect {
   readonly turnMs: number;
   readonly waitsMs: readonly number[];
@@ -60,13 +60,13 @@ describe('the event loop of a server', { timeout: 900_000, skip: needsLinux }, (
     });
   }
 
-  it('answers health checks while all of these go off at once', async (t) => {
+  it('answers health checks while all of these run at once', async (t) => {
     await assertNeverBusy(t, async () => {
       const server = await measuredServer(t);
       const bombs = Object.values(BUSY_BOMBS).map((bomb, i) => bomb(server.clientOf(`bomber-${i}`), t));
       const prepared = await Promise.all(bombs);
       return effectOf(server, async () => {
-        // The tests above hold what becomes of each; on a slow machine, so many at once are not done for minutes.
+        // The tests above check the outcome of each bomb. On a slow machine, all bombs at once take minutes.
         const settled = Promise.allSettled(prepared.map((goOff) => goOff()));
         await Promise.race([settled, setTimeout(AT_ONCE_MS)]);
       });

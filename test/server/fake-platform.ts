@@ -26,7 +26,7 @@ export const AGENT = {
   models: [],
 };
 
-/** Agents that stay without renewing. */
+/** A directory of agents that stay without renewing. */
 export function directoryWith(...addresses: readonly string[]): LeasedDirectory {
   const directory = createDirectory({ leaseMs: Infinity });
   for (const address of addresses) directory.register({ ...AGENT, address });
@@ -56,7 +56,7 @@ export function submission(changes: Readonly<Record<string, unknown>> = {}): Sub
   return { manifestPath: 'tiny.yml', files, graphs: new Map() };
 }
 
-/** The same as it travels. */
+/** The same submission, encoded for sending. */
 export function submitted(changes: Readonly<Record<string, unknown>> = {}): Uint8Array {
   return encodeSubmission(submission(changes));
 }
@@ -64,7 +64,7 @@ export function submitted(changes: Readonly<Record<string, unknown>> = {}): Uint
 /** A platform with plugins in this process. */
 export interface FakePlatform {
   readonly platform: Platform;
-  /** Attaches a plugin. @returns what detaches it, as if its process had been killed */
+  /** Attaches a plugin. @returns a function that detaches it, as if its process had been killed */
   readonly attach: (evaluation: Evaluation) => () => void;
 }
 
@@ -85,7 +85,7 @@ export async function openPlatform(
   };
 }
 
-/** Has an evaluation begin, and closes the platform in the middle of it, as a server that ends does. */
+/** Starts an evaluation and closes the platform in the middle of it, like a server that ends. */
 export async function leaveAtWork(store: ResultStore, id: string, submitting = submitted()): Promise<void> {
   const { platform, attach } = await openPlatform({ store });
   attach(patient);

@@ -20,14 +20,14 @@ interface Counted {
   readonly tried: () => number;
 }
 
-/** A store that has so many changes made before it does something else with each. */
+/** A store that makes the first `changes` changes, and calls `then` instead of each later one. */
 function after(changes: number, store: ResultStore, then: () => Promise<unknown>): Counted {
   let tried = 0;
   const counting = withChanges(store, (work) => (++tried <= changes ? work() : then()));
   return { store: counting, tried: () => tried };
 }
 
-/** The ids that parts of submissions are there of, and those of submissions that are being stored. */
+/** The ids and numbers of all stored parts of submissions, and the ids of submissions that are being stored. */
 async function halves(store: ResultStore): Promise<readonly string[]> {
   const { parts, arrivals } = evaluationCollections(store);
   const ids: string[] = [];
@@ -39,9 +39,9 @@ async function halves(store: ResultStore): Promise<readonly string[]> {
 const full = (): Promise<never> => Promise.reject(new PlatformError('storage', 'the disk is full'));
 
 describe('a submission that is not stored completely', deadline, () => {
-  // Its arrival, the parts of an earlier attempt, one part or two, its record.
+  // The changes: its arrival, the parts of an earlier attempt, one part or two, its record.
   for (const changes of [1, 2, 3, 4]) {
-    it(`leaves nothing behind where the server is killed after ${changes} changes, and can be made again`, async (t) => {
+    it(`leaves nothing behind if the server is killed after ${changes} changes, and can be submitted again`, async (t) => {
       const store = await openMemoryStore();
       const killed = after(changes, store, never);
       const before = await openPlatform({ store: killed.store });
@@ -64,7 +64,7 @@ describe('a submission that is not stored completely', deadline, () => {
     });
   }
 
-  it('leaves nothing behind where the store fails, and another one may have its id', async (t) => {
+  it('leaves nothing behind if the store fails, and another submission may have its id', async (t) => {
     const store = await openMemoryStore();
     let failing = true;
     const flaky = withChanges(store, (work, document) => {
@@ -82,7 +82,7 @@ describe('a submission that is not stored completely', deadline, () => {
     assert.equal((await eventsOf(platform, ID)).at(-1)?.kind, 'done');
   });
 
-  it('has no part of a larger one before it under the same id', async (t) => {
+  it('has no part of an earlier, larger submission under the same id', async (t) => {
     const store = await openMemoryStore();
     const { platform, attach } = await openPlatform({ store });
     t.after(() => platform.close());
@@ -94,7 +94,7 @@ describe('a submission that is not stored completely', deadline, () => {
     assert.equal((await eventsOf(platform, ID)).at(-1)?.kind, 'done');
   });
 
-  it('is run after all where the store fails as soon as it has the record', async (t) => {
+  it('is run nevertheless if the store fails as soon as it has the record', async (t) => {
     const store = await openMemoryStore();
     let failing = false;
     const collectionOf = store.collection.bind(store);

@@ -1,5 +1,5 @@
-// Started by tests: asks a server for its health over and over, in a process that does nothing else, and tells how long
-// it ever waited.
+// Started by tests: requests the health of a server repeatedly, in a process that does nothing else, and reports how
+// long each request waited.
 import { service } from 'grpc-health-check';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';

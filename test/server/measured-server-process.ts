@@ -1,5 +1,5 @@
-// Started by tests: a whole server in a process of its own, with an embedded store, that tells how long its event loop
-// was ever busy with one thing.
+// Started by tests: a whole server in a process of its own, with an embedded store, that reports the longest time that
+// its event loop was busy with one thing.
 import { readFileSync } from 'node:fs';
 import { startServer } from '../../src/server/server.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type LeavePlace, Places } from '../../src/server/places.js';
 import { refusal } from '../rpc/support/refusal.js';
 
-/** Takes places for clients, and says who has one, in the order in which they got it. */
+/** Takes places for clients, and records the clients in the order in which they got a place. */
 async function taking(places: Places, clients: readonly string[]) {
   const entered: string[] = [];
   const leaves: LeavePlace[] = [];
@@ -28,13 +28,13 @@ describe('places', () => {
     assert.deepEqual(entered, ['a', 'b', 'c']);
   });
 
-  it('go to the client that has the fewest, of several to the one that came first', async () => {
+  it('go to the client that has the fewest places, and among several to the one that came first', async () => {
     const { entered, leaveNext } = await taking(new Places(2), ['a', 'a', 'a', 'a', 'b', 'b', 'c']);
     for (let i = 0; i < 5; i++) await leaveNext();
     assert.deepEqual(entered, ['a', 'a', 'b', 'a', 'b', 'a', 'c']);
   });
 
-  it('are not taken by those who have left', async () => {
+  it('are not taken by clients that have left', async () => {
     const places = new Places(1);
     const leave = await places.take();
     const leaving = new AbortController();

@@ -62,7 +62,7 @@ describe('an evaluation', deadline, () => {
     assert.deepEqual(last, { kind: 'done', partial: false, resultJson });
   });
 
-  it('is the same when it is submitted again, and another one needs another id', async (t) => {
+  it('is the same if it is submitted again, and another evaluation needs another id', async (t) => {
     const { platform, attach } = await fresh(t);
     let runs = 0;
     attach(
@@ -88,7 +88,7 @@ describe('an evaluation', deadline, () => {
     assert.deepEqual(later, [2]);
   });
 
-  it('shows a follower who comes in the middle the progress of measuring', async (t) => {
+  it('shows the progress of measuring to a follower who comes in the middle', async (t) => {
     const { platform, attach } = await fresh(t);
     attach(
       scripted(async function* (_request, context) {
@@ -127,7 +127,7 @@ describe('an evaluation', deadline, () => {
     assert.deepEqual((await eventsOf(platform, ID)).at(-1), { kind: 'cancelled' });
   });
 
-  it('that waits for its plugin says so at once, and its place whenever that changes', async (t) => {
+  it('that waits for its plugin reports this at once, and its place in the queue whenever the place changes', async (t) => {
     const { platform, attach } = await fresh(t);
     const ends: (() => void)[] = [];
     attach(
@@ -172,7 +172,7 @@ describe('a submission is refused', deadline, () => {
     const { platform, attach } = await fresh(t);
     attach(obedient);
     const error: unknown = await platform.submit(ID, submitted(changes)).catch((thrown: unknown) => thrown);
-    assert.ok(error instanceof PlatformError, 'it was taken');
+    assert.ok(error instanceof PlatformError, 'it was accepted');
     assert.deepEqual(await platform.list(), []);
     return error;
   };
@@ -185,7 +185,7 @@ describe('a submission is refused', deadline, () => {
     assert.match(message, /threads: expected a whole number from 1 to 1024, found the number 0/);
   });
 
-  it('where it names files of the server', async (t) => {
+  it('if it names files of the server', async (t) => {
     const { message } = await refused(t, {
       models: [import.meta.filename.replace(/\.js$/, '.onnx')],
       hardware: '/etc/x.yml',
@@ -193,19 +193,19 @@ describe('a submission is refused', deadline, () => {
     assert.match(message, /hardware: expected a hardware manifest, found no such file in the submission/);
   });
 
-  it('where its plugin is not attached', async (t) => {
+  it('if its plugin is not attached', async (t) => {
     const { code, message } = await refused(t, { plugin: 'other' });
     assert.equal(code, 'unavailable');
     assert.match(message, /the plugin other is not attached to this server, attached are fake; start it with/);
   });
 
-  it('where its plugin is written wrong, with the name of the one that is meant', async (t) => {
+  it('if its plugin is misspelt, with the correct name', async (t) => {
     const { code, message } = await refused(t, { plugin: 'fkae' });
     assert.equal(code, 'unavailable');
     assert.match(message, /the plugin fkae is not attached to this server, attached are fake; did you mean fake\?$/);
   });
 
-  it('where no agent fits, with what each one lacks', async (t) => {
+  it('if no agent fits, with the reason for each agent', async (t) => {
     const { code, message } = await refused(t, { hardware: { cores: { min: 64 } } });
     assert.equal(code, 'unsupported');
     assert.match(message, /127\.0\.0\.1:7070: hardware: expected at least 64 cores, found 4/);
@@ -213,7 +213,7 @@ describe('a submission is refused', deadline, () => {
 });
 
 describe('a plugin that', deadline, () => {
-  /** How an evaluation ends that it runs, while another plugin of the same server does its work. */
+  /** The last event of an evaluation that the plugin runs, while another plugin of the same server does its work. */
   async function endWith(
     t: TestContext,
     run: Parameters<typeof scripted>[0],
@@ -244,7 +244,7 @@ describe('a plugin that', deadline, () => {
     assert.match(last.message, /the plugin bad has sent no event/);
   });
 
-  it('floods events fails its own evaluation', async (t) => {
+  it('sends too many events fails its own evaluation', async (t) => {
     const last = await endWith(t, async function* () {
       for (;;) yield await Promise.resolve({ kind: 'note', level: 'info', message: 'again' } as const);
     });
@@ -267,7 +267,7 @@ describe('a plugin that', deadline, () => {
     assert.match(last.message, /the plugin bad sent an invalid event: coverage/);
   });
 
-  it('does not stop when it is cancelled is left behind', async (t) => {
+  it('does not stop when its evaluation is cancelled is left behind', async (t) => {
     const { platform, attach } = await fresh(t, { stopMs: 50 });
     attach(
       scripted(async function* () {
@@ -326,7 +326,7 @@ describe('a plugin that', deadline, () => {
 });
 
 describe('plugins', deadline, () => {
-  it('are limited in number, those among them that have not registered yet', async (t) => {
+  it('are limited in number, including those that have not registered yet', async (t) => {
     const { platform, attach } = await fresh(t);
     const links = Array.from({ length: 256 }, () => memoryLink());
     const attached = links.map((link) => platform.attach(link.platform));

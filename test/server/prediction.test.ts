@@ -19,7 +19,7 @@ import { offer } from '../directory/support/offer.js';
 const NOBODY = '127.0.0.1:1';
 
 interface KnownAgent {
-  /** Absent: one that is started here. */
+  /** Absent for an agent that is started here. */
   readonly address?: string;
   readonly models: readonly string[];
   readonly frameworkVersion?: string;
@@ -54,7 +54,7 @@ async function serverWith(t: TestContext, agents: readonly KnownAgent[]) {
 }
 
 describe('predicting through a server', { timeout: 120_000 }, () => {
-  test('gives what the agent gives that has the model', async (t) => {
+  test('gives the results of the agent that has the model', async (t) => {
     const { server, client, addresses } = await serverWith(t, [
       { address: NOBODY, models: ['another'] },
       { models: ['classifier'] },
@@ -89,13 +89,13 @@ describe('predicting through a server', { timeout: 120_000 }, () => {
     await assert.rejects(client.images(id, pictures), hasStatus(status.NOT_FOUND, /through this server; open one/));
   });
 
-  test('goes to another agent where one does not answer', async (t) => {
+  test('uses another agent if one does not answer', async (t) => {
     const { client } = await serverWith(t, [{ address: NOBODY, models: ['relu'] }, { models: ['relu'] }]);
     const id = await client.open('relu');
     assert.equal((await client.dataset(id, 'synthetic', '1')).responses.length, 1);
   });
 
-  test('keeps to the agent that is asked for', async (t) => {
+  test('uses only the requested agent', async (t) => {
     const { open } = await serverWith(t, [{ address: NOBODY, models: ['relu'] }, { models: ['relu'] }]);
     const options = { agent: NOBODY };
     await assert.rejects(
@@ -104,7 +104,7 @@ describe('predicting through a server', { timeout: 120_000 }, () => {
     );
   });
 
-  test('says of each agent why it is not the one', async (t) => {
+  test('gives for each agent the reason why it does not fit', async (t) => {
     const { open } = await serverWith(t, [
       { address: NOBODY, models: ['relu'], frameworkVersion: '1.10.0' },
       { address: '127.0.0.1:2', models: ['other'] },
@@ -119,14 +119,14 @@ describe('predicting through a server', { timeout: 120_000 }, () => {
     );
   });
 
-  test('refuses what is wrong in itself before it asks an agent', async (t) => {
+  test('refuses an invalid request before it asks an agent', async (t) => {
     const { open } = await serverWith(t, [{ address: NOBODY, models: ['relu'] }]);
     await assert.rejects(open({}), hasStatus(status.INVALID_ARGUMENT, /model_name is empty/));
     const wrong = { modelName: 'relu', modelVersion: 'newest of all' };
     await assert.rejects(open(wrong), hasStatus(status.INVALID_ARGUMENT, /model_version: "newest of all" is not/));
   });
 
-  test('knows no model that the agent does not have any more', async (t) => {
+  test('forgets a model that the agent does not have any more', async (t) => {
     const { client, addresses } = await serverWith(t, [{ models: ['relu'] }]);
     const direct = predictClient(addresses[0] ?? '');
     t.after(() => direct.close());

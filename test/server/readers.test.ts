@@ -46,7 +46,7 @@ describe('a server in a process of its own', deadline, () => {
     return forked(t, script, { evaluation: ID, ...options });
   };
 
-  it('has 300 readers of a result of 11.5 MB who never read, and still gives it to one who does', async (t) => {
+  it('allows 300 readers of a result of 11.5 MB that never read, and still gives it to one that reads', async (t) => {
     const { address, peakBytes } = await start(t, { resultCharacters: 11_500_000, limits: {} });
     const before = await peakBytes();
     const request = { evaluationId: ID, afterSequence: 0n, resultInParts: false };
@@ -62,7 +62,7 @@ describe('a server in a process of its own', deadline, () => {
     const last = await lastEvent(client.follow(ID, 0));
 
     assert.ok(last?.kind === 'done' && last.resultJson?.length === 11_500_002);
-    // Eight readers at a time have it whole, encoded and framed; others a part of 128 KiB, or wait.
+    // Eight readers at a time have the whole result, encoded and framed; the others have a part of 128 KiB, or wait.
     const taken = (await peakBytes()) - before;
     assert.ok(taken < 400 * MIB, `${taken / MIB} MiB`);
   });
@@ -88,7 +88,7 @@ describe('a server in a process of its own', deadline, () => {
   });
 });
 
-/** What the call for an evaluation gives those who do not ask for parts. */
+/** The result that GetEvaluation returns to clients that do not ask for parts; undefined if it is withheld. */
 async function wholeResult(t: TestContext, address: string, token: string | undefined): Promise<string | undefined> {
   const client = createRpcClient(address, 'server', { security: { token } });
   t.after(() => client.close());
@@ -112,7 +112,7 @@ async function untilTaken<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 describe('a reader', deadline, () => {
-  it('who does not show the token sees everything but the result', async (t) => {
+  it('without the token sees everything except the result', async (t) => {
     const token = 'a-token-that-nobody-guesses';
     const { client, attach, connect, address } = await serving(t, { token });
     await attach(obedient);
@@ -149,7 +149,7 @@ describe('a reader', deadline, () => {
   });
 });
 
-/** A store that counts how often its events are read. */
+/** A store that counts how often its collections are searched. */
 function counting(store: ResultStore): { readonly store: ResultStore; readonly finds: () => number } {
   let finds = 0;
   const counted: ResultStore = Object.create(store, {
@@ -180,7 +180,7 @@ async function recordsIn(store: ResultStore, count: number): Promise<void> {
   }
 }
 
-it('gets a result whose parts end between characters that take two code units', deadline, async (t) => {
+it('a reader gets a result whose parts end between characters that take two code units', deadline, async (t) => {
   const { client, attach } = await serving(t);
   const result = '\u{1f41f}'.repeat(200_000);
   await attach(
@@ -193,8 +193,8 @@ it('gets a result whose parts end between characters that take two code units', 
   assert.ok(last?.kind === 'done' && last.resultJson === JSON.stringify(result));
 });
 
-describe('those who read at the same time', deadline, () => {
-  it('have an evaluation that has ended read from the store once', async (t) => {
+describe('several readers at the same time', deadline, () => {
+  it('cause only one read of an ended evaluation from the store', async (t) => {
     const { store, finds } = counting(await openMemoryStore());
     const { platform, attach } = await openPlatform({ store });
     t.after(() => platform.close());
@@ -210,7 +210,7 @@ describe('those who read at the same time', deadline, () => {
     assert.equal(finds() - before, 1);
   });
 
-  it('have the list of evaluations made once, of the newest only', async (t) => {
+  it('cause only one listing of the evaluations, with the newest only', async (t) => {
     const { store, finds } = counting(await openMemoryStore());
     await recordsIn(store, 3100);
     const { platform } = await openPlatform({ store });

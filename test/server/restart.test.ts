@@ -12,7 +12,7 @@ import { obedient, patient, scripted, untilStopped } from './scripted-evaluation
 const deadline = { timeout: 120_000 };
 const ID = 'evaluation-1';
 
-/** A store whose server is killed after so many changes that come after the last event. */
+/** A store whose server is killed this many changes after the last event. */
 function killedAfter(changes: number, store: ResultStore): ResultStore {
   let left = Infinity;
   return withChanges(store, async (work, document) => {
@@ -26,7 +26,7 @@ function killedAfter(changes: number, store: ResultStore): ResultStore {
 }
 
 describe('a server that is started again', deadline, () => {
-  it('goes on with what has not ended', async (t) => {
+  it('continues evaluations that have not ended', async (t) => {
     const store = await openMemoryStore();
     const before = await openPlatform({ store });
     before.attach(
@@ -54,14 +54,14 @@ describe('a server that is started again', deadline, () => {
   });
 
   for (const changes of [0, 1]) {
-    it(`ends what had its last event when the server was killed, ${changes} changes later, and keeps no submission`, async (t) => {
+    it(`ends an evaluation whose server was killed ${changes} changes after the last event, and keeps no submission`, async (t) => {
       const store = await openMemoryStore();
       const before = await openPlatform({ store: killedAfter(changes, store) });
       t.after(() => before.platform.close());
       before.attach(obedient);
       await before.platform.submit(ID, submitted());
       await eventsOf(before.platform, ID);
-      // A client that has read the end sees that it has ended, however slow the store is.
+      // A client that has read the end sees that it has ended, even if the store is slow.
       assert.equal((await before.platform.get(ID)).record.state, 'done');
       assert.equal((await before.platform.list())[0]?.state, 'done');
       before.platform.close();
@@ -90,7 +90,7 @@ describe('a server that is started again', deadline, () => {
     assert.equal((await eventsOf(after.platform, ID)).at(-1)?.kind, 'done');
   });
 
-  it('waits for one of many agents that do not fit, however much there is to say of them', async (t) => {
+  it('waits for one of many agents that do not fit, even if the list of reasons is long', async (t) => {
     const agents = directoryWith(...Array.from({ length: 800 }, (_, port) => `10.0.0.1:${port + 1}`));
     const store = await openMemoryStore();
     await leaveAtWork(store, ID, submitted({ hardware: { cores: { min: 4 } } }));
@@ -104,7 +104,7 @@ describe('a server that is started again', deadline, () => {
     assert.equal((await eventsOf(after.platform, ID)).at(-1)?.kind, 'done');
   });
 
-  it('gives up on agents that do not', async (t) => {
+  it('gives up if no agent comes back', async (t) => {
     const agents = directoryWith(AGENT.address);
     const limits = { retryMs: 10, waitForAgentMs: 50 };
     const { platform, attach } = await openPlatform({ store: await openMemoryStore(), agents, limits });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 type Run = (request: EvaluationRequest, context: EvaluationContext) => AsyncIterable<EvaluationEvent>;
 
-/** A plugin that does what the test says. */
+/** A plugin whose evaluation is the given function. */
 export function scripted(run: Run, settings: z.ZodType = z.strictObject({})): Evaluation {
   return { name: 'fake', version: '1.2.3', settings, run };
 }

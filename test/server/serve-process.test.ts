@@ -93,7 +93,7 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     assert.deepEqual(findingsIn(await printed(place, 'local.json')), findingsIn(await printed(place, 'here.json')));
   });
 
-  it('goes on without a model that cannot be read, as `dlbricks run` does', async () => {
+  it('continues without a model that cannot be read, as `dlbricks run` does', async () => {
     const { place, address } = platform();
     await place.write('damaged.onnx', Uint8Array.of(0x08, 0x08, 0x3a, 0x7f));
     const manifest = await evaluation(place, { models: ['damaged.onnx', 'net.onnx'] });
@@ -114,7 +114,7 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     );
   });
 
-  it('can be left, listed, looked at and followed', async () => {
+  it('can be detached, listed, shown and followed', async () => {
     const { place, address } = platform();
     const manifest = await evaluation(place);
     const server = ['--server', address];
@@ -143,7 +143,7 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     assert.ok((shown.result.models[0]?.estimate_ms ?? 0) > 0);
   });
 
-  it('goes on after its server was killed and started again, and measures nothing twice', async (t) => {
+  it('continues after its server was killed and started again, and measures nothing twice', async (t) => {
     const place = await workplaceHere(t);
     const protocol = { warmup_runs: 1, runs: 500, min_runs: 500 };
     const manifest = await evaluation(place, { protocol }, MANY_OPERATORS);
@@ -162,7 +162,7 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     assert.equal(reportIn(await printed(place, 'report.json')).models.length, 1);
   });
 
-  it('is left to the server by Ctrl-C, and ended by cancelling it', async () => {
+  it('continues on the server after Ctrl-C, and ends when it is cancelled', async () => {
     const { place, address } = platform();
     const protocol = { warmup_runs: 1, runs: 5000, min_runs: 5000 };
     const server = ['--server', address];
@@ -221,7 +221,7 @@ describe('mlmodelscope serve', { ...deadline, skip: needsLinux }, () => {
     await until(() => children.every((pid) => !exists(pid)));
   });
 
-  it('ends with its plugins when it is asked to', async (t) => {
+  it('ends with its plugins on SIGTERM', async (t) => {
     const place = await workplaceHere(t);
     const server = place.start(['serve', '--listen', '127.0.0.1:0']);
     await addressOf(server);
@@ -233,7 +233,7 @@ describe('mlmodelscope serve', { ...deadline, skip: needsLinux }, () => {
     assert.ok(children.every((pid) => !exists(pid)));
   });
 
-  it('says what is missing where no plugin can run an evaluation', async (t) => {
+  it('says what is missing if no plugin can run an evaluation', async (t) => {
     const place = await workplaceHere(t);
     const server = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins']);
     const address = await addressOf(server);

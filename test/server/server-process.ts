@@ -1,4 +1,4 @@
-// Started by tests: a server in a process of its own, whose memory can be looked at, with an evaluation that has ended.
+// Started by tests: a server in a process of its own with an evaluation that has ended. It reports its peak memory.
 import { PlatformError } from '../../src/base/errors.js';
 import type { ServerLimits } from '../../src/rpc/limits.js';
 import { createRpcServer } from '../../src/rpc/server.js';

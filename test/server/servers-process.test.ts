@@ -63,7 +63,7 @@ async function told({ client }: ServerHere): Promise<readonly LoggedEvent[]> {
   return events;
 }
 
-/** The story of an evaluation that was done once, in so many runs, with nothing left out. */
+/** Asserts that the events are those of an evaluation that was done once, in this many runs, with none left out. */
 function assertDoneOnce(story: readonly LoggedEvent[], runs: number): void {
   assert.deepEqual(
     story.map(({ sequence }) => sequence),
@@ -95,7 +95,7 @@ describe('two servers of one database', { ...suite, ...needsFerretDb }, () => {
     assert.equal((await second.client.get(ID)).evaluation.state, 'done');
   });
 
-  it('finish an evaluation whose server is suspended, which tells the same when it goes on', async (t) => {
+  it('finish an evaluation whose server is suspended, and this server reports the same when it continues', async (t) => {
     const { first, second } = await atWork(t);
     first.server.process.kill('SIGSTOP');
     const story = await told(second);
@@ -104,7 +104,7 @@ describe('two servers of one database', { ...suite, ...needsFerretDb }, () => {
     assert.deepEqual(await told(first), story);
   });
 
-  it('run evaluations beside each other', async (t) => {
+  it('run evaluations at the same time', async (t) => {
     const { first, second } = await atWork(t);
     await second.client.submit('evaluation-2', submission());
     const stories: Promise<unknown>[] = [];

@@ -18,7 +18,11 @@ import { serving } from './serving.js';
 const deadline = { timeout: 60_000 };
 const ID = 'evaluation-1';
 
-/** What is written to a stream of a plugin that this project did not write, and how the server ends it. */
+/**
+ * Writes messages as a plugin that this project did not write.
+ *
+ * @returns the error with which the server ends the stream
+ */
 async function answerTo(
   t: TestContext,
   address: string,
@@ -44,7 +48,7 @@ const registration = (changes = {}): AttachRequest => {
 };
 
 describe('the evaluation service', deadline, () => {
-  it('takes, shows, lists and returns an evaluation of a plugin in another process', async (t) => {
+  it('accepts, shows, lists and returns an evaluation of a plugin in another process', async (t) => {
     const { client, attach } = await serving(t);
     await attach(obedient);
     assert.equal((await client.submit(ID, submission())).state, 'queued');
@@ -61,7 +65,7 @@ describe('the evaluation service', deadline, () => {
     assert.equal((JSON.parse(plugin?.manifestSchemaJson ?? '') as { type: string }).type, 'object');
   });
 
-  it('goes on without a model that cannot be read, tells why, and gives its plugin the reason', async (t) => {
+  it('continues without a model that cannot be read, reports the reason, and gives it to the plugin', async (t) => {
     const { client, attach } = await serving(t);
     await attach(
       scripted(async function* ({ evaluation: { models, unusable } }) {
@@ -89,7 +93,7 @@ describe('the evaluation service', deadline, () => {
     );
   });
 
-  it('goes on when its follower leaves, and sends the new events to a follower who comes back', async (t) => {
+  it('continues when its follower leaves, and sends the new events to a follower who comes back', async (t) => {
     const { client, attach } = await serving(t);
     let goOn = (): void => {};
     const gone = new Promise<void>((resolve) => (goOn = resolve));
@@ -114,7 +118,7 @@ describe('the evaluation service', deadline, () => {
     assert.deepEqual(told, ['after', 'done']);
   });
 
-  it('keeps a plugin that takes longer than its lease for one message, as long as it comes', async (t) => {
+  it('keeps a plugin whose message takes longer than its lease, as long as bytes arrive', async (t) => {
     const leaseMs = 300;
     const { client, address } = await serving(t, { limits: { leaseMs } });
     const stream = handMadeClient(t, address).call(PluginServiceService.attach.path);
@@ -130,7 +134,7 @@ describe('the evaluation service', deadline, () => {
     await until(async () => (await client.plugins()).length === 0);
   });
 
-  it('says what is wrong with the code of it', async (t) => {
+  it('reports errors with their codes', async (t) => {
     const { client, attach } = await serving(t);
     await attach(obedient);
     const codeOf = (call: Promise<unknown>): Promise<string> =>
@@ -165,14 +169,14 @@ describe('a plugin over gRPC', deadline, () => {
     assert.match(error.message, /a registration has to be the first message/);
   });
 
-  it('that sends nothing of use is not waited for', async (t) => {
+  it('that sends no valid message is not waited for', async (t) => {
     const { server } = await serving(t, { limits: { leaseMs: 200 } });
     const error = await answerTo(t, server.address, [{ message: undefined }]);
     assert.equal(error.code, 'timeout');
     assert.match(error.message, /left without a registration/);
   });
 
-  it('that ends its stream instead is told what is missing', async (t) => {
+  it('that ends its stream without a registration gets an error that says so', async (t) => {
     const { server } = await serving(t);
     const error = await answerTo(t, server.address, [], { ends: true });
     assert.equal(error.code, 'timeout');
@@ -180,7 +184,7 @@ describe('a plugin over gRPC', deadline, () => {
   });
 
   for (const resultJson of ['{', 'NaN', '['.repeat(10_000) + ']'.repeat(10_000)]) {
-    it(`that ends an evaluation with ${resultJson.slice(0, 3)} as its result has it fail`, async (t) => {
+    it(`that ends an evaluation with ${resultJson.slice(0, 3)} as its result makes it fail`, async (t) => {
       const { server, client } = await serving(t);
       const plugin = createRpcClient(server.address, 'server');
       t.after(() => plugin.close());
@@ -207,7 +211,7 @@ describe('a plugin over gRPC', deadline, () => {
     ['started', { $case: 'started', value: { plugin: 'p', pluginVersion: '1', agent: 'evil:1', attempt: 99 } }],
     ['waiting', { $case: 'waiting', value: { reason: 'pay first' } }],
   ] as const) {
-    it(`cannot say of an evaluation that it is ${what}`, async (t) => {
+    it(`cannot send the event ${what} for an evaluation`, async (t) => {
       const { server } = await serving(t);
       const value = { evaluationId: ID, attempt: 1, event: { sequence: 0n, time: undefined, event } };
       const error = await answerTo(t, server.address, [registration(), { message: { $case: 'runEvent', value } }]);
@@ -239,7 +243,7 @@ describe('a plugin over gRPC', deadline, () => {
     await until(async () => (await client.get(ID)).evaluation.state === 'done');
   });
 
-  it('cannot speak for evaluations that it was not given', async (t) => {
+  it('cannot send events for evaluations that it does not run', async (t) => {
     const { server, client, attach } = await serving(t);
     await attach(patient);
     await client.submit(ID, submission());
@@ -258,7 +262,7 @@ describe('a plugin over gRPC', deadline, () => {
     assert.equal((await client.get(ID)).evaluation.state, 'running');
   });
 
-  it('that stops renewing is gone', async (t) => {
+  it('that stops renewing is detached', async (t) => {
     const { server } = await serving(t, { limits: { leaseMs: 200 } });
     const silent = createRpcClient(server.address, 'server');
     t.after(() => silent.close());

@@ -46,7 +46,7 @@ async function platformWith(t: TestContext, processors: Readonly<Record<string, 
 const THREE = { '10.0.0.1:1': 'fast', '10.0.0.2:1': 'slow', '10.0.0.3:1': 'fast' };
 
 describe('an evaluation on several agents', deadline, () => {
-  it('is given all that fit its constraints, and names them', async (t) => {
+  it('gets all agents that fit its constraints, and names them', async (t) => {
     const { platform, agents } = await platformWith(t, THREE);
     await platform.submit(ID, submitted({ agents: 'all', hardware: { processor: 'fast' } }));
     const events = await eventsOf(platform, ID);
@@ -72,7 +72,7 @@ describe('an evaluation on several agents', deadline, () => {
     ]);
   });
 
-  it('is given one where it asks for no more', async (t) => {
+  it('gets one agent if it does not ask for more', async (t) => {
     const { platform } = await platformWith(t, THREE);
     await platform.submit(ID, submitted());
     const started = (await eventsOf(platform, ID)).find(({ kind }) => kind === 'started');
@@ -80,7 +80,7 @@ describe('an evaluation on several agents', deadline, () => {
   });
 });
 
-describe('a run on its way to a plugin', () => {
+describe('the message of a run to a plugin', () => {
   const agents = [
     { address: '10.0.0.1:1', tls: false },
     { address: '10.0.0.2:1', tls: true },
@@ -98,7 +98,7 @@ describe('a run on its way to a plugin', () => {
     }
   });
 
-  it('has the first one where plugins look that know one agent only', () => {
+  it('has the first agent in the field for plugins that know only one agent', () => {
     const { message } = sent(agents);
     assert.ok(message?.$case === 'run');
     assert.deepEqual(message.value.agent, agents[0]);

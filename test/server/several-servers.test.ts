@@ -35,7 +35,7 @@ async function server(
   return opened;
 }
 
-/** What is stored of an evaluation. */
+/** The stored events and the stored state of the evaluation. */
 async function storedOf(store: ResultStore) {
   const { events, records } = evaluationCollections(store);
   const stored: PlatformEvent[] = [];
@@ -46,7 +46,7 @@ async function storedOf(store: ResultStore) {
 }
 
 describe('several servers of one store', deadline, () => {
-  it('run an evaluation on one of them, and tell the clients of all', async (t) => {
+  it('run an evaluation on one of them, and report it to the clients of all', async (t) => {
     const store = await openMemoryStore();
     const [one, other] = [await server(t, store), await server(t, store)];
     let go = (): void => {};
@@ -78,14 +78,14 @@ describe('several servers of one store', deadline, () => {
     assert.equal(runs, 1);
   });
 
-  it('take an evaluation once that comes to all of them at the same moment', async (t) => {
+  it('accept an evaluation once if it is submitted to all of them at the same time', async (t) => {
     const store = await openMemoryStore();
     const servers = [await server(t, store), await server(t, store), await server(t, store)];
     for (const { attach } of servers) attach(obedient);
     await until(() => servers.every(({ platform }) => platform.plugins().length > 0));
     const submissions = await Promise.allSettled(servers.map(({ platform }) => platform.submit(ID, submitted())));
     const refused = submissions.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-    for (const reason of refused) assert.ok(refusal('unavailable', /another server is just taking on/)(reason));
+    for (const reason of refused) assert.ok(refusal('unavailable', /another server is accepting/)(reason));
     assert.ok(refused.length < servers.length);
     for (const { platform } of servers) assert.equal((await platform.submit(ID, submitted())).id, ID);
     for (const { platform } of servers) assert.equal((await eventsOf(platform, ID)).at(-1)?.kind, 'done');
@@ -93,7 +93,7 @@ describe('several servers of one store', deadline, () => {
     assert.equal(events.filter(({ kind }) => kind === 'started').length, 1);
   });
 
-  it('go on with the evaluation of one that is silent, which adds nothing when it wakes', async (t) => {
+  it('continue the evaluation of a silent one, which adds nothing when it wakes', async (t) => {
     const store = await openMemoryStore();
     const { clock, suspend, wake } = suspendable();
     t.after(wake);
@@ -126,7 +126,7 @@ describe('several servers of one store', deadline, () => {
     assert.equal(before.events.filter(isFinal).length, 1);
   });
 
-  it('let go of what another one has taken over', async (t) => {
+  it('stop an evaluation that another one has taken over', async (t) => {
     const store = await openMemoryStore();
     const { clock, suspend, wake } = suspendable();
     t.after(wake);
@@ -151,7 +151,7 @@ describe('several servers of one store', deadline, () => {
     assert.deepEqual(await follower, await eventsOf(next.platform, ID));
   });
 
-  it('cancel what another one runs', async (t) => {
+  it('cancel an evaluation that another one runs', async (t) => {
     const store = await openMemoryStore();
     const [one, other] = [await server(t, store), await server(t, store)];
     one.attach(patient);
@@ -164,7 +164,7 @@ describe('several servers of one store', deadline, () => {
     await until(async () => (await cancellations.get({ evaluation: ID })) === undefined);
   });
 
-  it('leave an evaluation to one that has its plugin', async (t) => {
+  it('leave an evaluation to the one that has its plugin', async (t) => {
     const store = await openMemoryStore();
     const { clock, suspend, wake } = suspendable();
     t.after(wake);

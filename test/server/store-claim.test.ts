@@ -32,7 +32,7 @@ describe('the claim to a store', deadline, () => {
     await taken[0]?.release();
   });
 
-  it('passes on from a server that was killed, which learns of it should it live after all', async () => {
+  it('passes on from a server that seems to be killed, which learns of the loss if it is still alive', async () => {
     const store = await openMemoryStore();
     const { clock, suspend, wake } = suspendable();
     const first = await server(store, clock);
@@ -48,7 +48,7 @@ describe('the claim to a store', deadline, () => {
     await second.release();
   });
 
-  it('is shared by commands, which keep a server from going on with what they run', async () => {
+  it('is shared by commands, and refused to a server while they run, since it would continue their evaluations', async () => {
     const store = await openMemoryStore();
     const commands = [1, 2].map(() => StoreClaim.take(store, { role: 'command', clock: fast }));
     await Promise.all(commands);
@@ -59,7 +59,7 @@ describe('the claim to a store', deadline, () => {
     await serving.release();
   });
 
-  it('is what a server starts with, and gives back when it is closed', async (t) => {
+  it('is taken by a server at its start, and released when it is closed', async (t) => {
     const store = await openMemoryStore();
     const listen = { host: '127.0.0.1', port: 0 };
     const first = await startServer({ listen, store });

@@ -220,6 +220,16 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
       assert.throws(() => store.collection({ ...NOTES, name: 'No name' }), isInternal);
     });
 
+    it('lists the kinds of documents that were stored, by their names', async (t) => {
+      const store = await open(t);
+      for (const name of ['notes_b', 'notes_c', 'notes_a']) await store.collection({ ...NOTES, name }).put(note('x'));
+      const { key, indexes } = NOTES;
+      assert.deepEqual(
+        await store.listCollections(),
+        ['notes_a', 'notes_b', 'notes_c'].map((name) => ({ name, key, indexes })),
+      );
+    });
+
     it('refuses everything after the store was closed', async (t) => {
       const store = await open(t);
       const notes = store.collection(NOTES);

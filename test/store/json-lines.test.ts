@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fromJsonLines, toJsonLines } from '../../src/store/json-lines.js';
+import { PlatformError } from '../../src/base/errors.js';
+import { withSnakeKeys } from '../../src/base/snake-case.js';
+import { fromJsonLines, linesOf, toJsonLines } from '../../src/store/json-lines.js';
 import type { TransferRecord } from '../../src/store/transfer-record.js';
 import { assertOfSchema } from '../schemas/validator.js';
 import { sampleMeasurement } from './sample-measurement.js';
@@ -50,4 +52,59 @@ test('measurements are written with keys in snake_case, documents with the keys 
   assert.ok(text.includes('"run_ms":[') && !text.includes('"runMs"'));
   assert.deepEqual(lines.at(-1), { kind: 'document', collection, document });
   assert.deepEqual(await allOf(fromJsonLines(each([Buffer.from(text)]), 'a file')), records);
+});
+
+const FIRST_LINE = '{"format":"mlmodelscope-store","version":3}';
+
+async function refusalOf(...lines: readonly string[]): Promise<string> {
+  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  const error = await allOf(fromJsonLines(each([bytes]), 'a file')).then(
+    () => assert.fail('the file is taken'),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof PlatformError && error.code === 'usage');
+  assert.ok(error.message.endsWith('. The lines before it have been stored.'), error.message);
+  return error.message.replace('. The lines before it have been stored.', '');
+}
+
+test('a file that is no export is refused with its line and the reason', async () => {
+  const document = (key: readonly string[], fields: object): string =>
+    JSON.stringify({ kind: 'document', collection: { name: 'notes', key, indexes: [] }, document: fields });
+  const expected = `expected ${FIRST_LINE}, as "store export" writes it`;
+  assert.equal(await refusalOf(), 'a file:1: the file is empty');
+  assert.equal(await refusalOf('{"kind":"measurement"}'), `a file:1: ${expected}`);
+  assert.equal(await refusalOf('[]'), `a file:1: ${expected}`);
+  assert.equal(await refusalOf('null'), `a file:1: ${expected}`);
+  assert.equal(
+    await refusalOf('{"format":"mlmodelscope-store","version":4}'),
+    'a file:1: version 4 of the format is not known; update this program',
+  );
+  assert.match(await refusalOf(FIRST_LINE, '{"kind":'), /^a file:2: not JSON \(.*\); the file may have been cut off$/);
+  assert.match(await refusalOf(FIRST_LINE, '{"kind":"model"}'), /^a file:2: kind: /);
+  assert.equal(
+    await refusalOf(FIRST_LINE, document(['a'], { a: '1' }), document(['b'], { b: '1' })),
+    'a file:3: collection: documents of notes have another key in the lines before',
+  );
+  assert.equal(
+    await refusalOf(FIRST_LINE, document(['a'], { b: '1' })),
+    'a file:2: document: a field of its key is missing',
+  );
+});
+
+test('a measurement without a run, or with one of no time, is refused with its place', async () => {
+  const line = JSON.stringify(withSnakeKeys(RECORDS[0] as object));
+  assert.match(line, /"run_ms":\[[^\]]+\]/);
+  assert.match(await refusalOf(FIRST_LINE, line.replace(/"run_ms":\[[^\]]+\]/, '"run_ms":[]')), /run_ms/);
+  assert.match(await refusalOf(FIRST_LINE, line.replace(/"run_ms":\[[^\]]+\]/, '"run_ms":[-1]')), /run_ms/);
+});
+
+test('a line is read if it has the most bytes, and refused with its number if it has more', async () => {
+  const most = 1024 ** 2;
+  const line = Buffer.alloc(most, ' ');
+  const newline = Buffer.from('\n');
+  // Each line comes in three chunks, and the lines before it do not count.
+  const chunks = [1, 2, 3].flatMap(() => [line.subarray(0, 10), line.subarray(10), newline]);
+  assert.equal((await allOf(linesOf(each(chunks), 'a file', most))).length, 3);
+  const longer = [...chunks, line, Buffer.from(' ')];
+  await assert.rejects(allOf(linesOf(each(longer), 'a file', most)), /a file:4: longer than 1 MiB\./);
 });

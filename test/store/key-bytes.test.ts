@@ -22,6 +22,11 @@ describe('a list of texts as bytes', () => {
     );
   });
 
+  test('lies after the end of a list that it does not begin with, and that comes before it', () => {
+    assert.ok(Buffer.compare(endOf(encodeTexts(['a'])), encodeTexts(['b'])) < 0);
+    assert.ok(Buffer.compare(endOf(encodeTexts(['a'])), encodeTexts(['ab'])) < 0);
+  });
+
   test('does not begin with the bytes of another list', () => {
     for (const [one, other] of [
       [['a'], ['ab']],

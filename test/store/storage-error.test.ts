@@ -16,3 +16,26 @@ test('an error that says already what to do is passed on', () => {
   const known = new PlatformError('usage', 'another process writes');
   assert.equal(storageError('/data', 'broke', known), known);
 });
+
+test('each failure of the operating system has its advice', () => {
+  const advice: readonly [code: string, advice: RegExp][] = [
+    ['EACCES', /this user may not read or write there: change the permissions, or choose another place with --store/],
+    ['EPERM', /this user may not read or write there/],
+    ['EROFS', /the file system is read-only/],
+    ['ENOENT', /that folder cannot be created/],
+    ['ENOSPC', /the disk is full/],
+    ['EDQUOT', /disk quota is used up/],
+    ['EFBIG', /ulimit -f/],
+    ['EEXIST', /a part of that path is a file/],
+    ['ENOTDIR', /a part of that path is a file/],
+    ['EISDIR', /a folder is where a file should be/],
+    ['EMFILE', /ulimit -n/],
+    ['EIO', /the disk failed/],
+  ];
+  for (const [code, expected] of advice) {
+    const { message } = storageError('/data', 'broke', Object.assign(new Error('odd'), { code }));
+    assert.match(message, expected, code);
+    assert.doesNotMatch(message, /odd/);
+  }
+  assert.equal(storageError('/data', 'broke', 'odd').message, 'The store /data broke: odd.');
+});

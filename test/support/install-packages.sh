@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs Debian's packages that tests use, where that is possible and was not done: RabbitMQ, of which tests start brokers
-# of their own, and faketime, which sets the clocks of processes. RabbitMQ's service is not started. Tests are skipped, and
-# say so, where a package cannot be installed.
+# Installs the Debian packages that tests use, if they are missing and can be installed: RabbitMQ, of which tests start
+# brokers of their own, and faketime, which sets the clocks of processes. RabbitMQ's service is not started. If a
+# package cannot be installed, its tests are skipped and say so.
 set -uo pipefail
 
 missing=()

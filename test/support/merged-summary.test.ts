@@ -7,7 +7,7 @@ function told(message: string, file?: string): TestEvent {
   return { type: 'test:diagnostic', data: { nesting: 0, message, ...(file !== undefined && { file }) } };
 }
 
-describe('the summary of test runs at the same time', () => {
+describe('the summary of several test runs at the same time', () => {
   it('has the sums of their counts, and the time of the longest', () => {
     const summary = new MergedSummary();
     const runs = [

@@ -2,7 +2,7 @@ import type { TestEvent } from 'node:test/reporters';
 
 const COUNT = /^([a-z_]+) (\d+(?:\.\d+)?)$/;
 
-/** The counts that Node's test runner tells at the end of a run, summed over several runs at the same time. */
+/** The counts that Node's test runner reports at the end of a run, summed over several runs at the same time. */
 export class MergedSummary {
   readonly #counts = new Map<string, number>();
 

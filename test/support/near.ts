@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** Two numbers are equal but for rounding, relative to the expected one where that is larger than 1. */
+/** Asserts that two numbers are equal except for rounding, relative to the expected one if that is larger than 1. */
 export function near(actual: number | null | undefined, expected: number, tolerance = 1e-9): void {
   const isNear =
     typeof actual === 'number' && Math.abs(actual - expected) <= tolerance * Math.max(1, Math.abs(expected));

@@ -1,5 +1,5 @@
-// `npm test`: runs all test files by Node's test runner, with one report for all of them. Those that mostly wait have a slot of
-// their own beside those that compute, of which as many run at once as there are cores.
+// `npm test`: runs all test files by Node's test runner, with one report for all of them. Files that mostly wait have a
+// slot of their own. Beside them, as many computing files run at once as there are cores.
 import { availableParallelism } from 'node:os';
 import { Readable } from 'node:stream';
 import { run } from 'node:test';
@@ -7,7 +7,7 @@ import { spec, type TestEvent } from 'node:test/reporters';
 import { MergedSummary } from './merged-summary.js';
 import { testFiles } from './test-processes.js';
 
-const WAITING_AT_ONCE = 1;
+const WAITING_AT_ONCE = 2;
 
 const { waiting, computing } = testFiles();
 const runs = [
@@ -15,7 +15,10 @@ const runs = [
   run({ files: [...waiting], concurrency: WAITING_AT_ONCE }),
 ];
 
-/** One run after the other, though both are under way: the reporter wants the events of a file in one piece. */
+/**
+ * The events of one run after the other, although both run at once: the reporter needs the events of a file in one
+ * piece.
+ */
 async function* events(): AsyncGenerator<TestEvent> {
   const summary = new MergedSummary();
   for (const one of runs) {

@@ -1,12 +1,12 @@
-// Node's test runner starts a process for each file. Most of the time of a small test file is the loading of what it
-// imports. So the files of some folders share a process, which imports them all.
+// Node's test runner starts a process for each file. A small test file spends most of its time on loading its imports.
+// Therefore the files of some folders share a process, which imports them all.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The compiled tests. */
 const TESTS = join(import.meta.dirname, '..');
 
-/** Gets a file for each process, which imports its tests. */
+/** The folder with a file for each process. The file imports the tests of the process. */
 const PROCESSES = join(TESTS, '../test-processes');
 
 /**
@@ -131,7 +131,7 @@ function nameOf(file: string): string {
   return file.replace(/\.test\.js$/, '');
 }
 
-/** The most specific entry wins. */
+/** The shared process of a file, by the most specific entry; undefined if the file has a process of its own. */
 function processOf(file: string): string | undefined {
   const name = nameOf(file);
   if (ALONE.has(name) || WAITING.has(name)) return undefined;
@@ -151,7 +151,7 @@ export interface TestFiles {
   readonly computing: readonly string[];
 }
 
-/** @returns the path of the file of a process with the tests in `files`, which is written */
+/** Writes the file of a process with the tests in `files`. @returns its path */
 function processFile(name: string, files: readonly string[]): string {
   const path = join(PROCESSES, `${name.replaceAll('/', '-')}.test.js`);
   const imports = ['support/own-turn.js', ...files].map((file) => `import '../test/${file}';\n`);
@@ -159,7 +159,7 @@ function processFile(name: string, files: readonly string[]): string {
   return path;
 }
 
-/** Writes the files of all processes. @returns them, the longest first of those that compute */
+/** Writes the files of all processes. @returns their paths; of those that compute, the longest first */
 export function testFiles(): TestFiles {
   const entries = readdirSync(TESTS, { recursive: true, encoding: 'utf8' });
   const files = entries.filter((file) => file.endsWith('.test.js')).sort();

@@ -54,8 +54,8 @@ async function withSession(
 }
 
 /**
- * Makes every value of a model's file an output: in protocol buffers, what is appended to a message is merged into it.
- * That spares us a second copy of the weights.
+ * Makes every value of a model's file an output: in protocol buffers, bytes that are appended to a message are merged
+ * into it. This avoids a second copy of the weights.
  */
 async function exposeEveryValue(file: string, { graph }: Model): Promise<void> {
   const hidden = [...graph.types].filter(([name]) => !graph.inputs.includes(name) && !graph.outputs.includes(name));
@@ -68,16 +68,22 @@ async function exposeEveryValue(file: string, { graph }: Model): Promise<void> {
 
 function assertSane(name: string, tensor: Tensor | undefined): void {
   assert.ok(tensor?.data instanceof Float32Array, `${name} is no float32`);
-  for (const value of tensor.data) {
+  const { data } = tensor;
+  // By index, because an iterator takes eight times as long.
+  for (let i = 0; i < data.length; i++) {
+    const value = data[i] ?? NaN;
     const isSane = Number.isFinite(value) && (value === 0 || Math.abs(value) >= SMALLEST_NORMAL);
     if (!isSane) assert.fail(`${name} holds ${value}`);
   }
 }
 
-/** Sizes that no model has by itself, so that no number can pass for a symbol. */
+/** Sizes that no model has by itself, so that no fixed number can be mistaken for a symbol. */
 const SIZES: Dimensions = { batch: 2, sequence: 7 };
 
-for (const { name, dimensions } of CLASSICS) {
+/** VGG-19 repeats layers of VGG-16, and has 575 MB of weights. */
+const DIFFERENT = CLASSICS.filter(({ name }) => name !== 'vgg19');
+
+for (const { name, dimensions } of DIFFERENT) {
   describe(name, { timeout: 300_000 }, () => {
     const model = buildZooModel(name);
     let cacheDir = '';

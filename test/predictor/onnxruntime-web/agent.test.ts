@@ -36,12 +36,11 @@ describe('an agent with onnxruntime-web', { timeout: 120_000 }, () => {
   test('runs optimized code from the second run on', async () => {
     const measured = await measureOne(agent().client, sizeable, runOptions, { ...protocol, warmupRuns: 1, runs: 20 });
     const runMs = samplesOf(measured);
-    const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
-    // Baseline code would take five times as long, and get faster somewhere in between. Others may disturb any run.
-    assert.ok(median(runMs.slice(0, 7)) < 3 * median(runMs.slice(-7)), `${runMs.join(' ')}`);
+    // Baseline code takes five times as long, and is replaced after some runs. Other processes may disturb most runs.
+    assert.ok(Math.min(...runMs.slice(0, 3)) < 3 * Math.min(...runMs.slice(-7)), `${runMs.join(' ')}`);
   });
 
-  test('measures with the number of threads that is asked for, whichever came before', async () => {
+  test('measures with the requested number of threads, after any other number', async () => {
     // The tests before have measured with one.
     for (const threads of [2, 1]) {
       const measured = await measureOne(agent().client, sizeable, { ...runOptions, threads }, protocol);
@@ -49,7 +48,7 @@ describe('an agent with onnxruntime-web', { timeout: 120_000 }, () => {
     }
   });
 
-  test('goes on after a run that failed', async () => {
+  test('continues after a run that failed', async () => {
     const { outcome } = await measureOne(agent().client, failingReshape, runOptions, protocol);
     assert.equal(outcome.kind === 'failure' && outcome.reason, 'run_failed');
     samplesOf(await measureOne(agent().client, convolution, runOptions, protocol));

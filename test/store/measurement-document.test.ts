@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ZodError } from 'zod';
+import { PlatformError } from '../../src/base/errors.js';
+import { measurementDocumentSchema, readMeasurement, readSystem, systemId, toDocuments } from '../../src/store/measurement-document.js';
+import { sampleMeasurement, SYSTEM } from './sample-measurement.js';
+
+const MEASUREMENT = sampleMeasurement(1);
+
+test('a stored measurement refers to its system', () => {
+  const { document, system } = toDocuments(MEASUREMENT);
+  assert.deepEqual(system, SYSTEM);
+  assert.equal(document.system, systemId(SYSTEM));
+  assert.match(document.system, new RegExp(`^${SYSTEM.fingerprint}\\.[0-9a-f]{16}$`));
+  const read = readMeasurement(JSON.stringify(document), (id) => readSystem(id === document.system ? JSON.stringify(SYSTEM) : undefined));
+  assert.deepEqual(read, { ok: true, value: MEASUREMENT });
+});
+
+test('a system that is described differently in anything has another id', () => {
+  assert.notEqual(systemId({ ...SYSTEM, memoryBytes: SYSTEM.memoryBytes + 1 }), systemId(SYSTEM));
+});
+
+test('a document with another reference, or without its system, is not read', () => {
+  const { document } = toDocuments(MEASUREMENT);
+  for (const system of ['', SYSTEM.fingerprint, `${document.system}0`, document.system.toUpperCase()]) {
+    assert.equal(measurementDocumentSchema.safeParse({ ...document, system }).success, false, system);
+  }
+  const read = readMeasurement(JSON.stringify(document), () => readSystem(undefined));
+  assert.deepEqual(read, { ok: false, problem: 'its system is missing' });
+});
+
+test('an invalid measurement is refused with its signature, the problem and the cause', () => {
+  const wrong = { ...MEASUREMENT, costMs: -1 };
+  assert.throws(() => toDocuments(wrong), (error) => {
+    assert.ok(error instanceof PlatformError && error.code === 'storage');
+    assert.ok(error.message.startsWith(`The measurement of ${MEASUREMENT.signature} was not stored, because it is not valid: costMs`));
+    assert.ok(error.cause instanceof ZodError);
+    return true;
+  });
+  const long = { ...MEASUREMENT, signature: 'x'.repeat(65) };
+  assert.throws(() => toDocuments(long), new RegExp(`of ${'x'.repeat(64)} was not stored`));
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { keyOf, matches, selectionOf } from '../../src/store/selection.js';
+
+const SHAPE = { name: 'things', key: ['a', 'b'], indexes: [['c'], ['d', 'a']] };
+
+test('documents are found by leading fields of the key, and by all fields of an index', () => {
+  assert.deepEqual(selectionOf(SHAPE, {}), { index: undefined, texts: [], impossible: false });
+  assert.deepEqual(selectionOf(SHAPE, { a: '1' }), { index: undefined, texts: ['1'], impossible: false });
+  assert.deepEqual(selectionOf(SHAPE, { b: '2', a: '1' }), { index: undefined, texts: ['1', '2'], impossible: false });
+  assert.deepEqual(selectionOf(SHAPE, { c: '3' }), { index: 0, texts: ['3'], impossible: false });
+  assert.deepEqual(selectionOf(SHAPE, { a: '1', d: '4' }), { index: 1, texts: ['4', '1'], impossible: false });
+});
+
+test('values that no document can have find nothing', () => {
+  assert.equal(selectionOf(SHAPE, { a: 'x'.repeat(601) }).impossible, true);
+  assert.equal(selectionOf(SHAPE, { c: '\ud800' }).impossible, true);
+});
+
+test('other fields, and values that are no texts, are a mistake in the program, which names the right fields', () => {
+  const expected = (found: string) => ({
+    code: 'internal',
+    message: `documents of things are not found by ${found}, but by texts for a, b or c or d, a`,
+  });
+  assert.throws(() => selectionOf(SHAPE, { b: '2' }), expected('b'));
+  assert.throws(() => selectionOf(SHAPE, { d: '4' }), expected('d'));
+  assert.throws(() => selectionOf(SHAPE, { a: 1 }), expected('a'));
+});
+
+test('one document is read by its whole key', () => {
+  assert.deepEqual(keyOf(SHAPE, { a: '1', b: '2' }).texts, ['1', '2']);
+  const expected = { code: 'internal', message: 'a document of things is read by its whole key: a, b' };
+  for (const match of [{ a: '1' }, { c: '3' }, { a: '1', d: '4' }, {}]) assert.throws(() => keyOf(SHAPE, match), expected);
+});
+
+test('a selection contains the documents with its values', () => {
+  const document = { a: '1', b: '2', d: '4' };
+  assert.ok(matches(SHAPE, selectionOf(SHAPE, {}), document));
+  assert.ok(matches(SHAPE, selectionOf(SHAPE, { a: '1' }), document));
+  assert.ok(!matches(SHAPE, selectionOf(SHAPE, { a: '2' }), document));
+  assert.ok(matches(SHAPE, selectionOf(SHAPE, { a: '1', d: '4' }), document));
+  assert.ok(!matches(SHAPE, selectionOf(SHAPE, { c: '3' }), document), 'it lacks the field of the index');
+});
