@@ -90,7 +90,7 @@ describe('a queue that cannot be used', deadline, () => {
     const agent = await place.run(['agent', '--listen', '127.0.0.1:0', ...queue], {
       env: { MLMODELSCOPE_STORE: undefined },
     });
-    assert.deepEqual([agent.code, /--queue needs the store/.test(agent.stderr)], [2, true], agent.stderr);
+    assert.deepEqual([agent.code, /--queue also needs the store/.test(agent.stderr)], [2, true], agent.stderr);
     const missing = await place.run(['queue', 'retry', ...queue]);
     assert.deepEqual([missing.code, /give --all/.test(missing.stderr)], [2, true], missing.stderr);
   });

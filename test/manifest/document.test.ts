@@ -46,5 +46,8 @@ test('another YAML file is checked against its schema, with values and places', 
   const { data } = checkedDocument('access.yml', Buffer.from('count: 2\nname:\n'), schema);
   assert.deepEqual(data, { count: 2, name: null });
   const wrong = Buffer.from('count: many\nname:\n');
-  assert.throws(() => checkedDocument('access.yml', wrong, schema), /^PlatformError: access\.yml:1:8: count: expected a number/);
+  assert.throws(
+    () => checkedDocument('access.yml', wrong, schema),
+    /^PlatformError: access\.yml:1:8: count: expected a number/,
+  );
 });

@@ -17,7 +17,10 @@ test('hardware has an architecture as Node names it', () => {
 test('hardware has 1 to 100,000 cores, and some memory', () => {
   for (const min of [1, 100_000]) assert.deepEqual(problemsOf('hardware', `${HEAD}cores: {min: ${min}}`), []);
   for (const min of [0, 100_001]) {
-    assert.match(problemsOf('hardware', `${HEAD}cores: {min: ${min}}`).join(), /expected a whole number from 1 to 100000/);
+    assert.match(
+      problemsOf('hardware', `${HEAD}cores: {min: ${min}}`).join(),
+      /expected a whole number from 1 to 100000/,
+    );
   }
   assert.deepEqual(problemsOf('hardware', `${HEAD}memory: {min_gib: 0.5}`), []);
   assert.equal(problemsOf('hardware', `${HEAD}memory: {min_gib: 0}`).length, 1);

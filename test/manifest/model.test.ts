@@ -121,7 +121,10 @@ for (const [what, model, problem] of WRONG_SOURCES) {
 test('a tensor has 32 dimensions at most', () => {
   const ones = (count: number): string => `[${Array.from({ length: count }, () => 1).join()}]`;
   assert.deepEqual(problemsOf('model', yamlOf({ inputs: ones(32) })), []);
-  assert.match(problemsOf('model', yamlOf({ inputs: ones(33) })).join(), /dimensions: expected a list of at most 32 items/);
+  assert.match(
+    problemsOf('model', yamlOf({ inputs: ones(33) })).join(),
+    /dimensions: expected a list of at most 32 items/,
+  );
 });
 
 test('a checksum is a whole SHA-256', () => {
@@ -129,7 +132,10 @@ test('a checksum is a whole SHA-256', () => {
     problemsOf('model', yamlOf({ model: `{graph_path: a.onnx, checksum: "${checksum}"}` }));
   assert.deepEqual(problems(SHA256), []);
   for (const checksum of [SHA256.slice(1), `${SHA256}0`, `g${SHA256}`, `${SHA256}g`]) {
-    assert.match(problems(checksum).join(), /model.checksum: expected the SHA-256 of the file as 64 hexadecimal digits/);
+    assert.match(
+      problems(checksum).join(),
+      /model.checksum: expected the SHA-256 of the file as 64 hexadecimal digits/,
+    );
   }
 });
 
@@ -140,7 +146,8 @@ test('dimensions that are not sizes are a problem, and no input is reported as u
 });
 
 test('a name has 100 characters at most', () => {
-  const named = (name: string): readonly string[] => problemsOf('model', yamlOf({}).replace('name: a', `name: ${name}`));
+  const named = (name: string): readonly string[] =>
+    problemsOf('model', yamlOf({}).replace('name: a', `name: ${name}`));
   assert.deepEqual(named('a'.repeat(100)), []);
   assert.match(named('a'.repeat(101)).join(), /name: expected a name of at most 100 letters/);
 });

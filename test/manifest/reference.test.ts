@@ -11,7 +11,14 @@ describe('a reference to a model', () => {
   });
 
   test('is no address, no name that the zoo cannot have, and no other file', () => {
-    const others = ['https://example.org/net.onnx', 'http://example.org/m.yml', 'zoo:', 'zoo:Net.onnx', 'zoo:m.yml', 'net.pt'];
+    const others = [
+      'https://example.org/net.onnx',
+      'http://example.org/m.yml',
+      'zoo:',
+      'zoo:Net.onnx',
+      'zoo:m.yml',
+      'net.pt',
+    ];
     for (const text of [...others, '']) assert.equal(parseModelReference(text), undefined, text);
   });
 

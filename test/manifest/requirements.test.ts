@@ -85,8 +85,16 @@ test('requirements are taken from an evaluation without anything else of it', ()
     'model',
     'name: a\nversion: 1.0\nframework: any\ninputs: [{type: image}]\nmodel: {graph_path: a.onnx}',
   );
-  const models = [{ name: 'a', manifest }, { name: 'b', manifest: undefined }];
-  const required = { hardware, software, models: [{ name: 'a', manifest: { framework: 'any' } }, models[1]], agents: ONE_AGENT };
+  const models = [
+    { name: 'a', manifest },
+    { name: 'b', manifest: undefined },
+  ];
+  const required = {
+    hardware,
+    software,
+    models: [{ name: 'a', manifest: { framework: 'any' } }, models[1]],
+    agents: ONE_AGENT,
+  };
   assert.deepEqual(requirementsOf({ ...evaluation, models }), required);
   assert.deepEqual(requirementsOf({ ...evaluation, models, allowVersion: false }), required);
   assert.deepEqual(requirementsOf({ ...evaluation, models, allowVersion: true }), { ...required, allowVersion: true });

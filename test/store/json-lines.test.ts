@@ -92,7 +92,7 @@ test('a file that is no export is refused with its line and the reason', async (
 });
 
 test('a measurement without a run, or with one of no time, is refused with its place', async () => {
-  const line = JSON.stringify(withSnakeKeys(RECORDS[0] as object));
+  const line = JSON.stringify(withSnakeKeys(RECORDS[0]));
   assert.match(line, /"run_ms":\[[^\]]+\]/);
   assert.match(await refusalOf(FIRST_LINE, line.replace(/"run_ms":\[[^\]]+\]/, '"run_ms":[]')), /run_ms/);
   assert.match(await refusalOf(FIRST_LINE, line.replace(/"run_ms":\[[^\]]+\]/, '"run_ms":[-1]')), /run_ms/);

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ZodError } from 'zod';
 import { PlatformError } from '../../src/base/errors.js';
-import { measurementDocumentSchema, readMeasurement, readSystem, systemId, toDocuments } from '../../src/store/measurement-document.js';
+import {
+  measurementDocumentSchema,
+  readMeasurement,
+  readSystem,
+  systemId,
+  toDocuments,
+} from '../../src/store/measurement-document.js';
 import { sampleMeasurement, SYSTEM } from './sample-measurement.js';
 
 const MEASUREMENT = sampleMeasurement(1);
@@ -12,7 +18,9 @@ test('a stored measurement refers to its system', () => {
   assert.deepEqual(system, SYSTEM);
   assert.equal(document.system, systemId(SYSTEM));
   assert.match(document.system, new RegExp(`^${SYSTEM.fingerprint}\\.[0-9a-f]{16}$`));
-  const read = readMeasurement(JSON.stringify(document), (id) => readSystem(id === document.system ? JSON.stringify(SYSTEM) : undefined));
+  const read = readMeasurement(JSON.stringify(document), (id) =>
+    readSystem(id === document.system ? JSON.stringify(SYSTEM) : undefined),
+  );
   assert.deepEqual(read, { ok: true, value: MEASUREMENT });
 });
 
@@ -31,12 +39,19 @@ test('a document with another reference, or without its system, is not read', ()
 
 test('an invalid measurement is refused with its signature, the problem and the cause', () => {
   const wrong = { ...MEASUREMENT, costMs: -1 };
-  assert.throws(() => toDocuments(wrong), (error) => {
-    assert.ok(error instanceof PlatformError && error.code === 'storage');
-    assert.ok(error.message.startsWith(`The measurement of ${MEASUREMENT.signature} was not stored, because it is not valid: costMs`));
-    assert.ok(error.cause instanceof ZodError);
-    return true;
-  });
+  assert.throws(
+    () => toDocuments(wrong),
+    (error) => {
+      assert.ok(error instanceof PlatformError && error.code === 'storage');
+      assert.ok(
+        error.message.startsWith(
+          `The measurement of ${MEASUREMENT.signature} was not stored, because it is not valid: costMs`,
+        ),
+      );
+      assert.ok(error.cause instanceof ZodError);
+      return true;
+    },
+  );
   const long = { ...MEASUREMENT, signature: 'x'.repeat(65) };
   assert.throws(() => toDocuments(long), new RegExp(`of ${'x'.repeat(64)} was not stored`));
 });

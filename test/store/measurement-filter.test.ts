@@ -20,7 +20,11 @@ async function meant(filter: MeasurementFilter): Promise<readonly number[]> {
   for (const { setup } of keys) assert.equal(setup, SETUP_KEY);
   const ofStore = (await all(store.listMeasurements())).map(({ signature }) => signature);
   const ofFilter = keys.map(({ signature }) => signature);
-  assert.deepEqual(ofFilter, ofStore.filter((signature) => ofFilter.includes(signature)), 'in the order of the store');
+  assert.deepEqual(
+    ofFilter,
+    ofStore.filter((signature) => ofFilter.includes(signature)),
+    'in the order of the store',
+  );
   return keys.map(({ signature }) => [0, 1, 2, 3].findIndex((index) => signatureOf(index) === signature)).sort();
 }
 

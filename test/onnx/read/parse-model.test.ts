@@ -152,9 +152,9 @@ describe('a graph that is wrong', () => {
         node('Relu', ['a'], ['b'], [], { name: 'second' }),
         node('Neg', ['b'], ['y'], [], { name: 'outside' }),
       ]),
-      /circle: node "first" \(Add\), node "second" \(Relu\)\./,
+      /cycle, in which each needs an output of another: node "first" \(Add\), node "second" \(Relu\)\./,
     ],
-    ['a node that needs itself is a cycle', pipeline([node('Add', ['x', 'y'], ['y'])]), /circle: .*makes "y" \(Add\)/],
+    ['a node that needs itself is a cycle', pipeline([node('Add', ['x', 'y'], ['y'])]), /cycle, .*makes "y" \(Add\)/],
     [
       'a value that no node makes names node and value',
       pipeline([node('Add', ['x', 'gone'], ['y'], [], { name: 'sum' })]),
