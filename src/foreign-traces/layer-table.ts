@@ -50,7 +50,7 @@ const rowSchema = z.strictObject({
   /** The durations of single runs; where they are present, `duration_*` is ignored. */
   durations_ms: durations.optional(),
   durations_us: durations.optional(),
-  /** How many runs `duration_*` stands for. */
+  /** How many runs `duration_*` is the mean of. It is ignored: a row is one sample of its layer. */
   runs: z.int().min(1).optional(),
   /** For a whole model: whether its layers were traced meanwhile. */
   layers_traced: z.boolean().optional(),
@@ -92,13 +92,32 @@ function layerOf(row: Row, index: number): TracedLayer {
   };
 }
 
+/** Fields that only the row of a layer or sequence has. */
+const OF_LAYERS = [
+  'op',
+  'last',
+  'granularity',
+  'name',
+  'signature',
+  'attributes',
+  'input_shapes',
+  'output_shapes',
+  'element_type',
+  'operations',
+  'bytes',
+  'after',
+] as const;
+
 function problemIn(row: Row): string | undefined {
   const { index, last, op } = row;
-  if (index === undefined && (last !== undefined || op !== undefined))
-    return 'index: expected the index of this layer; the row of a whole model has neither op nor last';
-  if (index !== undefined && last === undefined && op === undefined) return 'op: expected the operator of this layer';
-  if (index !== undefined && last !== undefined && last < index) return `last: ${last} is before index ${index}`;
-  if (index !== undefined && last !== undefined && last - index >= MOST_LAYERS) {
+  if (index === undefined) {
+    const field = OF_LAYERS.find((key) => row[key] !== undefined);
+    if (field === undefined) return undefined;
+    return `index: expected the index of this layer; the row of a whole model has no ${field}`;
+  }
+  if (last === undefined && op === undefined) return 'op: expected the operator of this layer';
+  if (last !== undefined && last < index) return `last: ${last} is before index ${index}`;
+  if (last !== undefined && last - index >= MOST_LAYERS) {
     return `last: expected at most ${MOST_LAYERS} layers, found ${last - index + 1}`;
   }
   for (const shape of [row.input_shapes, row.output_shapes]) {

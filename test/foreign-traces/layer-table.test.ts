@@ -47,6 +47,12 @@ describe('a layer table', () => {
     assert.deepEqual(model?.layers[0]?.samplesMs, [0.01, 0.012]);
   });
 
+  test('a row counts once, however many runs its duration stands for', async () => {
+    const row = '{"model":"net","index":0,"op":"Relu","duration_us":';
+    const [model] = await readText(`${row}10,"runs":50}\n${row}12}\n`);
+    assert.deepEqual(model?.layers[0]?.samplesMs, [0.01, 0.012]);
+  });
+
   test('models of different systems are kept apart', async () => {
     const row = (system: string): string =>
       `{"model":"net","system":"${system}","index":0,"op":"Relu","duration_us":10}\n`;
@@ -73,6 +79,13 @@ describe('a wrong row is named with its line', () => {
     ],
     ['an unknown column', `${first}{"model":"net","index":1,"op":"Relu","latency":1}`, /line 2: .*latency/],
     ['no operator', `${first}{"model":"net","index":1,"duration_us":1}`, /line 2: op: expected/],
+    ...['"op":"Relu"', '"last":2', '"granularity":2', '"name":"fc"', '"signature":"a"', '"input_shapes":"1x3"'].map(
+      (field): [string, string, RegExp] => [
+        `a whole model with ${field}`,
+        `${first}{"model":"net",${field},"duration_us":1}`,
+        new RegExp(`line 2: index: expected .*the row of a whole model has no ${field.split('"')[1] ?? ''}$`),
+      ],
+    ),
     [
       'a sequence that ends before it begins',
       `${first}{"model":"net","index":4,"last":2}`,
