@@ -1,4 +1,5 @@
 import { ownValue } from '../base/own-value.js';
+import { type Entry, isEntry } from './entry.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { OutermostOperators } from './outermost-operators.js';
 import { emitPlatformSpan, systemOf, traceIdOf } from './platform-span.js';
@@ -10,12 +11,6 @@ import type { Emit, TraceReader } from './trace-record.js';
  * Most begin events without an end event, over all threads. A trace with more is refused, so that memory stays bounded.
  */
 const MOST_OPEN_EVENTS = 100_000;
-
-type Entry = Readonly<Record<string, unknown>>;
-
-function isEntry(value: unknown): value is Entry {
-  return typeof value === 'object' && value !== null;
-}
 
 /** Microseconds as a number or, as some producers write them, as text. */
 function microseconds(value: unknown): number {

@@ -2,7 +2,7 @@ import { isPlausibleMs, PLAUSIBLE_MS } from '../base/plausible-duration.js';
 import { MOST_LAYERS } from './layer-limits.js';
 import { Samples } from './samples.js';
 import { quoted } from '../base/quoted.js';
-import { traceError } from './trace-error.js';
+import { END, traceError } from './trace-error.js';
 import type { TracedLayer, TraceRecord } from './trace-record.js';
 
 /** Most models of one file; a model counts once for each system. */
@@ -79,9 +79,6 @@ interface Pending {
 const WHOLE = -1;
 const TRACED_WHOLE = -2;
 const DESCRIBED = NaN;
-
-/** The place in messages about facts that are known only at the end. */
-const END = 'end of the file';
 
 /** Groups a file's records by model and system, and keeps only one number for each duration. */
 export class ModelCollector {

@@ -1,3 +1,4 @@
+import { isEntry } from './entry.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { emitPlatformSpan, systemOf, traceIdOf } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
@@ -9,12 +10,6 @@ const PATHS = [
   ['data', ELEMENTS, 'spans', ELEMENTS],
   ['data', ELEMENTS, 'processes'],
 ] as const;
-
-type Entry = Readonly<Record<string, unknown>>;
-
-function isEntry(value: unknown): value is Entry {
-  return typeof value === 'object' && value !== null;
-}
 
 /** Reads tags, a list of {key, type, value}, by their names. */
 function taggedBy(tags: unknown): (name: string) => unknown {

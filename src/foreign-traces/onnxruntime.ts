@@ -1,4 +1,5 @@
 import { elementTypeOfProfile } from '../onnx/model/element-type.js';
+import { type Entry, isEntry } from './entry.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { isLayerIndex } from './layer-limits.js';
 import { quoted } from '../base/quoted.js';
@@ -13,12 +14,6 @@ const MODEL_RUN = 'model_run';
 
 /** A profile is of one session, and thus of one model. */
 const TRACE = 'session';
-
-type Entry = Readonly<Record<string, unknown>>;
-
-function isEntry(value: unknown): value is Entry {
-  return typeof value === 'object' && value !== null;
-}
 
 /** A list of {type: dims}, one entry per tensor. */
 function tensorsOf(value: unknown): readonly TracedTensor[] | undefined {

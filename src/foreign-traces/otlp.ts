@@ -1,3 +1,4 @@
+import { isEntry } from './entry.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { emitPlatformSpan, systemOf, traceIdOf } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
@@ -13,12 +14,6 @@ const PATHS = [
   ['resourceSpans', ELEMENTS, 'scopeSpans', ELEMENTS, 'spans', ELEMENTS],
   ['resourceSpans', ELEMENTS, 'instrumentationLibrarySpans', ELEMENTS, 'spans', ELEMENTS],
 ] as const;
-
-type Entry = Readonly<Record<string, unknown>>;
-
-function isEntry(value: unknown): value is Entry {
-  return typeof value === 'object' && value !== null;
-}
 
 /** An AnyValue: exactly one of stringValue, intValue (a number or decimal text), doubleValue, boolValue, arrayValue. */
 function anyValue(value: unknown): unknown {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { MOST_LAYERS } from './layer-limits.js';
 import { elementTypeOfProfile } from '../onnx/model/element-type.js';
 import { quoted } from '../base/quoted.js';
-import { traceError } from './trace-error.js';
+import { END, traceError } from './trace-error.js';
 import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
 
 /** Events that are processed before timers and signals get a chance to run. */
@@ -10,9 +10,6 @@ const AT_ONCE = 4096;
 
 /** Most operator events that are kept until the file's end; 40 bytes each. */
 const MOST_EVENTS = 4_000_000;
-
-/** The place in messages about facts that are known only at the end. */
-const END = 'end of the file';
 
 /** One call of an operator, as PyTorch's profiler writes it. */
 interface OperatorCall {

@@ -1,5 +1,6 @@
 import { TRACE_LEVELS } from '../tracing/trace-level.js';
 import { parseBoundedJson } from '../base/bounded-json.js';
+import { isEntry } from './entry.js';
 import { isLayerIndex, MOST_WORK } from './layer-limits.js';
 import { parseShapes } from './shapes.js';
 import { quoted } from '../base/quoted.js';
@@ -84,15 +85,18 @@ function tensorsOf(
   return undefined;
 }
 
-function attributesOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
-  if (typeof value !== 'string') return undefined;
+/** A value that may be written as JSON text. */
+function jsonOf(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
   try {
-    const parsed = parseBoundedJson(value);
-    return typeof parsed === 'object' && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : undefined;
+    return parseBoundedJson(value);
   } catch {
     return undefined;
   }
+}
+
+function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 /** Operations or bytes. */
@@ -119,18 +123,19 @@ function layerOf(span: PlatformSpan, place: string, source: string): TracedLayer
       `layer_sequence_index: expected a number such as 7 or 0-1-2, found ${quoted(index)}`,
     );
   }
-  const after = attributesOf(span.tag('after'));
+  const attributes = jsonOf(span.tag('attributes'));
+  const after = jsonOf(span.tag('after'));
   return {
     index,
     name: named?.['name'] ?? span.name,
     operator: textOf(span.tag('op_name')) ?? named?.['type'] ?? operatorIn(span.name),
     signature: textOf(span.tag('signature')),
-    attributes: attributesOf(span.tag('attributes')),
+    attributes: isEntry(attributes) ? attributes : undefined,
     inputs: tensorsOf(span, 'input', ['input_shapes', 'input_shape']),
     outputs: tensorsOf(span, 'output', ['output_shapes', 'output_shape', 'shape']),
     operations: countOf(span.tag('operations')),
     bytes: countOf(span.tag('bytes')),
-    after: Array.isArray(after) ? after.filter((value): value is number => Number.isInteger(value)) : undefined,
+    after: Array.isArray(after) ? after.filter(isIndex) : undefined,
   };
 }
 

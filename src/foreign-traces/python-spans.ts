@@ -1,9 +1,10 @@
 import { ownValue } from '../base/own-value.js';
+import { type Entry, isEntry } from './entry.js';
 import { JsonPicker } from './json-picker.js';
 import { MOST_LAYERS } from './layer-limits.js';
 import { emitPlatformSpan, traceIdOf } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
-import { traceError } from './trace-error.js';
+import { END, traceError } from './trace-error.js';
 import type { Emit, TracedLayer, TraceReader, TraceRecord } from './trace-record.js';
 
 /** Each JSON text of the file is one span, so the path is empty. */
@@ -12,17 +13,8 @@ const PATHS = [[]] as const;
 /** Most executions of layers and models that are kept until the file's end; 24 bytes each. */
 const MOST_EXECUTIONS = 4_000_000;
 
-/** The place in messages about facts that are known only at the end. */
-const END = 'end of the file';
-
 /** Stands for the whole model among the ids of layers. */
 const WHOLE = -1;
-
-type Entry = Readonly<Record<string, unknown>>;
-
-function isEntry(value: unknown): value is Entry {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Microseconds since 1970 of an ISO 8601 time in UTC with a fraction of a second; NaN for any other text. */
 function microseconds(time: unknown): number {

@@ -1,5 +1,8 @@
 import { PlatformError } from '../base/errors.js';
 
+/** The place in messages about facts that are known only at the end. */
+export const END = 'end of the file';
+
 /**
  * A trace that cannot be read.
  *

@@ -115,6 +115,13 @@ describe("layers of the platform's agents", () => {
     assert.deepEqual(model?.wholeMs, [0.005]);
   });
 
+  test('have attributes only if they are an object, and predecessors only if they are indices', async () => {
+    const layer = await layerOf('conv', { attributes: '["stride", 2]', after: '[0, -1, 1e300, 2]' });
+    assert.equal(layer?.attributes, undefined);
+    assert.deepEqual(layer?.after, [0, 2]);
+    assert.deepEqual((await layerOf('conv', { attributes: '{"stride": 2}' }))?.attributes, { stride: 2 });
+  });
+
   test("have shapes in PyTorch's notation", async () => {
     const shapes = { input_shape: 'torch.Size([1, 3, 224, 224])', output_shape: 'torch.Size([])' };
     const layer = await layerOf('0-1__conv1__Conv2d', shapes);

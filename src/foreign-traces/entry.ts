@@ -1,0 +1,6 @@
+/** A JSON object from a trace. */
+export type Entry = Readonly<Record<string, unknown>>;
+
+export function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
