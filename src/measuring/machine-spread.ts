@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { MachineSpread } from '../agent/benchmark-agent.js';
 import type { System } from '../measurement/system.js';
 import type { CollectionDefinition } from '../store/collection.js';
+import { unlessGone } from '../store/unless-gone.js';
 import type { MeasuringContext } from './measuring.js';
-import { unlessGone } from './unless-gone.js';
 
 const spreadSchema = z.strictObject({
   /** The fingerprint. */

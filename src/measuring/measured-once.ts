@@ -5,9 +5,9 @@ import type { Holder } from '../store/leases/holder.js';
 import { Leases } from '../store/leases/leases.js';
 import { measurementId } from '../store/measurement-id.js';
 import type { ResultStore } from '../store/result-store.js';
+import { unlessGone } from '../store/unless-gone.js';
 import { type KnownResults, knownResults, wantedOf } from './known-results.js';
 import type { Task } from './task.js';
-import { unlessGone } from './unless-gone.js';
 
 /** Tasks to measure, divided by the processes that measure them. */
 export interface Shares {

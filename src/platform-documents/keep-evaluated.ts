@@ -1,5 +1,5 @@
-import { PlatformError } from '../base/errors.js';
 import type { ResultStore } from '../store/result-store.js';
+import { unlessGone } from '../store/unless-gone.js';
 import { traceUrl, traceUrlTemplateOf } from '../tracing/trace-url.js';
 import { activeTracing } from '../tracing/tracing.js';
 import { EVALUATION_DOCUMENTS, PERFORMANCE_DOCUMENTS } from './documents.js';
@@ -16,13 +16,7 @@ export interface KeepOptions {
  * machine.
  */
 async function storedIn<T>({ isGone }: ResultStore, get: () => Promise<T | undefined>): Promise<T | undefined> {
-  if (isGone === true) return undefined;
-  try {
-    return await get();
-  } catch (error) {
-    if (error instanceof PlatformError && error.code === 'unavailable') return undefined;
-    throw error;
-  }
+  return isGone === true ? undefined : unlessGone(get());
 }
 
 /**

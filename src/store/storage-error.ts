@@ -27,6 +27,24 @@ export function storageError(place: string, what: string, thrown: unknown): Plat
   return new PlatformError('storage', `The store ${place} ${what}: ${reason}.`, { cause: thrown });
 }
 
+/** A collection has another key than this program's. */
+export function otherKeyError(place: string, collection: string): PlatformError {
+  return new PlatformError(
+    'storage',
+    `The store ${place} keeps ${collection} by another key than this version of the program. Use the version that wrote ` +
+      'it, or another store with --store.',
+  );
+}
+
+/** A store has a newer schema than this program. */
+export function newerError(place: string, found: number, known: number): PlatformError {
+  return new PlatformError(
+    'storage',
+    `The store ${place} was written by a newer version of this program (schema ${found}; this version reads up to ` +
+      `${known}). Update this program, or use another store with --store.`,
+  );
+}
+
 export function closedError(place: string): PlatformError {
   return new PlatformError('storage', `The store ${place} has been closed; open it again to use it.`);
 }

@@ -1,9 +1,10 @@
-import { PlatformError } from '../../base/errors.js';
+import type { PlatformError } from '../../base/errors.js';
 import type { CollectionShape } from '../collection.js';
 import { requireShape } from '../collection-shape.js';
 import { textsOf, type CheckedDocument } from '../collection-document.js';
 import { decodeTexts, encodeTexts, endOf } from '../key-bytes.js';
 import type { Selection } from '../selection.js';
+import { otherKeyError } from '../storage-error.js';
 import type { Tables } from './environment.js';
 
 /** A stored document. */
@@ -46,7 +47,7 @@ export class DocumentTable {
   /** Stores the shape, and rebuilds the index entries. */
   adopt(tables: Tables, place: string): PlatformError | undefined {
     const stored = tables.collections.get(this.#name);
-    if (stored !== undefined && !hasKey(stored, this.shape.key)) return otherKey(this.#name, place);
+    if (stored !== undefined && !hasKey(stored, this.shape.key)) return otherKeyError(place, this.#name);
     const all = this.#range(encodeTexts([this.#name]));
     for (const key of [...tables.indexes.getKeys(all)]) tables.indexes.removeSync(key);
     for (const key of [...tables.documents.getKeys(all)]) {
@@ -129,12 +130,4 @@ function parseObject(text: string | undefined): object | undefined {
 function hasKey(shapeText: string, key: readonly string[]): boolean {
   const shape = parseObject(shapeText);
   return shape !== undefined && 'key' in shape && JSON.stringify(shape.key) === JSON.stringify(key);
-}
-
-function otherKey(name: string, place: string): PlatformError {
-  return new PlatformError(
-    'storage',
-    `The store ${place} keeps ${name} by another key than this version of the program. Use the version that wrote it, or ` +
-      'another store with --store.',
-  );
 }

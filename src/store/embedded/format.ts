@@ -1,6 +1,7 @@
 import type { Database, RootDatabase } from 'lmdb';
 import { z } from 'zod';
 import { PlatformError } from '../../base/errors.js';
+import { newerError } from '../storage-error.js';
 
 /**
  * Raised with every change that an older version of this program would misread. Version 2 keeps the occasion, the
@@ -33,13 +34,7 @@ export function requireFormat(root: RootDatabase<string, string>, folder: string
     if (version < SCHEMA_VERSION) table.putSync(FORMAT_KEY, JSON.stringify({ schemaVersion: SCHEMA_VERSION }));
     return version;
   });
-  if (found > SCHEMA_VERSION) {
-    throw new PlatformError(
-      'storage',
-      `The store ${folder} was written by a newer version of this program (schema ${found}; this ` +
-        `version reads up to ${SCHEMA_VERSION}). Update this program, or use another store with --store.`,
-    );
-  }
+  if (found > SCHEMA_VERSION) throw newerError(folder, found, SCHEMA_VERSION);
 }
 
 function schemaVersionIn(text: string, folder: string): number {

@@ -1,9 +1,9 @@
 import type { Document as BsonDocument } from 'mongodb';
-import { PlatformError } from '../../base/errors.js';
 import type { Collection, CollectionDefinition } from '../collection.js';
 import { checkedDocument, type CheckedDocument } from '../collection-document.js';
 import { requireShape } from '../collection-shape.js';
 import { keyOf, selectionOf, type Selection } from '../selection.js';
+import { otherKeyError } from '../storage-error.js';
 import { readJson } from '../stored-text.js';
 import type { Connection } from './connection.js';
 import { encodeName, encodeTyped, documentIdOf, withoutFields } from './document-codec.js';
@@ -135,7 +135,7 @@ export class MongoCollection<Document extends object> implements Collection<Docu
     const shape = withoutFields(requireShape(this.definition), 'name');
     const [stored] = await this.shapes.getMany([name]);
     if (stored !== undefined && 'key' in stored && JSON.stringify(stored.key) !== JSON.stringify(key)) {
-      throw otherKey(this.connection.place, name);
+      throw otherKeyError(this.connection.place, name);
     }
     const typed = Object.keys(this.definition.types ?? {});
     await ensureStructure(this.connection, {
@@ -148,12 +148,4 @@ export class MongoCollection<Document extends object> implements Collection<Docu
     });
     await this.shapes.put({ id: name, json: shape });
   }
-}
-
-function otherKey(place: string, name: string): PlatformError {
-  return new PlatformError(
-    'storage',
-    `The store ${place} keeps ${name} by another key than this version of the program. Use the version that wrote it, or ` +
-      'another store with --store.',
-  );
 }

@@ -1,6 +1,7 @@
 import { MongoServerError } from 'mongodb';
 import { z } from 'zod';
 import { PlatformError } from '../../base/errors.js';
+import { newerError } from '../storage-error.js';
 import type { Connection } from './connection.js';
 import { DUPLICATE_KEY } from './mongo-error.js';
 
@@ -30,7 +31,7 @@ export async function migrate(connection: Connection, migrations: readonly Migra
   const newest = 1 + migrations.length;
   const found = await readVersion(connection);
   if (found === undefined) await writeVersion(connection, newest);
-  else if (found > newest) throw newer(connection.place, found, newest);
+  else if (found > newest) throw newerError(connection.place, found, newest);
   else {
     for (const [index, migration] of migrations.entries()) {
       if (index + 1 < found) continue;
@@ -53,7 +54,7 @@ export async function requireReadable(connection: Connection): Promise<void> {
     const remedy = 'check the name; commands that measure or import make a store';
     throw new PlatformError('not_found', `There is no store at ${connection.place}: ${remedy}.`);
   }
-  if (found > newest) throw newer(connection.place, found, newest);
+  if (found > newest) throw newerError(connection.place, found, newest);
 }
 
 async function writeVersion(connection: Connection, schemaVersion: number): Promise<void> {
@@ -77,13 +78,5 @@ async function readVersion(connection: Connection): Promise<number | undefined> 
   throw new PlatformError(
     'storage',
     `The store ${connection.place} has a collection "format" of another program. Name another database.`,
-  );
-}
-
-function newer(place: string, found: number, known: number): PlatformError {
-  return new PlatformError(
-    'storage',
-    `The store ${place} was written by a newer version of this program (schema ${found}; this version reads up to ` +
-      `${known}). Update this program, or use another store with --store.`,
   );
 }

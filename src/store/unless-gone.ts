@@ -1,8 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 
 /**
- * Resolves to undefined where the store's server is gone. There are no leases then; this machine continues and keeps
- * its measurements.
+ * Resolves to undefined where the store's server is gone. This machine then continues, and keeps new documents itself.
  */
 export async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   try {
