@@ -20,7 +20,7 @@ import { layOut, olderClassSteps, type OlderImage, olderImageSteps } from './old
 import type { Loaded, Note, Problems } from './problem.js';
 import type { PublishedParts, PublishedType } from './published-parts.js';
 import { isUrl } from './reference.js';
-import { type KeyReadOver, validateKnownKeys } from './validate.js';
+import { type IgnoredKey, validateKnownKeys } from './validate.js';
 import type { YamlPath } from './yaml-tree.js';
 
 // Model manifests of the platform before DLSpec (MLModelScope, c3sr/dlframework: builtin_models/*.yml). Every scalar is
@@ -168,15 +168,19 @@ function convert(older: OlderModel): ModelManifest {
 }
 
 /** One note on all keys without effect: unknown keys, and known keys that only the older platform uses. */
-function readOverNote(document: ManifestDocument, unknown: readonly KeyReadOver[], older: OlderModel): readonly Note[] {
-  const known: readonly KeyReadOver[] = [
+function ignoredKeysNote(
+  document: ManifestDocument,
+  unknown: readonly IgnoredKey[],
+  older: OlderModel,
+): readonly Note[] {
+  const known: readonly IgnoredKey[] = [
     ...(older.large_model === undefined ? [] : [{ path: ['large_model'], meant: undefined }]),
     ...(older.model.checkpoint === undefined ? [] : [{ path: ['model', 'checkpoint'], meant: undefined }]),
   ];
   const placed = [...unknown, ...known].map((key) => ({ ...key, at: problemAtKey(document, key.path, '', '') }));
   const [first, ...rest] = placed.sort((a, b) => a.at.line - b.at.line || a.at.column - b.at.column);
   if (first === undefined) return [];
-  const hint = ({ meant }: KeyReadOver): string => (meant === undefined ? '' : ` (did you mean ${quoted(meant)}?)`);
+  const hint = ({ meant }: IgnoredKey): string => (meant === undefined ? '' : ` (did you mean ${quoted(meant)}?)`);
   const others = rest.map((key) => formatPath(key.path) + hint(key));
   const also = others.length === 0 ? '' : `, and so are ${others.join(', ')}`;
   const { file, line, column, path } = first.at;
@@ -210,7 +214,7 @@ export function readOlderModel(document: ManifestDocument): Loaded<ModelManifest
   const result = validateKnownKeys(document, olderModelSchema);
   if (!result.ok) return result;
   const older = result.data;
-  const notes: Note[] = [...readOverNote(document, result.readOver, older), ...elementTypeNotes(document, older)];
+  const notes: Note[] = [...ignoredKeysNote(document, result.ignored, older), ...elementTypeNotes(document, older)];
   for (const key of CODE_KEYS) {
     if ((older[key] ?? '') !== '') notes.push(noteAt(document, [key], 'this code is never run; inputs are made up'));
   }

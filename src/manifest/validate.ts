@@ -146,15 +146,15 @@ export function validate<S extends z.ZodType>(
 }
 
 /** An ignored key, and the known key that was probably meant. */
-export interface KeyReadOver {
+export interface IgnoredKey {
   readonly path: YamlPath;
   readonly meant: string | undefined;
 }
 
 /** Removes the keys that a schema does not know from the data, and returns them from top to bottom. */
-function takeUnknownKeys(document: ManifestDocument, schema: z.ZodType, data: unknown): readonly KeyReadOver[] {
+function takeUnknownKeys(document: ManifestDocument, schema: z.ZodType, data: unknown): readonly IgnoredKey[] {
   const translator = new IssueTranslator(document, schema);
-  const keys: KeyReadOver[] = [];
+  const keys: IgnoredKey[] = [];
   for (const issue of schema.safeParse(data).error?.issues ?? []) {
     if (issue.code !== 'unrecognized_keys') continue;
     const around = issue.path as (string | number)[];
@@ -175,11 +175,11 @@ function takeUnknownKeys(document: ManifestDocument, schema: z.ZodType, data: un
 export function validateKnownKeys<S extends z.ZodType>(
   document: ManifestDocument,
   schema: S,
-): { readonly ok: true; readonly data: z.output<S>; readonly readOver: readonly KeyReadOver[] } | Problems {
+): { readonly ok: true; readonly data: z.output<S>; readonly ignored: readonly IgnoredKey[] } | Problems {
   const data = dataOf(document.root, 'text');
-  const readOver = takeUnknownKeys(document, schema, data);
+  const ignored = takeUnknownKeys(document, schema, data);
   const result = validateData(document, schema, data);
-  return result.ok ? { ...result, readOver } : result;
+  return result.ok ? { ...result, ignored } : result;
 }
 
 function validateData<S extends z.ZodType>(

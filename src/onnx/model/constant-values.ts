@@ -1,4 +1,5 @@
 import type { Graph, Node } from './model.js';
+import { domainOf } from './opsets.js';
 import { readNames } from './subgraphs.js';
 
 /** Operators whose output differs between calls with the same input. */
@@ -20,7 +21,7 @@ const QUANTIZATION = new Set(['DequantizeLinear', 'QuantizeLinear']);
 const SHAPE_ONLY = new Set(['Shape', 'Size']);
 
 function isStandard(node: Node): boolean {
-  return node.domain === '' || node.domain === 'ai.onnx';
+  return domainOf(node.domain) === '';
 }
 
 function isFoldable(node: Node): boolean {

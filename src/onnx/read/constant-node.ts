@@ -2,11 +2,12 @@ import { AttributeProto_AttributeType, type NodeProto } from '../../generated/on
 import { PlatformError } from '../../base/errors.js';
 import type { Tensor } from '../model/model.js';
 import { nodeLabel } from '../model/node-label.js';
+import { domainOf } from '../model/opsets.js';
 import type { TensorReader } from './tensor-reader.js';
 
 /** True for the standard operator Constant, which is a value and not a computation. */
 export function isConstant(node: Pick<NodeProto, 'opType' | 'domain'>): boolean {
-  return node.opType === 'Constant' && (node.domain === '' || node.domain === 'ai.onnx');
+  return node.opType === 'Constant' && domainOf(node.domain) === '';
 }
 
 function littleEndian(bytesPerElement: number, count: number, set: (view: DataView, i: number) => void): Uint8Array {

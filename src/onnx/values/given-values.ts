@@ -4,7 +4,7 @@ import { elementCount, ELEMENT_TYPES, type ElementType } from '../model/element-
 import { type InputValues, MOST_LISTED_VALUES, type Model, type TensorType } from '../model/model.js';
 import { listedValues } from '../model/listed-values.js';
 import { listed } from '../model/node-label.js';
-import { type NumberArray, readNpy } from './npy-file.js';
+import { type NpyArray, readNpy } from './npy-file.js';
 import { staticTypeOf } from '../model/static-type.js';
 
 /** Values for an input as a user writes them. */
@@ -67,7 +67,7 @@ function problemOf({ low, high, list }: InputValues, { elementType, dims }: Tens
   return `it has ${count} elements ([${dims.join(', ')}]), and ${list.length} values were given`;
 }
 
-function problemOfArray({ elementType, dims }: NumberArray, type: TensorType): string | undefined {
+function problemOfArray({ elementType, dims }: NpyArray, type: TensorType): string | undefined {
   if (elementType === type.elementType && dims.join() === type.dims.join()) return undefined;
   return `it is ${type.elementType} [${type.dims.join(', ')}], and the file has ${elementType} [${dims.join(', ')}]`;
 }

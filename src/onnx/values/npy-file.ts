@@ -5,7 +5,7 @@ import { elementCount, type ElementType } from '../model/element-type.js';
 import { MOST_LISTED_VALUES, type TensorType } from '../model/model.js';
 
 /** An array of numbers as NumPy saves it. */
-export interface NumberArray extends TensorType {
+export interface NpyArray extends TensorType {
   readonly values: readonly number[];
 }
 
@@ -36,7 +36,7 @@ const HEADER = /'descr': '(?<type>[^']+)', 'fortran_order': False, 'shape': \((?
  * Parses an array as numpy.save writes it; undefined where the bytes are not such an array, or are in another order.
  * Format: numpy.lib.format.
  */
-function parseNpy(bytes: Buffer): NumberArray | undefined {
+function parseNpy(bytes: Buffer): NpyArray | undefined {
   if (bytes.length < 12 || bytes.toString('latin1', 0, 6) !== '\x93NUMPY') return undefined;
   const isFirstVersion = bytes[6] === 1;
   const start = isFirstVersion ? 10 : 12;
@@ -60,7 +60,7 @@ function parseNpy(bytes: Buffer): NumberArray | undefined {
  *
  * @throws PlatformError `usage` where the file cannot be read, is not such an array, or has more than 65,536 numbers
  */
-export async function readNpy(path: string): Promise<NumberArray> {
+export async function readNpy(path: string): Promise<NpyArray> {
   const fail = (problem: string): never => {
     const advice = `Give an array of at most ${MOST_LISTED_VALUES} numbers as numpy.save writes it.`;
     throw new PlatformError('usage', `${path}: ${problem}. ${advice}`);
