@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { PlatformError } from '../../base/errors.js';
-import { quoted } from '../../base/quoted.js';
 import type { RunOptions } from '../../measurement/system.js';
 import type { PredictionModel } from '../../registry/prediction-model.js';
+import { noOpenModel } from '../no-open-model.js';
 import { predictedOf } from '../worker/job-end.js';
 import type { JobLimits } from '../worker/enforce-limits.js';
 import type { WorkerProcess } from '../worker/worker-process.js';
@@ -157,7 +157,7 @@ export class OpenModels {
   #get(id: string): OpenModel {
     const opened = this.#open.get(id);
     if (opened !== undefined && (opened.process.isAlive || opened.reset !== undefined)) return opened;
-    throw new PlatformError('not_found', `no model is open under the id ${quoted(id)}; open one`);
+    throw noOpenModel(id);
   }
 
   #forgetWith(id: string, process: WorkerProcess): void {

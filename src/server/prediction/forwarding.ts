@@ -1,6 +1,6 @@
+import { noOpenModel } from '../../agent/no-open-model.js';
 import { PREDICTION_CALL_DEADLINE_MS } from '../../agent/prediction-deadlines.js';
 import { PlatformError } from '../../base/errors.js';
-import { quoted } from '../../base/quoted.js';
 import type { AgentDirectory, RegisteredAgent } from '../../directory/agent-directory.js';
 import {
   type Predictor,
@@ -67,10 +67,7 @@ export class PredictionForwarding {
    */
   clientFor(id: string): RpcClient {
     const client = this.#routes.get(id);
-    if (client === undefined) {
-      const problem = `no model is open under the id ${quoted(id)} through this server`;
-      throw new PlatformError('not_found', `${problem}; open one`);
-    }
+    if (client === undefined) throw noOpenModel(id, ' through this server');
     this.#remember(id, client);
     return client;
   }

@@ -1,6 +1,6 @@
 import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
+import { isNoOpenModel } from '../../agent/no-open-model.js';
 import { PREDICTION_CALL_DEADLINE_MS, PREDICTION_STREAM_DEADLINE_MS } from '../../agent/prediction-deadlines.js';
-import { PlatformError } from '../../base/errors.js';
 import {
   type DatasetRequest,
   type FeaturesResponse,
@@ -39,13 +39,7 @@ export function addForwardedPredictions(server: RpcServer, forwarding: Predictio
     try {
       return await work();
     } catch (error) {
-      if (
-        error instanceof PlatformError &&
-        error.code === 'not_found' &&
-        error.message.startsWith('no model is open')
-      ) {
-        forwarding.forget(id);
-      }
+      if (isNoOpenModel(error)) forwarding.forget(id);
       throw error;
     }
   }
