@@ -5,7 +5,7 @@ import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { messageOf, PlatformError } from '../base/errors.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
 import { EXIT_PARTIAL } from '../base/exit-codes.js';
-import { runOptionsOf } from '../measurement/system.js';
+import { ANY_RUN } from '../measurement/system.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
 import { keepNoMoreSpans, keepSpans } from '../store/keep-spans.js';
 import type { ResultStore } from '../store/result-store.js';
@@ -27,9 +27,6 @@ export interface OwnedHost extends CommandHost {
   /** Closes connections, agents and queues in the reverse order of their opening, then the stores. */
   close(): Promise<void>;
 }
-
-/** Run options with which every agent can describe its system. */
-const ANY_RUN_OPTIONS = runOptionsOf(1);
 
 /**
  * The host of commands on this machine: real streams, the real store, an agent here or elsewhere. It loads only the
@@ -76,7 +73,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     const client = connectAgent(address, server === undefined ? {} : { security: security.client });
     closers.push(() => client.close());
     // Reports a wrong address before slow work begins.
-    if (server !== undefined) await client.system(ANY_RUN_OPTIONS);
+    if (server !== undefined) await client.system(ANY_RUN);
     const cached = cacheOptimizedGraphs(client, join(defaultCacheDir(), 'graphs'));
     if (server !== undefined) return cached;
     const offerWeights = (path: string): string => {

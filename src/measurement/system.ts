@@ -18,6 +18,9 @@ export function runOptionsOf(threads: number): RunOptions {
   return { threads, executionProvider: 'cpu', optimizationLevel: 'all' };
 }
 
+/** Options with which every agent can describe itself. Its abilities do not depend on them. */
+export const ANY_RUN = runOptionsOf(1);
+
 /** Everything that a measurement depends on besides the benchmark and the protocol. */
 export const systemSchema = z.strictObject({
   fingerprint: z.string().regex(/^[0-9a-f]{64}$/),

@@ -1,11 +1,9 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { ServerLimits } from './limits.js';
+import { FAREWELL_MS, type ServerLimits } from './limits.js';
 
 /** Interval of checks. A local network transfers a hundred megabytes in a second. */
 const LOOK_INTERVAL_MS = 25;
-
-const FAREWELL_MS = 1000;
 
 interface Connection {
   readonly socket: Socket;

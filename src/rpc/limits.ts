@@ -9,6 +9,9 @@ export const MAX_REQUEST_BYTES = 4 * MIB;
 /** Largest request of health checks and reflection, which are names. */
 export const MAX_NAME_REQUEST_BYTES = 4096;
 
+/** Time for a client to read a server's last answer and to end its side. */
+export const FAREWELL_MS = 1000;
+
 /** Limits of all clients of a server together. */
 export interface ServerLimits {
   /** Connections at a time; further ones are closed as they come. */

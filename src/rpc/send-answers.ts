@@ -2,12 +2,9 @@ import { ServerInterceptingCall, type ServerInterceptor, ServerListenerBuilder }
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { PlatformError } from '../base/errors.js';
 import type { Answering, Connections } from './connections.js';
-import type { ServerLimits } from './limits.js';
+import { FAREWELL_MS, type ServerLimits } from './limits.js';
 import type { MessageFormat } from './message-format.js';
 import { statusOf } from './status.js';
-
-/** Time for a client to end its side of a stream that the server has ended. */
-const FAREWELL_MS = 1000;
 
 type Call = ConstructorParameters<typeof ServerInterceptingCall>[0];
 

@@ -1,8 +1,5 @@
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
-import { runOptionsOf, type System, withFingerprint } from '../measurement/system.js';
-
-/** Run options with which every agent can describe itself. */
-const ANY_RUN = runOptionsOf(1);
+import { ANY_RUN, type System, withFingerprint } from '../measurement/system.js';
 
 /** The class of a system, independent of its run options: the fingerprint with one thread. */
 export function classOf(system: System): string {

@@ -1,6 +1,6 @@
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import type { Measurement } from '../measurement/measurement.js';
-import { runOptionsOf } from '../measurement/system.js';
+import { ANY_RUN } from '../measurement/system.js';
 import { knownResults, wantedOf } from '../measuring/known-results.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { Answers } from './answers.js';
@@ -12,9 +12,6 @@ export interface MeasureItemOptions {
   readonly answers: Answers;
   readonly signal: AbortSignal;
 }
-
-/** Run options with which every agent can describe itself. */
-const ANY_RUN = runOptionsOf(1);
 
 /**
  * Measures the requests of an item and keeps the measurements. A request that was measured since the item was made, by

@@ -9,7 +9,7 @@ import type {
   RequestProgress,
 } from '../agent/benchmark-agent.js';
 import { type Clock, monotonicClock } from '../base/clock.js';
-import { runOptionsOf } from '../measurement/system.js';
+import { ANY_RUN } from '../measurement/system.js';
 import { knownResults, wantedOf } from '../measuring/known-results.js';
 import { Leases } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
@@ -18,8 +18,6 @@ import { classOf } from './class-of.js';
 import { PublishedWork } from './published-work.js';
 import type { WorkRequest } from './work-item.js';
 import type { WorkQueue } from './work-queue.js';
-
-const ANY_RUN = runOptionsOf(1);
 
 /** A larger brick, which has constants of this size, counts as a model. */
 const MOST_MODEL_BYTES = 4 * 2 ** 20;

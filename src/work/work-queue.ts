@@ -1,3 +1,5 @@
+import { PlatformError } from '../base/errors.js';
+
 /** Work on its way, in bytes. Queues do not read the body. */
 export interface WorkMessage {
   /** Unique for each piece of work. A message that is delivered twice is one piece of work. */
@@ -48,6 +50,11 @@ export const MOST_DELIVERIES = 3;
 
 /** Longest body of a message. RabbitMQ 4 accepts 16 MiB by default. */
 export const MOST_BODY_BYTES = 15 * 2 ** 20;
+
+/** A queue that was closed is used. */
+export function closedError(): PlatformError {
+  return new PlatformError('unavailable', 'the work queue has been closed; open it again to use it');
+}
 
 /**
  * Distributes work for classes of systems. An agent that serves the class does accepted work at least once, or the work

@@ -11,16 +11,13 @@ import type { LayerTrace } from '../layer-trace.js';
 import { type Numbered, requestsTogether } from './requests-together.js';
 import { TakenTraces } from './taken-traces.js';
 import { fromWireLayerTrace, toWireLevel } from '../wire/trace-wire.js';
-import { type RunOptions, runOptionsOf } from '../../measurement/system.js';
+import { ANY_RUN, type RunOptions } from '../../measurement/system.js';
 import * as wire from '../wire/benchmark-wire.js';
 
 const { describeSystem, inferTypes, measure, measureBricks, optimize } = BenchmarkServiceService;
 const { traceBenchmark } = TraceServiceService;
 
 const DESCRIBE_DEADLINE_MS = 10_000;
-
-/** The abilities of an agent do not depend on these. */
-const ANY_RUN = runOptionsOf(1);
 
 /** The time limit of a call, with waiting behind other clients' measurements. */
 const INFER_TYPES_DEADLINE_MS = 30 * 60_000;

@@ -11,6 +11,7 @@ import { type Clock, monotonicClock } from '../../base/clock.js';
 import { keepTrying } from '../../base/keep-trying.js';
 import { checkBody } from '../check-body.js';
 import {
+  closedError,
   type FailedWork,
   type Handled,
   MOST_BODY_BYTES,
@@ -261,8 +262,7 @@ export class AmqpWorkQueue implements WorkQueue {
   }
 
   #checkOpen(): void {
-    if (this.#closed === undefined) return;
-    throw new PlatformError('unavailable', 'the work queue has been closed; open it again to use it');
+    if (this.#closed !== undefined) throw closedError();
   }
 }
 

@@ -1,6 +1,7 @@
-import { messageOf, PlatformError } from '../../base/errors.js';
+import { messageOf } from '../../base/errors.js';
 import { checkBody } from '../check-body.js';
 import {
+  closedError,
   type FailedWork,
   type Handled,
   MOST_DELIVERIES,
@@ -136,8 +137,7 @@ export class MemoryWorkQueue implements WorkQueue {
 
   /** Errors become rejections, as in other queues. */
   async #whileOpen<T>(work: () => T): Promise<T> {
-    if (this.#isClosed)
-      throw new PlatformError('unavailable', 'the work queue has been closed; open it again to use it');
+    if (this.#isClosed) throw closedError();
     return Promise.resolve(work());
   }
 
