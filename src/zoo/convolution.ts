@@ -121,6 +121,11 @@ export function convNormRelu(
   return chain(conv(channels, kernel, { ...options, bias: false }), batchNorm(options.epsilon), relu);
 }
 
+/** Batch normalization, ReLU, convolution without bias that keeps the size: the order of pre-activation networks. */
+export function normReluConv(channels: number, kernel: number): Layer {
+  return chain(batchNorm(), relu, conv(channels, kernel, { padding: (kernel - 1) / 2, bias: false }));
+}
+
 export function maxPool(kernel: Size, options: PoolOptions = {}): Layer {
   return (x) => {
     const { size, attributes } = slide(x, kernel, options);

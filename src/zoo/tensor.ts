@@ -145,6 +145,17 @@ export const firstEntry: Layer = (x) => {
   return x.graph.apply('Gather', [x, x.graph.integer('index', 0)], output, [int('axis', 1)]);
 };
 
+/** For each element of the batch, the entry along dimension 1 with the largest score. */
+export function bestEntry(x: Value, scores: Value): Value {
+  const { graph } = x;
+  const index = graph.apply('ArgMax', [scores], { elementType: 'int64', dims: scores.dims.with(1, 1) }, [
+    int('axis', 1),
+    int('keepdims', 1),
+  ]);
+  const output = { elementType: x.elementType, dims: x.dims.toSpliced(1, 1) };
+  return graph.apply('GatherND', [x, index], output, [int('batch_dims', 1)]);
+}
+
 /** The rows of a table that the integers in `indices` name. */
 export function gatherRows(table: Value, indices: Value): Value {
   const dims = [...indices.dims, ...table.dims.slice(1)];

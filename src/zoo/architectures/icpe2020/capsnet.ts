@@ -1,10 +1,10 @@
-import { int } from '../../../onnx/model/make-attributes.js';
 import { fixed, type GraphBuilder, type Value } from '../../builder.js';
 import { conv, linear } from '../../convolution.js';
 import { weight } from '../../initialization.js';
 import { channelsLast, expand, reshapeTo, total } from '../../shaping.js';
 import {
   add,
+  bestEntry,
   chain,
   div,
   flatten,
@@ -70,17 +70,6 @@ function noAgreement(predictions: Value): Value {
   return reshape(total(3)(mul(predictions, predictions.graph.scalar('zero', 0))), [0, capsules * DIGITS]);
 }
 
-/** The longest capsule of each image. */
-function longest(digits: Value, lengths: Value): Value {
-  const { graph } = digits;
-  const index = graph.apply('ArgMax', [lengths], { elementType: 'int64', dims: lengths.dims.with(1, 1) }, [
-    int('axis', 1),
-    int('keepdims', 1),
-  ]);
-  const output = { elementType: digits.elementType, dims: digits.dims.toSpliced(1, 1) };
-  return graph.apply('GatherND', [digits, index], output, [int('batch_dims', 1)]);
-}
-
 /** The decoder, which reconstructs the image. */
 const reconstruct = chain(linear(512), relu, linear(1024), relu, linear(784), sigmoid, reshapeTo(1, 28, 28));
 
@@ -95,6 +84,7 @@ export function capsnet(width = 256): Network {
     const digits = digitCapsules(agreement, predictions);
     const lengths = sqrt(squaredLength(digits));
     graph.output('lengths', lengths);
-    graph.output('reconstruction', reconstruct(longest(digits, lengths)));
+    // The decoder gets the longest capsule of each image.
+    graph.output('reconstruction', reconstruct(bestEntry(digits, lengths)));
   };
 }

@@ -1,14 +1,10 @@
 import { fixed, type Value } from '../../builder.js';
-import { averagePool, batchNorm, conv, convNormRelu } from '../../convolution.js';
+import { averagePool, conv, convNormRelu, normReluConv } from '../../convolution.js';
 import { resize } from '../../shaping.js';
-import { add, chain, concat, identity, type Layer, relu, sum } from '../../tensor.js';
+import { add, chain, concat, identity, type Layer, sum } from '../../tensor.js';
 import { imageNetwork, type Network } from './network.js';
 
 const LANDMARKS = 68;
-
-function normReluConv(channels: number, kernel: number): Layer {
-  return chain(batchNorm(), relu, conv(channels, kernel, { padding: (kernel - 1) / 2, bias: false }));
-}
 
 /** The outputs of three convolutions side by side (Bulat and Tzimiropoulos, arXiv:1703.00862, figure 3). */
 function block(channels: number): Layer {

@@ -1,14 +1,10 @@
 import { fixed } from '../../builder.js';
-import { batchNorm, conv, convNormRelu, maxPool } from '../../convolution.js';
+import { conv, convNormRelu, maxPool, normReluConv } from '../../convolution.js';
 import { resize } from '../../shaping.js';
-import { add, chain, identity, type Layer, relu, sigmoid } from '../../tensor.js';
+import { add, chain, identity, type Layer, sigmoid } from '../../tensor.js';
 import { imageNetwork, type Network } from './network.js';
 
 const VOLUME_DEPTH = 200;
-
-function normReluConv(channels: number, kernel: number): Layer {
-  return chain(batchNorm(), relu, conv(channels, kernel, { padding: (kernel - 1) / 2, bias: false }));
-}
 
 /** A bottleneck with normalization before each convolution. */
 function block(channels: number): Layer {

@@ -1,8 +1,7 @@
-import { int } from '../../../onnx/model/make-attributes.js';
 import type { GraphBuilder, Value } from '../../builder.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
-import { add, chain, firstEntry, gatherRows, type Layer } from '../../tensor.js';
+import { add, bestEntry, chain, firstEntry, gatherRows, type Layer } from '../../tensor.js';
 import { attention, causalBias, dense, layerNorm, project, quickGelu } from '../../transformer.js';
 import { patches, withClassToken, withPositions } from '../vit.js';
 
@@ -42,17 +41,6 @@ export function clipImage(tower: Tower, pixels = 224): (graph: GraphBuilder) => 
   };
 }
 
-/** The hidden state at the end of a text: the token there has the highest number. */
-function atEnd(hidden: Value, words: Value): Value {
-  const { graph } = words;
-  const index = graph.apply('ArgMax', [words], { elementType: 'int64', dims: words.dims.with(1, 1) }, [
-    int('axis', 1),
-    int('keepdims', 1),
-  ]);
-  const output = { elementType: hidden.elementType, dims: hidden.dims.toSpliced(1, 1) };
-  return graph.apply('GatherND', [hidden, index], output, [int('batch_dims', 1)]);
-}
-
 export function clipText(tower: Tower): (graph: GraphBuilder) => void {
   return (graph) => {
     const dims = ['batch', 'sequence'];
@@ -64,7 +52,8 @@ export function clipText(tower: Tower): (graph: GraphBuilder) => void {
       gatherRows(embedding(graph, [POSITIONS, tower.hidden]), positions),
     );
     const hidden = chain(encoder(tower, causalBias(mask)), norm)(placed);
-    graph.output('text_embeds', project(FEATURES)(atEnd(hidden, words)));
+    // The token at the end of a text has the highest number.
+    graph.output('text_embeds', project(FEATURES)(bestEntry(hidden, words)));
   };
 }
 
