@@ -2,7 +2,7 @@ import { PlatformError } from '../base/errors.js';
 import type { BoxFormat, BoxSteps } from '../manifest/output-steps.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
 import { numbersOf, partOfRank, type Place, wrongShape } from './element-part.js';
-import type { DetectedBox, PredictedFeature } from './feature.js';
+import { type DetectedBox, MOST_CLASS, type PredictedFeature } from './feature.js';
 import { suppressOverlaps } from './non-max-suppression.js';
 
 /** How outputs become objects; see BoxSteps. */
@@ -19,9 +19,6 @@ type Outputs = ReadonlyMap<string, TensorValue>;
  * Detectors have some hundreds above a threshold.
  */
 const MOST_CANDIDATES = 4096;
-
-/** Largest index of a class: the contract has 32-bit integers. */
-const MOST_CLASS = 2 ** 31 - 1;
 
 /** A box above the threshold, and its index among the boxes. */
 interface Candidate extends DetectedBox {

@@ -1,5 +1,8 @@
 import type { ElementType } from '../onnx/model/element-type.js';
 
+/** Largest index of a class: the contract has 32-bit integers. */
+export const MOST_CLASS = 2 ** 31 - 1;
+
 /** A class and its share of a picture, from 0 to 1. */
 export interface ClassShare {
   readonly index: number;

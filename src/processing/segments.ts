@@ -2,7 +2,7 @@ import { PlatformError } from '../base/errors.js';
 import type { SegmentSteps } from '../manifest/output-steps.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
 import { numbersOf, partOfRank, type Place, wrongShape } from './element-part.js';
-import type { ClassShare, PredictedFeature } from './feature.js';
+import { type ClassShare, MOST_CLASS, type PredictedFeature } from './feature.js';
 
 /** How an output becomes a map of classes; see SegmentSteps. */
 export interface Segmenter extends Omit<SegmentSteps, 'labels'> {
@@ -14,8 +14,6 @@ const MOST_PIXELS = 2 ** 24;
 
 /** A pixel without a class. */
 const NO_CLASS = -1;
-
-const MOST_CLASS = 2 ** 31 - 1;
 
 interface ClassMap {
   readonly height: number;
