@@ -18,7 +18,7 @@ interface Row {
   readonly context: string;
   readonly occasion: string;
   readonly result: string;
-  readonly others: string;
+  readonly disturbed: string;
   readonly measured: string;
 }
 
@@ -30,7 +30,7 @@ function rowOf(measurement: Measurement): Row {
     context: context === undefined ? '' : `${(context.footprintBytes / 2 ** 20).toFixed(0)} MiB`,
     occasion: String(occasion),
     result: outcome.kind === 'failure' ? outcome.reason : `${trimmedMean(outcome.runMs).toPrecision(4)} ms`,
-    others: `${(disturbanceOf(measurement) * 100).toFixed(0)} %`,
+    disturbed: `${(disturbanceOf(measurement) * 100).toFixed(0)} %`,
     measured: measuredAt.slice(0, 16).replace('T', ' '),
   };
 }
@@ -46,7 +46,7 @@ function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {
     { title: 'context', align: 'right', cell: ({ context }) => context },
     { title: 'occasion', align: 'right', cell: ({ occasion }) => occasion },
     { title: 'result', align: 'right', cell: ({ result }) => result },
-    { title: 'others', align: 'right', cell: ({ others }) => others },
+    { title: 'disturbed', align: 'right', cell: ({ disturbed }) => disturbed },
     { title: 'measured', align: 'left', cell: ({ measured }) => measured },
   ];
 }
@@ -77,7 +77,7 @@ Examples:
         else rows.push(rowOf(measurement));
       }
       if (json === true) return;
-      const fitting = { width: host.columns?.out, dispensable: ['occasion', 'context', 'others', 'system'] };
+      const fitting = { width: host.columns?.out, dispensable: ['occasion', 'context', 'disturbed', 'system'] };
       host.print(`${fittingTable(columnsFor(rows), rows, fitting).text}\n`);
     });
 }
