@@ -143,6 +143,9 @@ test('dimensions that are not sizes are a problem, and no input is reported as u
   const problems = problemsOf('model', yamlOf({ inputs: '[batch, s]', dimensions: '{s: many}' }));
   assert.equal(problems.length, 1, problems.join('\n'));
   assert.match(problems.join(), /dimensions\.s: expected a whole number/);
+  const others = problemsOf('model', yamlOf({ inputs: '[batch, s]', dimensions: '5' }));
+  assert.equal(others.length, 1, others.join('\n'));
+  assert.match(others.join(), /dimensions: expected a mapping/);
 });
 
 test('a name has 100 characters at most', () => {

@@ -1,14 +1,29 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { ownLife } from '../../src/base/process-life.js';
+import type { Collection } from '../../src/store/collection.js';
 import { HOLDERS, newHolder } from '../../src/store/leases/holder.js';
 import { Leases } from '../../src/store/leases/leases.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
+import type { ResultStore } from '../../src/store/result-store.js';
 import { all } from './collection-contract.js';
 import { fast } from './fast-clock.js';
 
 const LEASE_KIND = z.looseObject({ kind: z.string() });
+
+/** A copy whose methods can be replaced. */
+function bound<Document extends object>(documents: Collection<Document>): Collection<Document> {
+  return {
+    put: (document) => documents.put(document),
+    putMany: (several) => documents.putMany(several),
+    insert: (document) => documents.insert(document),
+    get: (key) => documents.get(key),
+    find: (match) => documents.find(match),
+    delete: (match) => documents.delete(match),
+  };
+}
 
 describe('a holder of leases', () => {
   it('says in which process it lives, so that processes of this machine see its end', async () => {
@@ -68,6 +83,44 @@ describe('leases', () => {
     const leases = new Leases(store, 'evaluation', fast);
     await leases.take(['one']);
     await leases.close();
+    assert.deepEqual(await all(store.collection(HOLDERS).find({})), []);
+  });
+
+  it('that a holder has already are taken again', async () => {
+    const store = await openMemoryStore();
+    const leases = new Leases(store, 'evaluation', fast);
+    const many = Array.from({ length: 20 }, (_, index) => `lease ${index}`);
+    for (const names of [many, many, ['lease 1']]) assert.equal((await leases.take(names)).size, 0);
+    await leases.close();
+  });
+
+  it('leave no holder where it is closed in the middle of a beat', async () => {
+    const store = await openMemoryStore();
+    let begin = (): void => {};
+    let end = (): void => {};
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    let puts = 0;
+    const collection: ResultStore['collection'] = (definition) => {
+      const documents = store.collection(definition);
+      const put: typeof documents.put = async (document) => {
+        puts += 1;
+        // The first one appears; the second one is the beat.
+        if (puts === 2) {
+          begin();
+          await ended;
+        }
+        await documents.put(document);
+      };
+      return { ...bound(documents), put };
+    };
+    const leases = new Leases({ collection }, 'evaluation', fast);
+    await leases.take(['one']);
+    await begun;
+    const closing = leases.close();
+    await setImmediate();
+    end();
+    await closing;
     assert.deepEqual(await all(store.collection(HOLDERS).find({})), []);
   });
 });

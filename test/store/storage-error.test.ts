@@ -38,4 +38,5 @@ test('each failure of the operating system has its advice', () => {
     assert.doesNotMatch(message, /odd/);
   }
   assert.equal(storageError('/data', 'broke', 'odd').message, 'The store /data broke: odd.');
+  assert.match(storageError('/data', 'broke', undefined).message, /^The store \/data broke: /);
 });
