@@ -42,6 +42,9 @@ export interface ComposeTracesOptions extends MeasuringOptions, PlaceOptions, Tr
   readonly calibrate?: boolean;
 }
 
+/** Says that nothing can be composed from the traces. */
+const NO_LAYERS = 'the traces hold no model with layers';
+
 /** Prefix of references to models in the traces. */
 const IN_TRACES = 'trace:';
 
@@ -97,28 +100,42 @@ async function tracesOf(
 ): Promise<{ readonly models: readonly TracedModel[]; readonly system: string }> {
   if (options.fromTraces !== undefined) {
     const models = withSystem(await readTraces(options.fromTraces, options, host), options.system);
-    const system = onlySystem([...new Set(models.map((model) => model.system))], undefined, 'the traces');
+    const [system, ...others] = new Set(models.map((model) => model.system));
+    if (system === undefined) throw new PlatformError('usage', NO_LAYERS);
+    if (others.length > 0) {
+      throw new PlatformError(
+        'usage',
+        `the traces: measurements of several systems cannot be combined; give the traces of one of them:${listOf([system, ...others])}`,
+      );
+    }
     return { models, system };
   }
   const store = await host.openStore(options.store, { access: 'read' });
-  const system = onlySystem(await storedSystems(store), options.system, 'the store');
+  const system = onlySystem(await storedSystems(store), options.system);
   return { models: await readStoredTraces(store, system), system };
 }
 
-/** @throws PlatformError `usage` where several systems fit: measurements of two systems never mix */
-function onlySystem(systems: readonly string[], asked: string | undefined, where: string): string {
+function listOf(systems: readonly string[]): string {
+  return systems.map((name) => `\n  ${oneLine(name)}`).join('');
+}
+
+/**
+ * The system of stored traces to compose from: measurements of two systems never mix.
+ *
+ * @throws PlatformError `not_found` where the store holds no traces; `usage` where no system fits, or several do
+ */
+function onlySystem(systems: readonly string[], asked: string | undefined): string {
   const fitting = asked === undefined ? systems : systems.filter((system) => system === asked);
   const [system] = fitting;
   if (system !== undefined && fitting.length === 1) return system;
-  const listed = systems.map((name) => `\n  ${oneLine(name)}`).join('');
   if (systems.length === 0) {
-    throw new PlatformError('not_found', `${where}: the store holds no traces; 'dlbricks import FILE' adds some`);
+    throw new PlatformError('not_found', "the store holds no traces; 'dlbricks import FILE' adds some");
   }
   throw new PlatformError(
     'usage',
     asked === undefined
-      ? `${where}: measurements of several systems cannot be combined; choose one with --system:${listed}`
-      : `${where}: no system is called ${JSON.stringify(asked)}; the systems are:${listed}`,
+      ? `the store: measurements of several systems cannot be combined; choose one with --system:${listOf(systems)}`
+      : `the store: no system is called ${JSON.stringify(asked)}; the systems are:${listOf(systems)}`,
   );
 }
 
@@ -212,7 +229,7 @@ export async function composeFromTraces(
   const [refused] = book.refused.values();
   if (references.length === 0 && refused !== undefined) throw new PlatformError('usage', refused);
   if (references.length === 0) sums.push(...(await sumsOf(book.targets, settings.reuse)));
-  if (sums.length === 0) throw new PlatformError('usage', 'the traces hold no model with layers');
+  if (sums.length === 0) throw new PlatformError('usage', NO_LAYERS);
   // The error of estimates is learned from estimates that use no measurement of their own model.
   const whole = book.targets.filter(({ wholeMs }) => wholeMs !== undefined);
   const known = await sumsOf(whole, settings.reuse === 'own' ? 'own' : 'others');

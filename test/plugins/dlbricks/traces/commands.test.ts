@@ -109,6 +109,7 @@ describe('dlbricks import', () => {
     assert.deepEqual([report.system, report.models.length], ['here', 1]);
     const mixed = await place.run(['dlbricks', 'compose', '--from-traces', table, JAEGER]);
     assert.equal(mixed.code, 2);
+    assert.match(mixed.stderr, /give the traces of one of them:\n {2}here\n {2}node-1, AMD EPYC/);
     const contradicted = await place.run(['dlbricks', 'import', table, '--system', 'there']);
     assert.equal(contradicted.code, 2);
     assert.match(contradicted.stderr, /"here".*"there"/);
@@ -225,6 +226,15 @@ describe('dlbricks compose --from-traces', () => {
       }));
     assert.deepEqual(shown(second), shown(first));
     assert.equal(second.report.system, first.report.system);
+  });
+
+  test('traces without a model are refused as such', deadline, async (t) => {
+    const place = await workplaceHere(t);
+    const empty = await place.write('empty.csv', 'model,system,index,op,duration_ms\n');
+    const ending = await place.run(['dlbricks', 'compose', '--from-traces', empty]);
+    assert.equal(ending.code, 2);
+    assertOneMessage(ending);
+    assert.match(ending.stderr, /the traces hold no model with layers/);
   });
 
   test('options for traces only are refused without traces', deadline, async (t) => {
