@@ -14,8 +14,8 @@ function errorOf({ normalized_latency: normalized }: ModelReport): string {
   return percent(normalized === null ? null : (normalized - 1) * 100);
 }
 
-function again({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }: ModelReport): string {
-  return first === null || repeat === null ? '-' : percent(((repeat - first) / first) * 100);
+function repeatCell({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }: ModelReport): string {
+  return first === null || repeat === null ? UNKNOWN : percent(((repeat - first) / first) * 100);
 }
 
 function row(model: ModelReport): string {
@@ -23,22 +23,22 @@ function row(model: ModelReport): string {
   const margin = ms === null || high === null ? null : ((high - ms) / ms) * 100;
   const cells = [
     model.name,
-    String(model.kernels ?? '-'),
+    String(model.kernels ?? UNKNOWN),
     String(model.unique_bricks),
     formatMs(ms),
     percent(margin),
     formatMs(model.end_to_end_ms),
-    again(model),
-    normalized === null ? '-' : normalized.toFixed(3),
+    repeatCell(model),
+    normalized === null ? UNKNOWN : normalized.toFixed(3),
     errorOf(model),
-    model.interval_hit === null ? '-' : model.interval_hit ? 'yes' : 'no',
-    model.limited_by?.replace('_', ' ') ?? '-',
+    model.interval_hit === null ? UNKNOWN : model.interval_hit ? 'yes' : 'no',
+    model.limited_by?.replace('_', ' ') ?? UNKNOWN,
   ];
   return `| ${cells.join(' | ')} |`;
 }
 
 const HEADER = [
-  '| model | kernels | bricks | constructed (ms) | ± | end-to-end (ms) | again | normalized | error | within ± | repeats limited by |',
+  '| model | kernels | bricks | constructed (ms) | ± | end-to-end (ms) | repeat | normalized | error | within ± | repeats limited by |',
   '|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---|',
 ];
 
@@ -48,9 +48,9 @@ function ratio(value: number | null): string {
 
 /** The costs of estimates and of the alternative, and their ratios. */
 function costFigures({ costs, ratios }: Report['summary']): string[] {
-  const once = (first: number | undefined, again: number | undefined): string => {
-    if (first === undefined || again === undefined) return UNKNOWN;
-    return `${first.toFixed(1)} s once, ${again.toFixed(1)} s again`;
+  const once = (first: number | undefined, repeated: number | undefined): string => {
+    if (first === undefined || repeated === undefined) return UNKNOWN;
+    return `${first.toFixed(1)} s once, ${repeated.toFixed(1)} s repeated`;
   };
   const before = costs === null ? UNKNOWN : `${(costs.reading_seconds + costs.preparing_seconds).toFixed(1)} s`;
   return [
@@ -79,7 +79,7 @@ function figures({ report, configuration, wholePeakBytes, brickPeakBytes }: Outc
     '|---|---|',
     `| mean absolute error | ${percent(summary.mape_percent)}${aim(mean)} |`,
     `| worst | ${percent(summary.worst_percent)}${aim(worst)} |`,
-    `| geometric mean of normalized latency | ${summary.geomean_normalized_latency?.toFixed(3) ?? '-'} |`,
+    `| geometric mean of normalized latency | ${summary.geomean_normalized_latency?.toFixed(3) ?? UNKNOWN} |`,
     `| repeatability of whole models on this machine | ${percent(summary.repeatability_percent)} |`,
     `| standard deviation of a brick between processes | ${percent(summary.spread_percent)} |`,
     `| intervals that contain the measured latency | ${intervalsThatHold(report.models)} (confidence level ${report.settings.confidence * 100} %) |`,
@@ -129,9 +129,10 @@ export function accuracyDocument(outcomes: readonly Outcome[], date: string, ana
     `${first === undefined ? '' : machine(first.report)}. ${date}.`,
     'Kernel cut, default settings.',
     '',
-    '*constructed* is the estimate, *normalized* = constructed / end-to-end, *error* = normalized - 1. *again* is a second',
+    '*constructed* is the estimate, *normalized* = constructed / end-to-end, *error* = normalized - 1. *repeat* is a second',
     'measurement of the whole model in another process, after everything else, relative to the first. No estimate can be',
-    "more accurate than that. *within ±*: whether the measured latency lies in the estimate's interval. The method:",
+    "more accurate than that. *within ±*: whether the measured latency lies in the estimate's interval. *Benchmarking time*",
+    'is that of all measurements: both of each whole model, and all of each unique brick. The method:',
     '[measuring.md](measuring.md).',
     '',
     ...outcomes.flatMap(section),

@@ -64,7 +64,10 @@ export function plotPredictions(title: string, points: readonly Point[]): string
   });
 }
 
-/** Total cost of measuring up to this model, in seconds: all whole models so far, and each of their bricks once. */
+/**
+ * Total cost of all measurements up to this model, in seconds: both measurements of each whole model, and of each unique
+ * brick those of all occasions.
+ */
 export interface Growth {
   readonly model: string;
   readonly wholeSeconds: number;
@@ -74,7 +77,7 @@ export interface Growth {
 /** Least distance between two neighbouring slanted names, in pixels. */
 const LEAST_STEP = (LABEL.height + 1) * Math.SQRT2;
 
-/** Benchmarking time as models are added one by one. Their names are below their points. */
+/** Time of all measurements as models are added one by one. Their names are below their points. */
 export function plotGrowth(title: string, growth: readonly Growth[]): string {
   const steps = growth.length + 0.5;
   const aslant = Math.max(...growth.map(({ model }) => widthOf(model))) / Math.SQRT2;

@@ -20,7 +20,7 @@ export interface Outcome {
   readonly brickPeakBytes: number;
 }
 
-/** Total cost of measuring after each model, as if the models were added one by one. */
+/** Total cost of all measurements after each model, as if the models were added one by one. */
 function growthOf({ models }: EstimateResult): readonly Growth[] {
   const seen = new Set<string>();
   let [wholeMs, brickMs] = [0, 0];

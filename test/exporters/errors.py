@@ -13,7 +13,7 @@ LEAST_MS = 1
 
 def main(folder, names):
     errors = []
-    print("| graph | estimate / whole | whole (ms) | whole again |\n|---|---|---|---|")
+    print("| graph | estimate / whole | whole (ms) | repeat |\n|---|---|---|---|")
     for file in sorted(os.listdir(folder)):
         name, ending = os.path.splitext(file)
         if ending != ".onnx" or (names and name not in names):
@@ -23,8 +23,8 @@ def main(folder, names):
         if whole is None or ratio is None or whole < LEAST_MS:
             continue
         errors.append(abs(ratio - 1) * 100)
-        again = model["end_to_end_repeat_ms"] / whole - 1 if model.get("end_to_end_repeat_ms") else float("nan")
-        print(f"| {name} | {ratio:.3f} | {whole:.2f} | {again * 100:+.1f} % |", flush=True)
+        repeat = model["end_to_end_repeat_ms"] / whole - 1 if model.get("end_to_end_repeat_ms") else float("nan")
+        print(f"| {name} | {ratio:.3f} | {whole:.2f} | {repeat * 100:+.1f} % |", flush=True)
     if errors:
         print(f"\n{len(errors)} graphs: mean error {sum(errors) / len(errors):.1f} %, worst {max(errors):.1f} %")
 

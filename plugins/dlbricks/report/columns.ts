@@ -67,7 +67,7 @@ function configurationColumns(reports: readonly Report[], wide: boolean): readon
 }
 
 /** Titles of all further columns except the estimate and its comparison, the least important first. */
-const FURTHER = ['extended from', 'parallelism', 'again', 'normalized', 'layers', 'unique bricks'];
+const FURTHER = ['extended from', 'parallelism', 'repeat', 'normalized', 'layers', 'unique bricks'];
 
 /**
  * Titles of the columns that a narrow terminal leaves out, the least important first: columns that are the same in all
@@ -117,7 +117,7 @@ export function columnsFor(reports: readonly Report[], { wide }: { readonly wide
       right('measured (ms)', ({ model }) => formatMs(model.end_to_end_ms)),
       ...when(
         wide,
-        right('again', ({ model }) => repeatDifference(model)),
+        right('repeat', ({ model }) => repeatDifference(model)),
       ),
       right('error', ({ model }) => errorCell(model)),
       ...when(

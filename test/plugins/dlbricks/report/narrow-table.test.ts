@@ -46,8 +46,8 @@ describe('a table on a terminal', () => {
 
   test('keeps the main columns, and names the columns that it leaves out', () => {
     assert.deepEqual(titlesAt(80), ['model', 'layers', 'unique bricks', 'estimate (ms)', 'measured (ms)', 'error']);
-    const note = 'This terminal is too narrow for: batch, threads, parallelism, again, normalized;';
-    assert.ok(linesAt(80).some((line) => line.startsWith(note)));
+    const note = 'This terminal is too narrow for: batch, threads, parallelism, repeat, normalized;';
+    assert.ok(linesAt(80).join(' ').replace(/\s+/g, ' ').includes(note));
   });
 
   test('never leaves out the interval', () => {
