@@ -15,6 +15,8 @@ export type { TableResult } from './base/exporters/exporter.js';
 export { DURATION_EXAMPLES, durationMsOf } from './base/duration.js';
 export { listOption, numberOption } from './base/option-value.js';
 export { numberFrom, numberIn, positiveNumber, wholeNumber } from './base/bounded-number.js';
+export { sumOf } from './base/sum-of.js';
+export { groupedBy } from './base/grouped-by.js';
 export { oneLine } from './base/one-line.js';
 export { type Column, textTable } from './base/text-table.js';
 export { fittingTable, leftOutLines } from './base/fitting-table.js';

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import cliProgress from 'cli-progress';
@@ -10,6 +10,7 @@ import { startAgent } from '../../src/agent/services/server.js';
 import { EXIT_INTERRUPTED } from '../../src/base/exit-codes.js';
 import type { EvaluationEvent } from '../../src/plugin-api.js';
 import { openStore } from '../../src/store/open-store.js';
+import { analysisIn } from '../analysis-in.js';
 import { configurations, type Configuration } from './configurations.js';
 import { accuracyDocument } from './document.js';
 import { plotResiduals } from './plot-residuals.js';
@@ -44,12 +45,6 @@ function plotsOf({ configuration, report, growth }: Outcome): ReadonlyMap<string
     [`accuracy-${name}-residuals.svg`, plotResiduals(`Error of the estimates, ${setting}`, residuals)],
     [`accuracy-${name}-time.svg`, plotGrowth(`Benchmarking time as models are added, ${setting}`, growth)],
   ]);
-}
-
-async function analysisIn(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  const start = text.indexOf('## Analysis');
-  return start < 0 ? '' : text.slice(start);
 }
 
 async function runAll(

@@ -1,9 +1,8 @@
+import { UNKNOWN } from '../../plugins/dlbricks/report/words.js';
 import { bytesOf, type Fleet, loadsOf, ratesOf } from './extrapolate.js';
 import { cpuMsPerBrick, medianOf, overheadOf, type RunFigures } from './figures.js';
 import type { Role } from './processes.js';
 import type { Recorded, RecordedSizes } from './recorded.js';
-
-const UNKNOWN = '-';
 
 /** The fleet that the document calculates. */
 const FLEET = { agents: 1000, measurements: 10_000_000, evaluationBricks: 10_000 };

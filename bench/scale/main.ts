@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Lifetime } from '../../test/support/lifetime.js';
 import { startRabbitMq } from '../../test/work/amqp/rabbitmq-process.js';
+import { analysisIn } from '../analysis-in.js';
 import { newDatabase } from './database.js';
 import { scaleDocument } from './document.js';
 import { type RunFigures, overheadOf } from './figures.js';
@@ -66,12 +67,6 @@ async function measureSizes(t: Lifetime, counts: readonly number[], out: string)
   const database = await newDatabase(t);
   const sizes = await storeSizes(database.uri, counts);
   await keep(out, `sizes ${database.name}`, { date: today(), database: database.name, sizes: [...sizes] });
-}
-
-async function analysisIn(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  const start = text.indexOf('## Analysis');
-  return start < 0 ? '' : text.slice(start);
 }
 
 async function writeDocument(out: string, docs: string): Promise<void> {

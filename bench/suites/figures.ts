@@ -1,5 +1,6 @@
 import { type Accuracy, accuracyOf } from '../../plugins/dlbricks/report/accuracy.js';
 import { ratio } from '../../plugins/dlbricks/report/figures.js';
+import { sumOf } from '../../src/base/sum-of.js';
 import type { Configuration } from './configuration.js';
 import type { Exported, ExportedModel } from './exported.js';
 
@@ -29,10 +30,6 @@ export interface Figures extends Accuracy, Ratios {
   /** Number of intervals, and of those that contain the measured latency. */
   readonly intervals: { readonly all: number; readonly holding: number };
   readonly repeatabilityPercent: number | null;
-}
-
-function sumOf(values: Iterable<number>): number {
-  return [...values].reduce((sum, value) => sum + value, 0);
 }
 
 /** Whether a model's interval contains the measured latency; null where one of them is not known. */

@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { analysisIn } from '../analysis-in.js';
 import { configurationsOf } from './configuration.js';
 import { suiteDocument } from './document.js';
 import { type Exported, readExport } from './exported.js';
@@ -14,12 +15,6 @@ import { type Suite, SUITES } from './suite.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const OUT = join(ROOT, 'out', 'suites');
-
-async function analysisIn(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  const start = text.indexOf('## Analysis');
-  return start < 0 ? '' : text.slice(start);
-}
 
 async function plotsOf({ name }: Suite, docs: string): Promise<readonly string[]> {
   const files = await readdir(join(docs, name)).catch(() => []);

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Target, Verdict } from '../targets/target.js';
 import { type Case, inputOf } from './case.js';
+import { targetsIn } from './targets-in.js';
 
 // Reads the inputs in a process of its own, so that an input that hangs or takes all memory becomes a find and does not
 // end the fuzzer. Its arguments are the module that exports the TARGETS, and a folder for their files.
@@ -18,11 +19,10 @@ export type Answer =
   | { readonly kind: 'failed'; readonly error: string };
 
 const [module = '', folder = ''] = process.argv.slice(2);
-const { TARGETS } = (await import(module)) as { readonly TARGETS: readonly Target[] };
 
 /** The targets, with seeds that are made once: some are expensive. */
 const seeded = new Map<string, Target>();
-for (const target of TARGETS) {
+for (const target of await targetsIn(module)) {
   const seeds = await target.seeds();
   seeded.set(target.name, { ...target, seeds: () => Promise.resolve(seeds) });
 }

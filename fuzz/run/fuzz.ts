@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Target, Verdict } from '../targets/target.js';
+import type { Verdict } from '../targets/target.js';
 import { type Case, inputOf } from './case.js';
 import { causeOf, keepFind, nameOf } from './finds.js';
 import type { Limits } from './limits.js';
 import { type Outcome, Prober } from './prober.js';
+import { targetsIn } from './targets-in.js';
 
 export interface FuzzOptions {
   /** The module that exports the TARGETS. */
@@ -18,10 +19,6 @@ export interface FuzzOptions {
 
 /** Numbers of inputs by outcome, for each target. */
 export type Counts = ReadonlyMap<string, Readonly<Record<Verdict | 'found', number>>>;
-
-async function targetsIn(module: string): Promise<readonly Target[]> {
-  return ((await import(module)) as { readonly TARGETS: readonly Target[] }).TARGETS;
-}
 
 async function withProber<T>({ module, limits }: FuzzOptions, use: (prober: Prober) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'fuzz-'));

@@ -1,3 +1,4 @@
+import { widthOf } from './labels.js';
 import { escaped, line, linearScale, type Plot, PLOT, svg, text } from './svg.js';
 
 /** Values at some of the positions along the x axis. */
@@ -31,20 +32,18 @@ const LONGEST_UPRIGHT = 6;
 /** Least width of a position, in pixels: enough for a slanted name. */
 const LEAST_STEP = 20;
 
-const CHARACTER = 7;
-
 /** Values by named positions, as dots for each series, or as lines with dots; a missing value interrupts its line. */
 export function linePlot(drawn: LinePlot): string {
   const { title, xTitle, yTitle, positions, series, isConnected = false, reference } = drawn;
-  const longest = Math.max(0, ...positions.map(({ length }) => length));
-  const isAslant = longest > LONGEST_UPRIGHT;
-  const left = isAslant ? Math.max(PLOT.x[0], (longest * CHARACTER) / Math.SQRT2) : PLOT.x[0];
+  const isAslant = positions.some(({ length }) => length > LONGEST_UPRIGHT);
+  const aslant = isAslant ? Math.max(...positions.map(widthOf)) / Math.SQRT2 : 0;
+  const left = Math.max(PLOT.x[0], aslant);
   const right = Math.max(PLOT.x[1], left + positions.length * LEAST_STEP);
   const legend = series.length * LEGEND_ROW;
   const plot: Plot = {
     x: [left, right],
     y: [PLOT.y[0] + legend, PLOT.y[1] + legend],
-    bottom: PLOT.bottom + (isAslant ? (longest * CHARACTER) / Math.SQRT2 : 0),
+    bottom: PLOT.bottom + aslant,
   };
   const step = (right - left) / Math.max(1, positions.length);
   const x = { at: (position: number): number => left + (position + 0.5) * step, ticks: [] };

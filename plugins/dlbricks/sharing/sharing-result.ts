@@ -30,6 +30,11 @@ const rowSchema = z.strictObject({
   measured_time_percent: percentage.describe("Their share of the model's time, to an order of magnitude"),
 });
 
+/** The matrix of jaccardAmong. */
+export const jaccardSchema = z
+  .array(z.array(z.number()))
+  .describe('Different bricks that two models share over all different bricks of both, in the order of the models');
+
 /** The document that `dlbricks share --export-json` writes. */
 export const sharingSchema = z.strictObject({
   format: z.literal(FORMAT),
@@ -37,9 +42,7 @@ export const sharingSchema = z.strictObject({
   sequences: z.int(),
   unique_bricks: z.int(),
   models: z.array(rowSchema),
-  jaccard: z
-    .array(z.array(z.number()))
-    .describe('Different bricks that two models share over all different bricks of both, in the order of the models'),
+  jaccard: jaccardSchema,
 });
 
 /** How the models were cut. */

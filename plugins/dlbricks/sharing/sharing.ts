@@ -2,7 +2,7 @@ import { contextOf } from '../bricks/needs.js';
 import { countsOf, type ModelRecipe } from '../bricks/recipe.js';
 import { brickKey, brickLatency } from '../estimate/brick-latency.js';
 import type { Observations } from '../estimate/observations.js';
-import type { System } from '../../../src/plugin-api.js';
+import { sumOf, type System } from '../../../src/plugin-api.js';
 
 /** A model whose sharing is computed. */
 export interface BricksOfModel {
@@ -33,7 +33,7 @@ export interface ModelSharing {
 /** Sharing among models. */
 export interface Sharing {
   readonly models: readonly ModelSharing[];
-  /** Different bricks that two models share, over all different bricks of both: row by row in the order of the models. */
+  /** As {@link jaccardAmong} computes it, in the order of the models. */
   readonly jaccard: readonly (readonly number[])[];
   readonly sequences: number;
   readonly unique: number;
@@ -59,12 +59,6 @@ function keyed(model: BricksOfModel, system: System, observations: Observations)
       return latency.kind === 'known' ? latency.ms : undefined;
     }),
   };
-}
-
-function sumOf(values: Iterable<number>): number {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return sum;
 }
 
 /** Share of a model's sequences whose brick passes, weighted by brick; 0 for a model without sequences. */

@@ -6,6 +6,7 @@ import { finite, ratio } from '../report/figures.js';
 import { modelSchema, type Report, reportSchema } from '../report/report-schema.js';
 import { counted, percent, UNKNOWN } from '../report/words.js';
 import { jaccardAmong } from '../sharing/sharing.js';
+import { jaccardSchema } from '../sharing/sharing-result.js';
 
 const FORMAT = 'dlbricks-sweep/1';
 
@@ -38,9 +39,7 @@ const configurationSchema = z.strictObject({
     .describe('Unique bricks over sequences of each model, mean over the models'),
   summary: summary.describe('unique_fraction is that of all models together'),
   models: z.array(rowSchema),
-  jaccard: z
-    .array(z.array(z.number()))
-    .describe('Different bricks that two models share over all different bricks of both, in the order of the models'),
+  jaccard: jaccardSchema,
 });
 
 /** The document that `dlbricks sweep --export-json` writes. */

@@ -1,4 +1,10 @@
-import { type MeasuredLayer, PlatformError, type TracedModel, trimmedMean } from '../../../src/plugin-api.js';
+import {
+  groupedBy,
+  type MeasuredLayer,
+  PlatformError,
+  type TracedModel,
+  trimmedMean,
+} from '../../../src/plugin-api.js';
 import type { Edge } from '../cut/layer-cut.js';
 import { identityOf, type LayerFacts } from './match-level.js';
 import { nameOf } from './model-name.js';
@@ -193,16 +199,12 @@ export function openTraceBook(given: readonly TracedModel[], asked: number | und
   const { models, repeated } = withoutRepeated(given);
   const granularity = granularityOf(models, asked);
   const account = accountOf();
-  const byName = new Map<string, { readonly model: TracedModel; readonly process: string }[]>();
-  for (const [i, model] of models.entries()) {
-    const name = nameOf(model);
-    byName.set(name, [...(byName.get(name) ?? []), { model, process: `${i} ${model.source}` }]);
-  }
+  const inProcesses = models.map((model, i) => ({ model, process: `${i} ${model.source}` }));
   const occurrences: Occurrence[] = [];
   const targets: Target[] = [];
   const corrections: Correction[] = [];
   const refused = new Map<string, string>();
-  for (const [name, traced] of byName) {
+  for (const [name, traced] of groupedBy(inProcesses, ({ model }) => nameOf(model))) {
     const wholeMs = traced.flatMap(({ model }) => model.wholeMs);
     let target: Target | undefined;
     let most = 0;

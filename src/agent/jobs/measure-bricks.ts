@@ -1,4 +1,5 @@
 import { PlatformError } from '../../base/errors.js';
+import { sumOf } from '../../base/sum-of.js';
 import { type Composite, compositeOf, IDLE_INPUTS } from '../../composite/composite.js';
 import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
 import type { Outcome } from '../../measurement/measurement.js';
@@ -86,10 +87,6 @@ export function outcomesOf(
 interface Cost {
   readonly sessionMs: number;
   readonly costMs: number;
-}
-
-function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
 }
 
 /**
