@@ -1,4 +1,5 @@
 import { disturbanceOf, measurementWarnings, type System, trimmedMean, z } from '../../src/plugin-api.js';
+import { percentileOf } from './percentile.js';
 import type { TimedModel } from './time-models.js';
 
 const ms = z.number().nonnegative();
@@ -42,11 +43,6 @@ export const latencyResultSchema = z.strictObject({
 export type LatencyResult = z.infer<typeof latencyResultSchema>;
 export type LatencyRow = LatencyResult['models'][number];
 
-/** Percentile of the runs' times, by the nearest rank. */
-function percentile(sortedMs: readonly number[], percentage: number): number {
-  return sortedMs[Math.ceil((percentage / 100) * sortedMs.length) - 1] ?? NaN;
-}
-
 function rowOf({ loaded, batch, threads, measurement }: TimedModel, percentiles: readonly number[]): LatencyRow {
   const configuration = { model: loaded.name, batch, threads };
   if (measurement === undefined) return { ...configuration, reason: 'interrupted before it was timed' };
@@ -57,7 +53,7 @@ function rowOf({ loaded, batch, threads, measurement }: TimedModel, percentiles:
     ...configuration,
     system: system.fingerprint,
     runs: sorted.length,
-    latency_ms: Object.fromEntries(percentiles.map((each) => [`p${each}`, percentile(sorted, each)])),
+    latency_ms: Object.fromEntries(percentiles.map((each) => [`p${each}`, percentileOf(sorted, each)])),
     min_ms: Math.min(...sorted),
     trimmed_mean_ms: trimmedMean(sorted),
     max_ms: Math.max(...sorted),

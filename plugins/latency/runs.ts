@@ -1,6 +1,8 @@
 import { type Analysis, EVALUATION_DOCUMENTS, z } from '../../src/plugin-api.js';
+import { percentileOf } from './percentile.js';
 
 const settings = z.strictObject({
+  // Whole numbers, because the key of an analysis' column has no dot.
   percentiles: z.array(z.int().min(1).max(99)).min(1).max(20).default([50, 90, 99]),
 });
 
@@ -37,9 +39,8 @@ export const runs: Analysis<z.infer<typeof settings>> = {
     }
     const rows = [...groups.values()].map(({ cells, runMs }) => {
       const sorted = runMs.toSorted((a, b) => a - b);
-      // By the nearest rank.
-      const at = (percentage: number) => sorted[Math.ceil((percentage / 100) * sorted.length) - 1] ?? null;
-      return { ...cells, runs: sorted.length, ...Object.fromEntries(asked.map((p) => [`p${p}_ms`, at(p)])) };
+      const found = Object.fromEntries(asked.map((p) => [`p${p}_ms`, percentileOf(sorted, p)]));
+      return { ...cells, runs: sorted.length, ...found };
     });
     const left = (key: string) => ({ key, title: key, align: 'left' as const });
     const right = (key: string) => ({ key, title: key, align: 'right' as const });
