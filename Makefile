@@ -14,7 +14,7 @@ help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 run: build ## Install, build, and show reuse in a family of models, then the error of estimates (out/quickstart.json)
-	@echo; echo '1. ResNet-18: each of its different kernels is measured once.'; echo
+	@echo; echo '1. ResNet-18: each of its unique bricks is measured; a brick is one kernel by default.'; echo
 	$(MLMODELSCOPE) dlbricks run zoo:resnet18
 	@echo; echo '2. ResNet-34, of the same family: it is estimated from the measurements of ResNet-18.'; echo
 	$(MLMODELSCOPE) dlbricks run zoo:resnet34

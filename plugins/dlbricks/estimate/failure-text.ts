@@ -8,7 +8,7 @@ const REMEDIES: Readonly<Record<Failure['reason'], string>> = {
     'use smaller dimensions, a machine with more memory, or a higher protocol.memory_limit_gib in a manifest',
   timeout: 'use smaller dimensions, or a higher protocol.time_limit_ms in a manifest',
   crashed: 'measure it again with --remeasure failed; if it ends so again, try the other --cut',
-  run_failed: 'give the inputs of the model values that fit with --input NAME=VALUE, or try the other --cut',
+  run_failed: 'give the inputs of the model valid values with --input NAME=VALUE, or try the other --cut',
 };
 
 /** Why a measurement failed, and what to do. */

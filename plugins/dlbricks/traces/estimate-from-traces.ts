@@ -76,7 +76,7 @@ interface TracedUncertainty {
 }
 
 /** Latency of one part, and its uncertainty. */
-interface Told extends TracedPart {
+interface PartLatency extends TracedPart {
   readonly uncertainty: TracedUncertainty | undefined;
 }
 
@@ -85,8 +85,8 @@ export class TraceEstimator {
   private readonly index: OccurrenceIndex;
   private readonly spread: OccurrenceSpread;
   private readonly fills = new Map<string, FillModel>();
-  /** Cached results by occurrences. */
-  private readonly told = new WeakMap<readonly Occurrence[], Pick<Told, 'ms' | 'uncertainty'>>();
+  /** Cached latencies by occurrences. */
+  private readonly latencies = new WeakMap<readonly Occurrence[], Pick<PartLatency, 'ms' | 'uncertainty'>>();
 
   constructor(
     private readonly book: TraceBook,
@@ -98,27 +98,27 @@ export class TraceEstimator {
 
   /** @param reuse whose measurements may be used; default: as in the settings */
   sum(target: Target, reuse: Reuse = this.settings.reuse): TracedSum {
-    const parts = target.sequences.map((sequence) => this.tell(target, sequence, reuse));
-    const told = parts.filter(({ ms }) => ms !== undefined);
+    const parts = target.sequences.map((sequence) => this.latencyOfPart(target, sequence, reuse));
+    const estimated = parts.filter(({ ms }) => ms !== undefined);
     const measured = parts.filter(({ ms, foundBy }) => ms !== undefined && foundBy !== 'fill');
-    const ms = told.length === 0 ? undefined : told.reduce((sum, part) => sum + (part.ms ?? 0), 0);
+    const ms = estimated.length === 0 ? undefined : estimated.reduce((sum, part) => sum + (part.ms ?? 0), 0);
     return {
       target,
       parts,
       ms,
       parallelMs: this.longest(target, parts),
-      errors: ms === undefined || ms === 0 ? undefined : this.errorsOf(told, ms, reuse),
+      errors: ms === undefined || ms === 0 ? undefined : this.errorsOf(estimated, ms, reuse),
       measuredShare: parts.length === 0 ? 0 : measured.length / parts.length,
-      coverage: parts.length === 0 ? 0 : told.length / parts.length,
+      coverage: parts.length === 0 ? 0 : estimated.length / parts.length,
     };
   }
 
-  private tell(target: Target, sequence: TraceSequence, reuse: Reuse): Told {
+  private latencyOfPart(target: Target, sequence: TraceSequence, reuse: Reuse): PartLatency {
     const found = this.index.find(target, sequence, reuse);
     if (found !== undefined) {
       const { level, occurrences } = found;
-      const latency = this.told.get(occurrences) ?? this.latencyOf(occurrences);
-      this.told.set(occurrences, latency);
+      const latency = this.latencies.get(occurrences) ?? this.latencyOf(occurrences);
+      this.latencies.set(occurrences, latency);
       return { sequence, foundBy: level, occurrences: occurrences.length, ...latency };
     }
     const [layer, second] = sequence.layers;
@@ -130,7 +130,7 @@ export class TraceEstimator {
     return { sequence, ms, foundBy: 'fill', occurrences: 0, uncertainty: { relative: spread, degreesOfFreedom } };
   }
 
-  private latencyOf(occurrences: readonly Occurrence[]): Pick<Told, 'ms' | 'uncertainty'> {
+  private latencyOf(occurrences: readonly Occurrence[]): Pick<PartLatency, 'ms' | 'uncertainty'> {
     const inOrder = [...occurrences].sort((a, b) => a.order - b.order);
     const ms = statisticOf(
       inOrder.map((occurrence) => occurrence.ms),
@@ -145,7 +145,7 @@ export class TraceEstimator {
     return { ms, uncertainty };
   }
 
-  private fill(layer: LayerFacts, target: Target, reuse: Reuse): ReturnType<FillModel['tell']> {
+  private fill(layer: LayerFacts, target: Target, reuse: Reuse): ReturnType<FillModel['timeOf']> {
     const key = reuse === 'all' ? '' : JSON.stringify([reuse, target.name]);
     let model = this.fills.get(key);
     if (model === undefined) {
@@ -155,7 +155,7 @@ export class TraceEstimator {
       model = new FillModel(usable);
       this.fills.set(key, model);
     }
-    return model.tell(layer);
+    return model.timeOf(layer);
   }
 
   private longest({ edges, sequences }: Target, parts: readonly TracedPart[]): number | undefined {
@@ -172,9 +172,9 @@ export class TraceEstimator {
    * the same error. The errors of filled-in layers of one operator add up, since they come from one fit. The process
    * that the estimate is for adds the spread between processes.
    */
-  private errorsOf(told: readonly Told[], ms: number, reuse: Reuse): readonly ErrorSource[] | undefined {
+  private errorsOf(estimated: readonly PartLatency[], ms: number, reuse: Reuse): readonly ErrorSource[] | undefined {
     const shares = new Map<string, { deviation: number; degreesOfFreedom: number }>();
-    for (const { sequence, ms: part = 0, foundBy, uncertainty } of told) {
+    for (const { sequence, ms: part = 0, foundBy, uncertainty } of estimated) {
       if (uncertainty === undefined) return undefined;
       const key = foundBy === 'fill' ? `fill ${sequence.layers[0]?.operator ?? ''}` : sequence.identity;
       const share = shares.get(key) ?? { deviation: 0, degreesOfFreedom: uncertainty.degreesOfFreedom };

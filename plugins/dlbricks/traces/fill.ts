@@ -83,7 +83,7 @@ function fitCosts(points: readonly Pick<Point, 'work' | 'ms'>[]): Costs {
     const scaled = [0, 0, 0];
     for (const [i, column] of subset.entries()) scaled[column] = solution[i] ?? 0;
     const error = rows.reduce(
-      (sum, row) => sum + (row.reduce((told, value, i) => told + value * (scaled[i] ?? 0), 0) - 1) ** 2,
+      (sum, row) => sum + (row.reduce((expected, value, i) => expected + value * (scaled[i] ?? 0), 0) - 1) ** 2,
       0,
     );
     if (best !== undefined && error >= best.error) continue;
@@ -191,7 +191,7 @@ export class FillModel {
   }
 
   /** undefined where too little is known about the layer, or too few layers of its operator were measured. */
-  tell(layer: LayerFacts): Filled | undefined {
+  timeOf(layer: LayerFacts): Filled | undefined {
     const work = workOf(layer);
     const fit = this.fitOf(layer.operator);
     if (work === undefined || fit === undefined) return undefined;

@@ -18,7 +18,7 @@ const SIZES = [100, 1000, 10_000, 50_000, 100_000, 1_000_000];
 describe('an unmeasured layer', () => {
   test('is estimated from measured layers with the same operator, by the bytes that it moves', () => {
     const model = fillFrom(SIZES.map((size): Row => ['Relu', size, costOf(size)]));
-    const filled = model.tell(layer(0, ['Relu', 300_000]));
+    const filled = model.timeOf(layer(0, ['Relu', 300_000]));
     assert(filled !== undefined);
     assert(Math.abs(filled.ms / costOf(300_000) - 1) < 0.01, String(filled.ms));
     assert(filled.spread < 0.01, String(filled.spread));
@@ -27,7 +27,7 @@ describe('an unmeasured layer', () => {
   test('is as uncertain as estimates of the measured layers from each other', () => {
     const noise = [1.3, 0.7, 1.25, 0.75, 1.2, 0.8];
     const model = fillFrom(SIZES.map((size, i): Row => ['Relu', size, costOf(size) * (noise[i] ?? 1)]));
-    const filled = model.tell(layer(0, ['Relu', 300_000]));
+    const filled = model.timeOf(layer(0, ['Relu', 300_000]));
     assert(filled !== undefined && filled.spread > 0.2, String(filled?.spread));
   });
 
@@ -37,8 +37,8 @@ describe('an unmeasured layer', () => {
       ['Tanh', 100, 1],
       ['Tanh', 200, 1],
     ]);
-    assert.equal(model.tell(layer(0, ['Tanh', 150])), undefined);
-    assert.equal(model.tell(layer(0, ['Erf', 150])), undefined);
-    assert.equal(model.tell({ operator: 'Relu' }), undefined);
+    assert.equal(model.timeOf(layer(0, ['Tanh', 150])), undefined);
+    assert.equal(model.timeOf(layer(0, ['Erf', 150])), undefined);
+    assert.equal(model.timeOf({ operator: 'Relu' }), undefined);
   });
 });
