@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { measurementKey, measurementSchema, storedMeasurementSchema } from '../../src/measurement/measurement.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
 
-/** A measurement with nearly all optional fields. */
+/** A measurement with all optional fields. */
 const MEASUREMENT = sampleMeasurement(1, {
   context: { footprintBytes: 2 ** 20 },
   outcome: { kind: 'samples', runMs: [2.5, 2.25], warmupMs: [9.75], overheadMs: 0.125 },
@@ -15,6 +15,8 @@ const MEASUREMENT = sampleMeasurement(1, {
     throttledMs: 30,
     lowestMhz: 800,
     highestMhz: 3700,
+    droppedRuns: 4,
+    sharedShare: 0.25,
   },
 });
 
@@ -40,7 +42,7 @@ function pathsIn(value: unknown, around: Path = []): readonly Path[] {
   return Object.entries(value).flatMap(([key, inner]) => [[...around, key], ...pathsIn(inner, [...around, key])]);
 }
 
-const WATCHED = ['stealMs', 'othersMs', 'throttledMs', 'lowestMhz', 'highestMhz'];
+const WATCHED = ['stealMs', 'othersMs', 'throttledMs', 'lowestMhz', 'highestMhz', 'droppedRuns', 'sharedShare'];
 
 /** Optional fields: facts that some machines do not provide, and fields that only measurements in a context have. */
 const OPTIONAL: ReadonlySet<string> = new Set([
@@ -111,6 +113,8 @@ describe('a measurement', () => {
     ['conditions.throttledMs', [0], [-1]],
     ['conditions.lowestMhz', [0.5], [0]],
     ['conditions.highestMhz', [0.5], [0]],
+    ['conditions.droppedRuns', [0], [-1, 0.5]],
+    ['conditions.sharedShare', [0, 1], [-0.01, 1.01]],
     ['measuredAt', ['2026-01-02T03:04:05Z'], ['2026-01-02', '2026-01-02T03:04:05+01:00', 'now']],
   ];
   for (const [name, within, beyond] of bounds) {

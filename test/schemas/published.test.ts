@@ -63,12 +63,17 @@ describe('the published schemas', () => {
     for (const manifest of manifests) assertOfSchema(kindOf(manifest), manifest);
   });
 
-  it("refuse another plugin's settings, and accept any settings of an unknown plugin", () => {
+  it("refuse other settings of a known plugin, also another plugin's, and accept any settings of an unknown plugin", () => {
     const manifest = { dlspec: 'evaluation/v1', name: 'a', version: '1.0.0', models: ['zoo:resnet18'] };
     assertOfSchema('evaluation-manifest', { ...manifest, settings: { cut: 'layer' } });
     assertOfSchema('evaluation-manifest', { ...manifest, plugin: 'latency', settings: { percentiles: [50] } });
     assertOfSchema('evaluation-manifest', { ...manifest, plugin: 'depth', settings: { deep: 1 } });
-    for (const wrong of [{ settings: { percentiles: [50] } }, { plugin: 'latency', settings: { cut: 'layer' } }]) {
+    for (const wrong of [
+      { settings: { percentiles: [50] } },
+      { settings: { cut: 'layer', deep: 1 } },
+      { plugin: 'latency', settings: { cut: 'layer' } },
+      { plugin: 'latency', settings: { percentiles: [50], deep: 1 } },
+    ]) {
       assert.throws(() => assertOfSchema('evaluation-manifest', { ...manifest, ...wrong }), /additionalProperties/);
     }
   });
