@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { openStore } from '../../src/store/open-store.js';
 import { newDatabase, MONGODB_URI } from '../store/mongodb/server.js';
+import { conditionsBeside } from '../store/measured-beside.js';
 import { sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from '../store/sample-measurement.js';
 import { all, note, NOTES } from '../store/collection-contract.js';
 import { deadline } from './support/command.js';
@@ -19,7 +20,7 @@ const OTHER = sampleSystem({ framework: 'another' });
 const FAILURE = { kind: 'failure', reason: 'unsupported', message: 'no such kernel' } as const;
 
 /** Other processes take half of the time of two cores in a second. */
-const BUSY = { wallMs: 1000, cores: 2, othersMs: 1000, stealMs: 0 };
+const BUSY = conditionsBeside(1000);
 
 /** 0 to 3 are of one system: an ordinary measurement, a failure, a disturbed and an old one. 4 is of another system. */
 const MEASUREMENTS = [

@@ -2,12 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { disturbanceOf, isCoreShared, isDisturbed } from '../../src/measurement/disturbance.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
+import { measuredBeside } from '../store/measured-beside.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
-
-/** A measurement of one second on two cores, during which other processes took `othersMs` of processor time. */
-function measuredBeside(othersMs: number): Measurement {
-  return sampleMeasurement(0, { conditions: { wallMs: 1000, cores: 2, othersMs, stealMs: 0 } });
-}
 
 describe('a disturbance', () => {
   test('is the share of processor time that other processes and the hypervisor took', () => {

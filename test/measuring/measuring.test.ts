@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { Measuring } from '../../src/measuring/measuring.js';
 import { KnownResults } from '../../src/measuring/known-results.js';
@@ -13,8 +13,10 @@ import type { EvaluationEvent } from '../../src/evaluation/event.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { until } from '../support/until.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
+import { conditionsBeside, measuredBeside } from '../store/measured-beside.js';
 import { sampleMeasurement, SYSTEM } from '../store/sample-measurement.js';
 import { sampleTasks } from './sample-tasks.js';
+import { withClock } from './with-clock.js';
 
 const TASKS = sampleTasks('model: Relu', 'model: Neg', 'model: Abs');
 
@@ -44,13 +46,6 @@ function reporting(onMeasure: (report: (progress: Partial<RequestProgress>) => v
       yield await Promise.resolve({ index: 0, measurement: sampleMeasurement(0) });
     },
   };
-}
-
-/** Replaces the process's clock. The new clock shows `nowMs` of the returned object. */
-function withClock(t: TestContext): { nowMs: number } {
-  const time = { nowMs: 10_000 };
-  t.mock.method(performance, 'now', () => time.nowMs);
-  return time;
 }
 
 const labelsIn = (events: readonly EvaluationEvent[]): readonly string[] => {
@@ -168,13 +163,12 @@ describe('measuring', () => {
     [2, '2 measurements'],
   ] as const) {
     test(`reports in a separate note that it repeats ${named} that others disturbed, and their share`, async () => {
-      const disturbed = { wallMs: 1000, cores: 2, othersMs: 900, stealMs: 0 };
       const controller = new AbortController();
       const agent: BenchmarkAgent = {
         ...fakeAgent(),
         async *measure(): AsyncGenerator<MeasuredRequest> {
           for (let index = 0; index < count; index++) {
-            yield await Promise.resolve({ index, measurement: sampleMeasurement(index, { conditions: disturbed }) });
+            yield await Promise.resolve({ index, measurement: measuredBeside(900, index) });
           }
         },
       };
@@ -191,7 +185,7 @@ describe('measuring', () => {
 });
 
 test('new measurements that other processes disturbed are kept if nothing is to be taken again', async () => {
-  const disturbed = [0, 1, 2].map((index) => sampleMeasurement(index, beside(900)));
+  const disturbed = [0, 1, 2].map((index) => measuredBeside(900, index));
   const { measuring, events, results } = await measuringWith(giving(...disturbed));
   assert.equal(await measuring.measure(TASKS, { kind: 'none' }), 3);
   assert.deepEqual([...results.measurements()], disturbed);
@@ -200,9 +194,6 @@ test('new measurements that other processes disturbed are kept if nothing is to 
     [],
   );
 });
-
-/** Conditions of one second on two cores, during which other processes took `othersMs` of processor time. */
-const beside = (othersMs: number) => ({ conditions: { wallMs: 1000, cores: 2, othersMs, stealMs: 0 } });
 
 /** An agent that yields these measurements in order, for any requests. */
 function giving(...measurements: readonly Measurement[]): BenchmarkAgent {
@@ -225,7 +216,7 @@ describe('stored measurements that other processes disturbed', () => {
    */
   async function replace(...measurements: readonly Measurement[]) {
     const { measuring, events, results, progress, store } = await measuringWith(giving(...measurements));
-    for (const index of TASKS.keys()) results.put(sampleMeasurement(index, beside(900)));
+    for (const index of TASKS.keys()) results.put(measuredBeside(900, index));
     const replaced = await measuring.replaceWhileQuiet(TASKS);
     const stored: number[] = [];
     for await (const { conditions } of store.listMeasurements()) stored.push(conditions?.othersMs ?? -1);
@@ -235,18 +226,14 @@ describe('stored measurements that other processes disturbed', () => {
   }
 
   test('are replaced by those of a quiet machine', async () => {
-    const quiet = [0, 1, 2].map((index) => sampleMeasurement(index, beside(10)));
+    const quiet = [0, 1, 2].map((index) => measuredBeside(10, index));
     const { replaced, stored, known, events } = await replace(...quiet);
     assert.deepEqual([replaced, stored, known], [3, [10, 10, 10], [10, 10, 10]]);
     assert.deepEqual(notesIn(events), [TAKING]);
   });
 
   test('stay, from the first one on that is disturbed again, and no later one is taken', async () => {
-    const taken = [
-      sampleMeasurement(0, beside(10)),
-      sampleMeasurement(1, beside(950)),
-      sampleMeasurement(2, beside(10)),
-    ];
+    const taken = [measuredBeside(10, 0), measuredBeside(950, 1), measuredBeside(10, 2)];
     const { measuring, replaced, stored, known, events, shown } = await replace(...taken);
     assert.deepEqual([replaced, stored, known], [1, [10], [10, 900, 900]]);
     assert.deepEqual(notesIn(events), [TAKING, 'the machine is still busy: 2 of them stay as they are']);
@@ -257,7 +244,7 @@ describe('stored measurements that other processes disturbed', () => {
 
   test('stay where taking them again fails', async () => {
     const outcome = { kind: 'failure', reason: 'crashed', message: 'gone' } as const;
-    const failed = [0, 1, 2].map((index) => sampleMeasurement(index, { ...beside(0), outcome }));
+    const failed = [0, 1, 2].map((index) => sampleMeasurement(index, { conditions: conditionsBeside(0), outcome }));
     const { replaced, stored, known } = await replace(...failed);
     assert.deepEqual([replaced, stored, known], [0, [], [900, 900, 900]]);
   });

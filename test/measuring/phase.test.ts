@@ -5,6 +5,7 @@ import { DEFAULT_REMEASURE, type Remeasure } from '../../src/measurement/remeasu
 import { KnownResults } from '../../src/measuring/known-results.js';
 import { phaseOf } from '../../src/measuring/phase.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
+import { measuredBeside } from '../store/measured-beside.js';
 import { sampleMeasurement, sampleSystem, SYSTEM } from '../store/sample-measurement.js';
 import { sampleTasks } from './sample-tasks.js';
 
@@ -12,7 +13,7 @@ const TASKS = sampleTasks('quiet', 'disturbed', 'crashed', 'not there');
 
 const MEASUREMENTS: readonly Measurement[] = [
   sampleMeasurement(0),
-  sampleMeasurement(1, { conditions: { wallMs: 1000, cores: 2, othersMs: 900, stealMs: 0 } }),
+  measuredBeside(900, 1),
   sampleMeasurement(2, { outcome: { kind: 'failure', reason: 'crashed', message: 'gone' } }),
 ];
 

@@ -4,13 +4,8 @@ import { RetakeLimit, undisturbed } from '../../src/measuring/retake.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
 import type { MeasuredRequest } from '../../src/agent/benchmark-agent.js';
 import { PlatformError } from '../../src/base/errors.js';
-import { sampleMeasurement } from '../store/sample-measurement.js';
+import { measuredBeside } from '../store/measured-beside.js';
 import { refused } from '../plugins/dlbricks/support/refused.js';
-
-/** A measurement of one second on two cores, during which other processes took `othersMs` of processor time. */
-function measuredBeside(othersMs: number, index = 0): Measurement {
-  return sampleMeasurement(index, { conditions: { wallMs: 1000, cores: 2, othersMs, stealMs: 0 } });
-}
 
 /** Runs `undisturbed` on benchmarks, where benchmark i yields the measurements `series[i]` in order. */
 async function takeFrom(

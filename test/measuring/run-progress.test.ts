@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import { RunProgress } from '../../src/measuring/run-progress.js';
 import type { Task } from '../../src/measuring/task.js';
 import type { EvaluationEvent } from '../../src/evaluation/event.js';
 import { sampleTasks } from './sample-tasks.js';
+import { withClock } from './with-clock.js';
 
 const BRICKS = sampleTasks('model: Relu', 'model: Neg', 'model: Abs', 'model: Exp');
 const [BRICK] = BRICKS;
@@ -14,13 +15,6 @@ function shown(progress: RunProgress, runsDone = 0, together = 1, first: Task | 
   const event = progress.event('', { first, together, runsDone, runsTotal: 10 });
   assert.ok(event.kind === 'measuring');
   return event;
-}
-
-/** Replaces the process's clock. The new clock shows `nowMs` of the returned object. */
-function withClock(t: TestContext): { nowMs: number } {
-  const time = { nowMs: 5000 };
-  t.mock.method(performance, 'now', () => time.nowMs);
-  return time;
 }
 
 function begun(tasks: readonly Task[]): RunProgress {

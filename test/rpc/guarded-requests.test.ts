@@ -10,7 +10,7 @@ import { CountingReader } from '../../src/rpc/counting-reader.js';
 import { Input } from '../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { startServer } from '../../src/server/server.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
-import { handMadeClient, messagePrefix } from './support/hostile.js';
+import { handMadeClient, MANY_VALUES, messagePrefix } from './support/hostile.js';
 
 const PROTO_FOLDER = fileURLToPath(new URL('../../../proto/', import.meta.url));
 
@@ -26,9 +26,6 @@ function pathsOf(...packages: readonly string[]): readonly string[] {
     return Object.values(definition).map(({ path }) => path);
   });
 }
-
-/** A million values in two mebibytes: repetitions of field 15, which no request has. */
-const MANY_VALUES = Buffer.alloc(2 * 2 ** 20, Uint8Array.of(0x78, 0x01));
 
 const STANDARD = [
   '/grpc.health.v1.Health/Check',

@@ -20,7 +20,7 @@ import { AgentRegistryServiceService } from '../../src/generated/mlmodelscope/re
 import { platformModels } from '../directory/support/models.js';
 import { offer } from '../directory/support/offer.js';
 import { floats, model, node, value } from '../onnx/protos.js';
-import { handMadeClient, messagePrefix } from '../rpc/support/hostile.js';
+import { handMadeClient, MANY_VALUES, messagePrefix } from '../rpc/support/hostile.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { copies, doubling, emptyNodes, nested, refused } from './bombs.js';
 import type { BusyServer } from './busy-server.js';
@@ -80,9 +80,6 @@ const ENDLESS = doubling(40);
 const NESTED = nested(28, 20_000);
 const LARGE_AND_NESTED = nested(28, 400_000);
 const EMPTY_NODES = emptyNodes(4 * MIB);
-
-/** A million values in two mebibytes: repetitions of field 15, which no request has. */
-const MANY_VALUES = Buffer.alloc(2 * MIB, Uint8Array.of(0x78, 0x01));
 
 /** Different models of an agent. They are small, so that an agent may offer many of them. */
 async function manyModels(agent: number): Promise<AgentOffer['models']> {

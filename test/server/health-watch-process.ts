@@ -1,9 +1,9 @@
 // Started by tests: requests the health of a server repeatedly, in a process that does nothing else, and reports how
 // long each request waited.
 import { service } from 'grpc-health-check';
-import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { createRpcClient, type Method } from '../../src/rpc/client.js';
+import { processorMs } from './processor-ms.js';
 
 /** The observed waits for health checks. */
 export interface Waiting {
@@ -18,13 +18,7 @@ const PAUSE_MS = 20;
 
 const checkHealth = service['Check'] as Method<object, { readonly status: string }> | undefined;
 
-/** Processor time of a process's main thread. Source: schedstat, proc(5). */
-function processorMs(pid: string): number {
-  const [nanoseconds = ''] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ');
-  return Number(nanoseconds) / 1e6;
-}
-
-async function watch(address: string, pid: string): Promise<never> {
+async function watch(address: string, pid: number): Promise<never> {
   const client = createRpcClient(address, 'server');
   const waitsMs: number[] = [];
   process.on('message', () => process.send?.({ waitsMs } satisfies Waiting));
@@ -41,4 +35,4 @@ async function watch(address: string, pid: string): Promise<never> {
 }
 
 const [, , address, pid] = process.argv;
-if (address !== undefined && pid !== undefined && process.send !== undefined) await watch(address, pid);
+if (address !== undefined && pid !== undefined && process.send !== undefined) await watch(address, Number(pid));

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
+import { shellQuoted } from '../../../src/base/shell-quoted.js';
 import { MAIN, measuringOnce, type Workplace } from './command.js';
 
 /** Programs that run a command on a pseudo terminal, and how: util-linux's script, else Python's pty module. */
@@ -31,11 +32,6 @@ export interface OnTerminal {
   readonly ended: Promise<void>;
 }
 
-/** Quotes a word for a shell. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
-}
-
 /** Runs `mlmodelscope ARGS` on a terminal of 24 lines and this number of columns. */
 export function onTerminal(
   t: TestContext,
@@ -44,7 +40,7 @@ export function onTerminal(
   columns: number,
   env: Readonly<Record<string, string>> = {},
 ): OnTerminal {
-  const words = [process.execPath, MAIN, ...measuringOnce(args)].map(quoted).join(' ');
+  const words = [process.execPath, MAIN, ...measuringOnce(args)].map(shellQuoted).join(' ');
   const [program = '', ...rest] = wrapper?.command(`stty rows 24 cols ${columns}; exec ${words}`) ?? [];
   const child = spawn(program, rest, {
     cwd: place.folder,

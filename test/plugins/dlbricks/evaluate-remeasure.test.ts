@@ -7,6 +7,7 @@ import type { Conditions } from '../../../src/measurement/conditions.js';
 import type { Measurement } from '../../../src/measurement/measurement.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
+import { conditionsBeside } from '../../store/measured-beside.js';
 import { LIMITS, PROTOCOL } from '../../store/sample-measurement.js';
 import { loadedChain } from './support/chain-model.js';
 
@@ -16,9 +17,9 @@ const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: '
 const MODEL = loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs');
 
 /** In a second on two cores, others take half of one core: more than the tenth that counts as a disturbance. */
-const BUSY: Conditions = { wallMs: 1000, cores: 2, othersMs: 500, stealMs: 0 };
-const BUSIER: Conditions = { ...BUSY, othersMs: 900 };
-const QUIET: Conditions = { ...BUSY, othersMs: 0 };
+const BUSY = conditionsBeside(500);
+const BUSIER = conditionsBeside(900);
+const QUIET = conditionsBeside(0);
 
 interface Run {
   readonly remeasure?: Remeasure;

@@ -9,6 +9,7 @@ import type { Measurement } from '../../../src/measurement/measurement.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
 import { submission } from '../../server/fake-platform.js';
+import { conditionsBeside } from '../../store/measured-beside.js';
 
 const { evaluation } = latency;
 
@@ -25,9 +26,6 @@ async function run(agent: FakeAgent, store: ResultStore, settings?: object): Pro
 }
 
 const agentOf = (latencyOf: Parameters<typeof createFakeAgent>[0]['latencyOf']) => createFakeAgent({ latencyOf });
-
-/** Conditions of one second on two cores, during which others took `othersMs` of processor time. */
-const busyFor = (othersMs: number) => ({ wallMs: 1000, cores: 2, othersMs, stealMs: 0 });
 
 function warningsIn(events: readonly EvaluationEvent[]): readonly string[] {
   const last = events.at(-1);
@@ -108,7 +106,7 @@ describe('the latency plugin', () => {
 
   it('retakes measurements that other processes disturbed, and says why', async () => {
     const loads = [900, 0];
-    const agent = createFakeAgent({ latencyOf: () => 2, conditionsOf: () => busyFor(loads.shift() ?? 0) });
+    const agent = createFakeAgent({ latencyOf: () => 2, conditionsOf: () => conditionsBeside(loads.shift() ?? 0) });
     const events = await run(agent, await openMemoryStore());
     assert.equal(agent.measured.length, 2);
     const notes = events.flatMap((event) => (event.kind === 'note' ? [event.message] : []));
@@ -121,8 +119,8 @@ describe('the latency plugin', () => {
   it('retakes disturbed measurements in a later evaluation, keeps the better ones, and warns until then', async () => {
     const store = await openMemoryStore();
     const systemBusyFor = (othersMs: number) =>
-      createFakeAgent({ latencyOf: () => 2, conditionsOf: () => busyFor(othersMs) });
-    await store.putMeasurement({ ...(await measuredBy(agentOf(() => 2))), conditions: busyFor(900) });
+      createFakeAgent({ latencyOf: () => 2, conditionsOf: () => conditionsBeside(othersMs) });
+    await store.putMeasurement({ ...(await measuredBy(agentOf(() => 2))), conditions: conditionsBeside(900) });
     const still = await run(systemBusyFor(900), store);
     assert.match(warningsIn(still).join(), /^1 of 1 measurements were disturbed .* 45\.0 % .*--remeasure disturbed/);
     assert.deepEqual(warningsIn(await run(systemBusyFor(0), store)), []);

@@ -6,6 +6,7 @@ import { cutAtFewestValues } from '../../../../plugins/dlbricks/cut/kernel-cut.j
 import type { LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
 import { renamed } from '../support/rename-model.js';
+import { written } from './written.js';
 
 const granularities = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constantFrom(100, 1_000_000, 2 ** 53 - 1));
 
@@ -50,11 +51,6 @@ function residualBlocks(count: number, also: readonly string[] = [], size = LARG
     return made;
   });
   return kernelGraph(kernels.flat(), ['x', ...also], size);
-}
-
-/** The kernels of each sequence in a readable form: "0-2 3 4-5". */
-function written(sequences: readonly Sequence[]): string {
-  return sequences.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(' ');
 }
 
 function assertCoversInOrder(sequences: readonly Sequence[], kernels: number, granularity: number): void {

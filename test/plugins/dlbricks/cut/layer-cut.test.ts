@@ -8,6 +8,7 @@ import { readNames } from '../../../../src/onnx/model/subgraphs.js';
 import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
 import { GraphBuilder } from '../support/graph-builder.js';
 import { renamed } from '../support/rename-model.js';
+import { written } from './written.js';
 
 const granularities = fc.oneof(fc.integer({ min: 1, max: 8 }), fc.constantFrom(100, 1_000_000, 2 ** 31, 2 ** 53 - 1));
 
@@ -33,11 +34,6 @@ function layersReading(...reads: readonly (readonly (number | 'in')[])[]): Layer
     constants: new Map(),
     opaque: new Set(),
   };
-}
-
-/** The layers of each sequence in a readable form: "0-2 3 4-5". */
-function written(sequences: readonly Sequence[]): string {
-  return sequences.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(' ');
 }
 
 /** For each layer the layers whose outputs it reads. */

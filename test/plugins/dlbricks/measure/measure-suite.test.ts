@@ -17,6 +17,7 @@ import type { EvaluationEvent } from '../../../../src/evaluation/event.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import type { RunOptions } from '../../../../src/measurement/system.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
+import { conditionsBeside } from '../../../store/measured-beside.js';
 import { LIMITS, PROTOCOL, sampleMeasurement, sampleSystem } from '../../../store/sample-measurement.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { loadedChain, preparedChain } from '../support/chain-model.js';
@@ -101,7 +102,7 @@ describe('measuring a suite', () => {
   });
 
   test('takes measurements again that others disturbed', async () => {
-    const conditions = { wallMs: 1000, cores: 2, othersMs: 0, stealMs: 0 };
+    const conditions = conditionsBeside(0);
     const agent = createFakeAgent({ latencyOf: () => 1, conditionsOf: () => conditions });
     const context = { agent, store: await openMemoryStore(), ...unwatched };
     const [first] = (await measureSuite(suite, SETTINGS, context)).measurements;
