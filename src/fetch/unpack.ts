@@ -31,6 +31,11 @@ interface Member {
   readonly content: () => Promise<AsyncIterable<Uint8Array>> | AsyncIterable<Uint8Array>;
 }
 
+/** Whether the operating system refused to read or write; other errors are those of the readers of archives. */
+function isOfSystem(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
+}
+
 function refused(file: string, problem: string): PlatformError {
   return new PlatformError('model', `${file} is not unpacked: ${problem}; get its files yourself and name their paths`);
 }
@@ -74,9 +79,9 @@ class SafeFolder {
         await file.close();
       }
     } catch (error) {
-      if (error instanceof Error && 'code' in error && (error.code === 'EEXIST' || error.code === 'ENOTDIR')) {
-        throw refused(this.archive, `${quoted(name)} in it is there twice`);
-      }
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === 'EEXIST' || code === 'ENOTDIR') throw refused(this.archive, `${quoted(name)} in it is there twice`);
+      if (code === 'ENAMETOOLONG') throw refused(this.archive, `the name ${quoted(name)} in it is too long`);
       throw error;
     }
   }
@@ -181,7 +186,8 @@ async function sizeOf(archive: string): Promise<number> {
 /**
  * Unpacks a tar, tar.gz or zip archive into a folder that is not there yet: whole or not at all.
  *
- * @throws PlatformError `model` where it is no archive, or has links, paths out of it, or more than the limits allow
+ * @throws PlatformError `model` where it is no archive, or has links, paths out of it, or more than the limits allow;
+ *   `storage` where its files cannot be written
  */
 export async function unpack(archive: string, folder: string, limits: UnpackLimits): Promise<void> {
   const temporary = join(dirname(folder), `.${basename(folder)}.${HOST}.${process.pid}.unpacking`);
@@ -194,6 +200,11 @@ export async function unpack(archive: string, folder: string, limits: UnpackLimi
     await rename(temporary, folder);
   } catch (error) {
     if (error instanceof PlatformError) throw error;
+    if (isOfSystem(error)) {
+      const problem = `${archive} cannot be unpacked: ${messageOf(error)}`;
+      const remedy = 'make room, or copy the manifest to a folder that you may write to';
+      throw new PlatformError('storage', `${problem}; ${remedy}`, { cause: error });
+    }
     throw refused(archive, `it cannot be read as tar, tar.gz or zip (${messageOf(error)})`);
   } finally {
     await rm(temporary, { recursive: true, force: true });

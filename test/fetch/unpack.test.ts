@@ -90,10 +90,21 @@ test('an archive that unpacks to hundreds of times its size is refused', async (
   await assertRefused(t, archive, /unpacks to more than 16777216 bytes|ratio/);
 });
 
+test('an archive is refused with a name that no file can have', async (t) => {
+  await assertRefused(t, zipOf([{ name: 'a'.repeat(1000), content: 'x' }]), /the name "a+…" in it is too long/);
+});
+
 test('a file that is no archive is refused', async (t) => {
   await assertRefused(t, Buffer.from('<html>not found</html>'.repeat(100)), /cannot be read as tar, tar\.gz or zip/);
   const whole = gzipSync(tarOf([{ name: 'a', content: Buffer.alloc(5000, 'abcdefg') }]));
   await assertRefused(t, whole.subarray(0, whole.length - 30), /cannot be read as tar/);
+});
+
+test('a folder that cannot be written is an error of storage, with the reason of the operating system', async (t) => {
+  const folder = await folderWith(t, { archive: tarOf([{ name: 'a', content: 'x' }]) });
+  await assert.rejects(unpack(join(folder, 'archive'), join(folder, 'missing', 'unpacked'), LIMITS), (error) => {
+    return error instanceof PlatformError && error.code === 'storage' && /ENOENT.*; make room/.test(error.message);
+  });
 });
 
 test('unpacking can be cancelled', async (t) => {
