@@ -74,6 +74,14 @@ export class ActiveCalls {
     throwIfCancelled(signal);
   }
 
+  /**
+   * Sends a message of a stream that the client can do without. It is left out while the client does not read: such a
+   * client causes no error, and its messages would accumulate.
+   */
+  tell<Response>(call: ServerWritableStream<unknown, Response>, message: Response, signal: AbortSignal): void {
+    if (!signal.aborted && !call.writableNeedDrain) call.write(message);
+  }
+
   /** Waits for a turn of the event loop, for a part of a handler's work that takes some milliseconds or more. */
   turn(): Promise<void> {
     return this.turns.take();

@@ -9,6 +9,11 @@ import { ActiveCalls } from '../../src/rpc/active-calls.js';
 class Call extends EventEmitter {
   cancelled = false;
   ended = false;
+  writableNeedDrain = false;
+  readonly written: unknown[] = [];
+  write(message: unknown): void {
+    this.written.push(message);
+  }
   end(): void {
     this.ended = true;
   }
@@ -67,6 +72,21 @@ describe('calls that are being answered', () => {
     calls.abort(SHUTDOWN);
     for (const { error } of await Promise.all(both)) assert.equal(error?.details, SHUTDOWN.message);
     assert.equal(earlier?.aborted, false);
+  });
+
+  test('leave out messages that a client can do without, while it does not read', () => {
+    const [calls, call] = [new ActiveCalls(), new Call()];
+    const { signal } = new AbortController();
+    const tell = (message: string, until: AbortSignal): void => {
+      calls.tell(call as unknown as ServerWritableStream<unknown, string>, message, until);
+    };
+    tell('first', signal);
+    call.writableNeedDrain = true;
+    tell('second', signal);
+    call.writableNeedDrain = false;
+    tell('third', signal);
+    tell('fourth', AbortSignal.abort());
+    assert.deepEqual(call.written, ['first', 'third']);
   });
 
   test('leave no listeners behind', async () => {

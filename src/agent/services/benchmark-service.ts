@@ -128,9 +128,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const runOptions = fromWireRunOptions(request.runOptions);
       const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
       const onProgress = (progress: MeasureProgress): void => {
-        // A client that stops reading causes no error: its messages would accumulate.
-        if (signal.aborted || call.writableNeedDrain) return;
-        call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
+        calls.tell(call, { event: { $case: 'progress', value: toWireProgress(progress) } }, signal);
       };
       const onWaiting = (waitsFor?: number): void => {
         const { warmupRuns, runs } = setup.protocol;
@@ -157,7 +155,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const bricks = request.bricks.map(fromWireBrick);
       const system = describeSystem(machine, framework, runOptions);
       const onProgress = (progress: RequestProgress): void => {
-        if (!signal.aborted) call.write({ event: { $case: 'progress', value: toWireProgress(progress, progress) } });
+        calls.tell(call, { event: { $case: 'progress', value: toWireProgress(progress, progress) } }, signal);
       };
       const options = { signal, onProgress };
       const all = measureTogether(bricks, { runOptions, ...setup }, runner, machine.cacheBytes, options);

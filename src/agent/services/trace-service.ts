@@ -39,9 +39,7 @@ export function addTraceService(server: RpcServer, options: BenchmarkServiceOpti
       const runOptions = fromWireRunOptions(request.runOptions);
       const { protocol, limits } = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
       const onProgress = (progress: MeasureProgress): void => {
-        // A client that stops reading causes no error: its messages would accumulate.
-        if (signal.aborted || call.writableNeedDrain) return;
-        call.write({ event: { $case: 'progress', value: toWireProgress(progress) } });
+        calls.tell(call, { event: { $case: 'progress', value: toWireProgress(progress) } }, signal);
       };
       const onWaiting = (waitsFor?: number): void => {
         onProgress({ phase: 'waiting', runsDone: 0, runsTotal: 2 * (protocol.warmupRuns + protocol.runs), waitsFor });
