@@ -10,7 +10,14 @@ export const SYNTHETIC = 'synthetic';
 /** Elements of one dataset. */
 export const MAX_ELEMENTS = 10_000;
 
-const MAX_ENTRIES = 100_000;
+export interface DatasetLimits {
+  readonly pictures: number;
+  /** Files of any kind. */
+  readonly files: number;
+}
+
+const LIMITS: DatasetLimits = { pictures: MAX_ELEMENTS, files: 100_000 };
+
 const MAX_DEPTH = 8;
 
 const IMAGE_FILE = /\.(jpe?g|png|webp|gif)$/i;
@@ -61,6 +68,7 @@ export async function datasetFiles(
   root: string | undefined,
   category: string,
   name: string,
+  limits = LIMITS,
 ): Promise<readonly DatasetFile[]> {
   const what = `dataset ${quotedUpTo(`${category}/${name}`, 200)}`;
   if (root === undefined) {
@@ -75,14 +83,15 @@ export async function datasetFiles(
   const folder = await realPathOf(join(base, ...segments), what);
   const leadsOut = (path: string): PlatformError => new PlatformError('usage', `${what}: ${path} leads out of it`);
   if (!isWithin(base, folder)) throw leadsOut('a link');
+  const hasMoreThan = (most: string): PlatformError =>
+    new PlatformError('usage', `${what} has more than ${most}; ask for a part of it`);
   const files: DatasetFile[] = [];
   let entries = 0;
   try {
     for await (const path of imagesBelow(folder)) {
-      if (++entries > MAX_ENTRIES || files.length >= MAX_ELEMENTS) {
-        throw new PlatformError('usage', `${what} has more than ${MAX_ELEMENTS} pictures; ask for a part of it`);
-      }
+      if (++entries > limits.files) throw hasMoreThan(`${limits.files} files`);
       if (path === '') continue;
+      if (files.length >= limits.pictures) throw hasMoreThan(`${limits.pictures} pictures`);
       const id = relative(folder, path).replaceAll(sep, '/');
       const real = await realpath(path);
       if (!isWithin(base, real)) throw leadsOut(id);

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { datasetFiles } from '../../../src/agent/predict/dataset.js';
 import { FeatureType } from '../../../src/generated/mlmodelscope/org/dlframework/features.js';
 import { coloredPictures } from '../support/colored-pictures.js';
 import { foundIn, type PredictClient, predictClient } from '../support/predict-client.js';
@@ -51,6 +52,14 @@ describe('predicting for datasets', { timeout: 120_000 }, () => {
       answer.map(({ features }) => features),
       direct.map(({ features }) => features),
     );
+  });
+
+  test('a dataset with too many pictures, or too many files, says which of them are too many', async () => {
+    const filesWithin = (pictures: number, files: number) =>
+      datasetFiles(datasetsFolder, 'vision', 'validation', { pictures, files });
+    assert.equal((await filesWithin(3, 4)).length, 3);
+    await assert.rejects(filesWithin(2, 4), /has more than 2 pictures; ask for a part/);
+    await assert.rejects(filesWithin(3, 3), /has more than 3 files; ask for a part/);
   });
 
   test('a link to a picture within the datasets is followed', async () => {
