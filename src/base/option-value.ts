@@ -26,7 +26,7 @@ export function listOption<T>(parse: (text: string) => T): (text: string) => rea
   return (text) => {
     const values = new Set(text.split(',').map((part) => parse(part.trim())));
     if (values.size <= MOST_VALUES) return [...values];
-    throw new InvalidArgumentError(`expected at most ${MOST_VALUES} numbers, found ${values.size}`);
+    throw new InvalidArgumentError(`expected at most ${MOST_VALUES} values, found ${values.size}`);
   };
 }
 

@@ -24,7 +24,7 @@ interface ClassMap {
 function requireSize(height: number, width: number): void {
   if (height * width <= MOST_PIXELS) return;
   const message = `a map of ${height} x ${width} pixels is too large`;
-  throw new PlatformError('unsupported', `${message}; at most ${MOST_PIXELS} pixels can be answered`);
+  throw new PlatformError('unsupported', `${message}; an answer has room for ${MOST_PIXELS} pixels`);
 }
 
 /** The class with the highest score; of equal scores, the first class. NaN counts as the lowest score. */

@@ -18,6 +18,6 @@ test('a list of numbers has each number once, and no more numbers than a table h
   assert.deepEqual(parse('1, 2,2,4'), [1, 2, 4]);
   const list = (length: number): string => Array.from({ length }, (_, i) => i + 1).join(',');
   assert.equal(parse(list(100)).length, 100);
-  assert.throws(() => parse(list(101)), /at most 100 numbers, found 101/);
+  assert.throws(() => parse(list(101)), /at most 100 values, found 101/);
   assert.throws(() => parse('1,,2'), /a whole number from 1 to 1000/);
 });

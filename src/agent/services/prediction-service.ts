@@ -41,7 +41,7 @@ function answerFor(outcome: ElementOutcome, options: PredictOptions): Answer {
   if (outcome.kind === 'failure') return failure(id, batchIndex, outcome.error);
   const bytes = bytesOf(outcome.features);
   if (bytes > MAX_FEATURES_BYTES) {
-    const problem = `its features take ${bytes} bytes; at most ${MAX_FEATURES_BYTES} can be answered`;
+    const problem = `its features take ${bytes} bytes; an answer has room for ${MAX_FEATURES_BYTES}`;
     return failure(id, batchIndex, new PlatformError('unsupported', `${problem}: set feature_limit`));
   }
   return { inputId: id, batchIndex, outcome: { $case: 'features', value: toFeatureResponse(outcome, options) } };
