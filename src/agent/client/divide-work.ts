@@ -10,7 +10,7 @@ const FEWEST = 8;
 const ITEMS_EACH = 2;
 
 /** The agents that share requests, and the limits of an item. */
-export interface Sharing {
+export interface DivideOptions {
   /** 1 at least. */
   readonly agents: number;
   /** Last-level cache of each agent; 0 where it is not known. */
@@ -35,13 +35,14 @@ function bytesOf(together: readonly Numbered[]): number {
   return together.reduce((sum, { request }) => sum + request.benchmark.model.length, 0);
 }
 
-/** Divides requests into pieces of limited and similar length. */
+/** Divides requests into pieces of limited length, which differ by one at most. */
 function pieces(together: readonly Numbered[], limits: ItemLimits): readonly (readonly Numbered[])[] {
-  const count = Math.ceil(Math.max(1, together.length / limits.requests, bytesOf(together) / limits.bytes));
-  const length = Math.ceil(together.length / count);
-  return Array.from({ length: Math.ceil(together.length / length) }, (_, piece) =>
-    together.slice(piece * length, (piece + 1) * length),
-  );
+  const { length } = together;
+  const wanted = Math.ceil(Math.max(1, length / limits.requests, bytesOf(together) / limits.bytes));
+  // The fewest pieces that are no longer than those of the wanted number.
+  const count = Math.ceil(length / Math.ceil(length / wanted));
+  const startOf = (piece: number): number => Math.ceil((piece * length) / count);
+  return Array.from({ length: count }, (_, piece) => together.slice(startOf(piece), startOf(piece + 1)));
 }
 
 /**
@@ -51,7 +52,7 @@ function pieces(together: readonly Numbered[], limits: ItemLimits): readonly (re
  */
 export function divideWork(
   requests: readonly MeasureRequest[],
-  { agents, cacheBytes, mostRequests = Infinity, mostBytes = Infinity }: Sharing,
+  { agents, cacheBytes, mostRequests = Infinity, mostBytes = Infinity }: DivideOptions,
 ): readonly (readonly Numbered[])[] {
   const share = Math.max(FEWEST, Math.ceil(requests.length / (ITEMS_EACH * agents)));
   const limits = { requests: Math.min(mostRequests, share), bytes: mostBytes };

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { divideWork, type Sharing } from '../../../src/agent/client/divide-work.js';
+import { divideWork, type DivideOptions } from '../../../src/agent/client/divide-work.js';
 import type { MeasureRequest } from '../../../src/agent/benchmark-agent.js';
 import { SYSTEM } from '../../store/sample-measurement.js';
 import { sampleRequests } from '../../work/sample-requests.js';
 
 const { cacheBytes } = SYSTEM;
 
-const divide = (requests: readonly MeasureRequest[], agents: number, limits: Partial<Sharing> = {}) =>
+const divide = (requests: readonly MeasureRequest[], agents: number, limits: Partial<DivideOptions> = {}) =>
   divideWork(requests, { agents, cacheBytes, ...limits });
 
 const lengths = (items: readonly (readonly unknown[])[]): readonly number[] => items.map(({ length }) => length);
@@ -27,6 +27,18 @@ describe('dividing work', () => {
     assert.deepEqual(lengths(divide(sampleRequests(7), 100)), [7]);
     assert.deepEqual(lengths(divide(sampleRequests(1000), 1)), [500, 500]);
     assert.ok(lengths(divide(sampleRequests(1000), 1, { mostRequests: 64 })).every((length) => length <= 64));
+  });
+
+  it('makes items of a model that differ by one request at most', () => {
+    const items = divide(sampleRequests(10), 1, { mostRequests: 3 });
+    assert.deepEqual(
+      lengths(items).toSorted((a, b) => b - a),
+      [3, 3, 2, 2],
+    );
+    assert.deepEqual(
+      items.flat().map(({ index }) => index),
+      Array.from({ length: 10 }, (_, index) => index),
+    );
   });
 
   it('keeps contexts, occasions and ways of measuring apart, and small models together', () => {
@@ -53,5 +65,7 @@ describe('dividing work', () => {
     });
     assert.deepEqual(lengths(divide(large, 1)), [8]);
     assert.deepEqual(lengths(divide(large, 1, { mostBytes: 4 * 2 ** 20 })), [4, 4]);
+    const each = Array.from({ length: 8 }, () => 1);
+    assert.deepEqual(lengths(divide(large, 1, { mostBytes: 2 ** 19 })), each);
   });
 });
