@@ -1,5 +1,6 @@
 import type { Machine } from '../../agent/spread/machines.js';
 import { messageOf } from '../../base/errors.js';
+import { shortIds } from '../../base/short-ids.js';
 import { runOptionsOf, type System } from '../../measurement/system.js';
 import type { PluginEvent } from '../event.js';
 
@@ -17,9 +18,6 @@ export interface FoundSystems {
   readonly notes: readonly PluginEvent[];
 }
 
-/** This many characters of the fingerprint distinguish systems with the same facts. */
-const SHORT_FINGERPRINT = 8;
-
 /** Facts by which people distinguish systems, the most important first. */
 function factsOf({ processor, cores, framework, frameworkVersion, operatingSystem }: System): readonly string[] {
   return [processor, `${cores} cores`, `${framework} ${frameworkVersion}`, operatingSystem];
@@ -27,16 +25,16 @@ function factsOf({ processor, cores, framework, frameworkVersion, operatingSyste
 
 /**
  * A name for each system: the facts in which the systems differ, or the processor where they have the same facts.
- * Systems with the same name also get the start of their fingerprint.
+ * Systems with the same name also get the start of their fingerprint, as long as it takes to distinguish them.
  */
 function namesOf(systems: readonly System[]): readonly string[] {
   const facts = systems.map(factsOf);
   const differing = [...(facts[0]?.keys() ?? [])].filter((fact) => new Set(facts.map((of) => of[fact])).size > 1);
   const names = facts.map((of) => (differing.length === 0 ? [0] : differing).map((fact) => of[fact]).join(', '));
+  const short = shortIds(systems.map(({ fingerprint }) => fingerprint));
   return names.map((name, index) => {
     const isUnique = names.filter((other) => other === name).length === 1;
-    const fingerprint = systems[index]?.fingerprint.slice(0, SHORT_FINGERPRINT) ?? '';
-    return isUnique ? name : `${name}, ${fingerprint}`;
+    return isUnique ? name : `${name}, ${short(systems[index]?.fingerprint ?? '')}`;
   });
 }
 

@@ -7,6 +7,7 @@ import type { Evaluation } from '../../../src/evaluation/evaluation.js';
 import type { PluginEvent } from '../../../src/evaluation/event.js';
 import { runEvaluation } from '../../../src/evaluation/run/run-evaluation.js';
 import { type SystemsResult, systemsResultIn } from '../../../src/evaluation/systems-result.js';
+import type { System } from '../../../src/measurement/system.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import { requestsFor } from '../../agent/spread/requests.js';
 import { submission } from '../../server/fake-platform.js';
@@ -241,18 +242,26 @@ describe('an evaluation that identical machines share', () => {
 describe('systems that look alike', () => {
   it('are named by the property in which they differ', async () => {
     const cores = { ...machine('fast', 1) };
-    const more = withCores(machine('fast', 1), 64);
+    const more = withSystem(machine('fast', 1), { cores: 64, fingerprint: 'f'.repeat(64) });
     const events = await eventsOn({ 'a:1': cores, 'b:1': more }, { manifest: { placement: 'each' } });
     assert.deepEqual(
       systemsIn(events).systems.map(({ name }) => name),
       ['4 cores', '64 cores'],
     );
   });
+
+  it('are named by their fingerprints where they differ in nothing else', async () => {
+    const [one, other] = ['a', 'b'].map((end) => {
+      return withSystem(machine('fast', 1), { fingerprint: `${'f'.repeat(8)}${end.repeat(56)}` });
+    }) as [BenchmarkAgent, BenchmarkAgent];
+    const events = await eventsOn({ 'a:1': one, 'b:1': other }, { manifest: { placement: 'each' } });
+    assert.deepEqual(
+      systemsIn(events).systems.map(({ name }) => name),
+      ['fast, ffffffffa', 'fast, ffffffffb'],
+    );
+  });
 });
 
-function withCores(agent: BenchmarkAgent, cores: number): BenchmarkAgent {
-  return {
-    ...agent,
-    system: async (runOptions) => ({ ...(await agent.system(runOptions)), cores, fingerprint: 'f'.repeat(64) }),
-  };
+function withSystem(agent: BenchmarkAgent, changes: Partial<System>): BenchmarkAgent {
+  return { ...agent, system: async (runOptions) => ({ ...(await agent.system(runOptions)), ...changes }) };
 }
