@@ -1,8 +1,9 @@
-import { access, constants, lstat, open, stat } from 'node:fs/promises';
+import { access, constants, lstat, open } from 'node:fs/promises';
 import path from 'node:path';
 import { writeFileAtomically } from './atomic-file.js';
 import { messageOf, PlatformError } from './errors.js';
 import { type FileContent, writeContent } from './file-content.js';
+import { isFolder } from './is-folder.js';
 import { makeFolder } from './make-folder.js';
 
 // Files that users name for results. A file is replaced as a whole, so that a reader never sees half of it.
@@ -52,7 +53,5 @@ export async function requireWritable(file: string): Promise<void> {
   } catch (error) {
     throw unwritable(file, error);
   }
-  if ((await stat(file).catch(() => undefined))?.isDirectory() === true) {
-    throw new PlatformError('storage', `${file} is a folder; name a file`);
-  }
+  if (await isFolder(file)) throw new PlatformError('storage', `${file} is a folder; name a file`);
 }

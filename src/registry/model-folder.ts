@@ -11,18 +11,30 @@ const MAX_MANIFESTS = 10_000;
 /** Manifests that are read at the same time. */
 const AT_ONCE = 16;
 
+/** The manifests of a folder that were read. */
+export interface ReadFolder<T> {
+  /** The result of each manifest, in the order of their names. */
+  readonly read: readonly T[];
+  /** One line on the manifests that were not read; undefined where there are none. */
+  readonly notRead: string | undefined;
+}
+
 /**
- * The results of `read` for the manifests of a folder, in the order of their names. Subfolders are not searched, and
- * only the first {@link MAX_MANIFESTS} manifests are read.
+ * Reads the first {@link MAX_MANIFESTS} manifests of a folder. Subfolders are not searched.
  *
  * @throws PlatformError `usage` where the folder cannot be read
  */
-export async function readFolder<T>(folder: string, read: (path: string) => Promise<T>): Promise<readonly T[]> {
+export async function readFolder<T>(folder: string, read: (path: string) => Promise<T>): Promise<ReadFolder<T>> {
   const entries = await readdir(folder).catch((cause: unknown) => {
     throw new PlatformError('usage', `the folder of model manifests cannot be read: ${messageOf(cause)}`, { cause });
   });
-  const paths = entries.filter(isManifestPath).sort().slice(0, MAX_MANIFESTS);
-  return pMap(paths, (file) => read(join(folder, file)), { concurrency: AT_ONCE });
+  const manifests = entries.filter(isManifestPath).sort();
+  const first = manifests.slice(0, MAX_MANIFESTS);
+  const notRead =
+    manifests.length === first.length
+      ? undefined
+      : `${folder} has ${manifests.length} manifests; only the first ${MAX_MANIFESTS} by name are read`;
+  return { read: await pMap(first, (file) => read(join(folder, file)), { concurrency: AT_ONCE }), notRead };
 }
 
 /** The problems of one manifest as one line. */

@@ -9,7 +9,7 @@ import { toWireModelManifest } from './model-manifest-wire.js';
 export interface OfferedModels {
   /** In the form of the platform's contract. */
   readonly models: readonly WireModelManifest[];
-  /** One line for each manifest of the folder that cannot be opened. */
+  /** One line for each manifest of the folder that cannot be opened, and one for those that were not read. */
   readonly leftOut: readonly string[];
 }
 
@@ -30,12 +30,16 @@ async function openable(path: string, runsOn: RunningFramework): Promise<ModelMa
  * @throws PlatformError `usage` where the folder cannot be read
  */
 export async function offeredModels(runsOn: RunningFramework, folder: string | undefined): Promise<OfferedModels> {
-  const own = folder === undefined ? [] : await readFolder(folder, (path) => openable(path, runsOn));
+  const found = folder === undefined ? undefined : await readFolder(folder, (path) => openable(path, runsOn));
+  const own = found?.read ?? [];
   const builtIn = (await builtInManifests()).map(({ manifest }) => manifest);
   const fitting = builtIn.filter(({ framework }) => meetsFramework(framework, runsOn, runsOn.allowVersion));
   const manifests = [...own.filter((one) => typeof one !== 'string'), ...fitting];
   return {
     models: manifests.map((manifest) => toWireModelManifest(manifest, runsOn)),
-    leftOut: own.filter((one) => typeof one === 'string'),
+    leftOut: [
+      ...own.filter((one) => typeof one === 'string'),
+      ...(found?.notRead === undefined ? [] : [found.notRead]),
+    ],
   };
 }

@@ -22,11 +22,11 @@ export interface ResolvePredictionOptions {
 
 /** The folder's valid manifests, and the number of the others. @throws PlatformError as {@link readFolder} */
 async function manifestsIn(folder: string) {
-  const loaded = await readFolder(folder, async (path) => ({ path, result: await loadManifest(path, ['model']) }));
-  const offered = loaded.flatMap(({ path, result }): Offered[] => {
+  const { read } = await readFolder(folder, async (path) => ({ path, result: await loadManifest(path, ['model']) }));
+  const offered = read.flatMap(({ path, result }): Offered[] => {
     return result.ok ? [{ path, manifest: result.manifest }] : [];
   });
-  return { offered, unreadable: loaded.length - offered.length };
+  return { offered, unreadable: read.length - offered.length };
 }
 
 /** The models of this version: the newest first for `latest`, else in their order. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { stat } from 'node:fs/promises';
 import { PlatformError } from '../../base/errors.js';
+import { isFolder } from '../../base/is-folder.js';
 import { wholeNumberOption } from '../../base/option-value.js';
 import { addQuietOption } from '../../command/options.js';
 import type { Progress } from '../../evaluation/plugin.js';
@@ -28,22 +28,26 @@ interface ManifestToFetch {
   readonly manifest: ModelManifest;
 }
 
-async function isFolder(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.isDirectory() === true;
-}
-
-/** The manifests that a command line names. A manifest of a folder that has problems is reported and left out. */
-async function manifestsOf(references: readonly string[], onProblem: (line: string) => void) {
+/**
+ * The manifests that a command line names. A manifest of a folder that has problems is reported and left out, and so
+ * are manifests beyond the limit of a folder.
+ */
+async function manifestsOf(
+  references: readonly string[],
+  onProblem: (line: string) => void,
+  onNotRead: (line: string) => void,
+) {
   const manifests: ManifestToFetch[] = [];
   for (const reference of references) {
     if (!(await isFolder(reference))) {
       manifests.push({ path: reference, manifest: orThrow(await loadManifest(reference, ['model'])).manifest });
       continue;
     }
-    const found = await readFolder(reference, async (path) => ({ path, loaded: await loadManifest(path, ['model']) }));
-    if (found.length === 0) throw new PlatformError('usage', `${reference}: a folder without manifests (.yml)`);
-    for (const { path, loaded } of found) {
+    const load = async (path: string) => ({ path, loaded: await loadManifest(path, ['model']) });
+    const { read, notRead } = await readFolder(reference, load);
+    if (notRead !== undefined) onNotRead(notRead);
+    if (read.length === 0) throw new PlatformError('usage', `${reference}: a folder without manifests (.yml)`);
+    for (const { path, loaded } of read) {
       if (loaded.ok) manifests.push({ path, manifest: loaded.manifest });
       else onProblem(problemsLine(loaded.problems));
     }
@@ -79,11 +83,13 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
   let unreadable = 0;
   const progress = host.progress(flags.quiet ?? false);
   const rules = rulesOf(flags, progress, host.signal);
-  const manifests = await manifestsOf(references, (line) => {
-    host.warn(`warning: ${line}`);
+  const warn = (line: string): void => host.warn(`warning: ${line}`);
+  const onProblem = (line: string): void => {
+    warn(line);
     failures.push(new PlatformError('manifest', line));
     unreadable++;
-  });
+  };
+  const manifests = await manifestsOf(references, onProblem, warn);
   // Loaded here, because other commands need no archives.
   const { fetchModel } = await import('../../fetch/fetch-model.js');
   const graphs: string[] = [];

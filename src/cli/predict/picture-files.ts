@@ -1,8 +1,8 @@
-import { stat } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import { MAX_IMAGE_BYTES } from '../../agent/predict/batches.js';
 import { imagesBelow, MAX_ELEMENTS } from '../../agent/predict/dataset.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { isFolder } from '../../base/is-folder.js';
 import { openRegularFile } from '../../base/regular-file.js';
 import type { GivenInput } from './given-inputs.js';
 
@@ -18,10 +18,6 @@ async function readPicture(path: string): Promise<Buffer> {
   } finally {
     await file.close();
   }
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() === true;
 }
 
 async function picturesIn(folder: string): Promise<readonly string[]> {
