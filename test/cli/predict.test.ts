@@ -8,7 +8,7 @@ import { coloredPictures } from '../agent/support/colored-pictures.js';
 import { LABELS } from '../agent/support/prediction-models.js';
 import { assertOfSchema } from '../schemas/validator.js';
 import { until } from '../support/until.js';
-import { deadline, type Ending, type Workplace, workplace } from './support/command.js';
+import { deadline, type Ending, MAIN, type Workplace, workplace } from './support/command.js';
 import { classifierManifest, echoManifest, tokensManifest } from './support/predicting-models.js';
 import { workplaceHere } from './support/workplace-here.js';
 
@@ -223,6 +223,15 @@ describe('predict raw', { ...deadline, concurrency: 2 }, () => {
     assert.match(String(shown[3]?.[1]), /no input is called "words"; the model has "tokens"/);
     assert.match(String(shown[4]?.[1]), /expected a list of numbers for the only input, .* as JSON/);
     assert.deepEqual(shown[5], ['tokens.npy', classOf(LOGITS.slice(3))]);
+  });
+
+  it('does not read more of standard input than the limit', async (t) => {
+    const place = await workplace(t);
+    const args = [MAIN, 'predict', 'raw', '-', '--model', 'zoo:bert_base'];
+    const { ended } = place.startProgram('sh', ['-c', `yes '[1]' | "$0" "$@"`, process.execPath, ...args]);
+    const { stderr, code } = await ended;
+    assert.match(stderr, /standard input has more than 67108864 characters/);
+    assert.equal(code, 2);
   });
 
   it('finds objects by the operators of the manifest, with and without masks', async (t) => {

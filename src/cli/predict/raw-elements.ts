@@ -1,4 +1,3 @@
-import { text as textOf } from 'node:stream/consumers';
 import { MAX_ELEMENTS } from '../../agent/predict/dataset.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import type { Tensor } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
@@ -87,11 +86,17 @@ export function rawElementOf(json: string): RawElement {
     : entries.map(([name, item]) => tensorIn(name, item));
 }
 
-async function textOfFile(path: string): Promise<string> {
-  if (path === '-') {
-    const given = await textOf(process.stdin);
-    return given.length <= MOST_FILE_BYTES ? given : fail(`standard input has more than ${MOST_FILE_BYTES} characters`);
+async function textOfInput(): Promise<string> {
+  let text = '';
+  for await (const piece of process.stdin.setEncoding('utf8') as AsyncIterable<string>) {
+    text += piece;
+    if (text.length > MOST_FILE_BYTES) fail(`standard input has more than ${MOST_FILE_BYTES} characters`);
   }
+  return text;
+}
+
+async function textOfFile(path: string): Promise<string> {
+  if (path === '-') return textOfInput();
   const opened = await openRegularFile(path);
   if (!opened.ok) return fail(`${path}: expected a file, found ${opened.found}`);
   const { file, byteLength } = opened;
