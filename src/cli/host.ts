@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import type { ResolveModel } from '../agent/services/predict-service.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
-import { messageOf, PlatformError } from '../base/errors.js';
+import { messageOf } from '../base/errors.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
 import { EXIT_PARTIAL } from '../base/exit-codes.js';
 import { ANY_RUN } from '../measurement/system.js';
@@ -10,7 +9,7 @@ import type { FrameworkName } from '../predictor/frameworks.js';
 import { keepNoMoreSpans, keepSpans } from '../store/keep-spans.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { WorkQueue } from '../work/work-queue.js';
-import { defaultCacheDir } from '../zoo/cache-folder.js';
+import { onlyForAgentHere } from './only-for-agent-here.js';
 import { createProgress } from './progress.js';
 import { NO_SECURITY, type Security } from './security.js';
 import type { Terminal } from './terminal.js';
@@ -51,10 +50,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   }
 
   async function connect(server: string | undefined, framework?: FrameworkName): Promise<BenchmarkAgent> {
-    if (server !== undefined && framework !== undefined) {
-      const problem = `--framework is for an agent that is started here; the one at ${server} has its own`;
-      throw new PlatformError('usage', `${problem}: leave one of --agent and --framework out`);
-    }
+    if (server !== undefined && framework !== undefined) throw onlyForAgentHere('--framework', '--agent');
     let address = server;
     if (address === undefined) {
       const { startAgent } = await import('../agent/services/server.js');
@@ -68,13 +64,13 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
       address = agent.address;
     }
     const { connectAgent } = await import('../agent/client/agent-client.js');
-    const { cacheOptimizedGraphs } = await import('../agent/client/optimized-graph-cache.js');
+    const { cachedGraphs } = await import('./cached-graphs.js');
     // An agent that is started for this command alone needs no token.
     const client = connectAgent(address, server === undefined ? {} : { security: security.client });
     closers.push(() => client.close());
     // Reports a wrong address before slow work begins.
     if (server !== undefined) await client.system(ANY_RUN);
-    const cached = cacheOptimizedGraphs(client, join(defaultCacheDir(), 'graphs'));
+    const cached = cachedGraphs(client);
     if (server !== undefined) return cached;
     const offerWeights = (path: string): string => {
       // Other clients of the agent cannot name the file.

@@ -8,7 +8,7 @@ import { servePlugin } from '../evaluation/run/serve-plugin.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
 import { createDirectory, type LeasedDirectory } from '../directory/agent-directory.js';
 import type { ResultStore } from '../store/result-store.js';
-import { cachedGraphs } from './plugin-tools.js';
+import { cachedGraphs } from './cached-graphs.js';
 
 export interface LocalPlatformOptions {
   readonly store: ResultStore;

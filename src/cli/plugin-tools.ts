@@ -1,18 +1,10 @@
-import { join } from 'node:path';
 import { connectAgent } from '../agent/client/agent-client.js';
-import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
-import { cacheOptimizedGraphs } from '../agent/client/optimized-graph-cache.js';
 import type { PluginTools } from '../evaluation/run/run-evaluation.js';
 import type { ClientSecurity } from '../rpc/security.js';
 import type { ResultStore } from '../store/result-store.js';
 import { queuedAgent } from '../work/queued-agent.js';
 import type { WorkQueue } from '../work/work-queue.js';
-import { defaultCacheDir } from '../zoo/cache-folder.js';
-
-/** An agent whose optimized graphs are kept in the user's cache. */
-export function cachedGraphs(agent: BenchmarkAgent): BenchmarkAgent {
-  return cacheOptimizedGraphs(agent, join(defaultCacheDir(), 'graphs'));
-}
+import { cachedGraphs } from './cached-graphs.js';
 
 /**
  * The tools of a plugin in a process of its own.

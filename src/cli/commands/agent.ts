@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import os from 'node:os';
 import type { PredictAccess } from '../../agent/predict/inputs.js';
 import type { RunningAgent } from '../../agent/services/server.js';
+import { untilAborted } from '../../base/cancellation.js';
 import { PlatformError } from '../../base/errors.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { announceAgent } from '../../directory/announce-agent.js';
@@ -75,13 +76,6 @@ async function knownModels(agent: RunningAgent, flags: AgentFlags, host: OwnedHo
 
 function accessOf({ datasets, allowPrivateUrls }: AgentFlags): PredictAccess {
   return { datasetsFolder: datasets, ...(allowPrivateUrls === undefined ? {} : { isAllowedAddress: () => true }) };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** Keeps the agent registered with the platform's servers until the signal aborts, or a server refuses the agent. */
@@ -198,7 +192,7 @@ Examples:
         // Where one part fails, the other part ends as well.
         const all = parts.map((part) => part.finally(() => ended.abort()));
         await Promise.allSettled(all);
-        await (all.length === 0 ? aborted(signal) : Promise.all(all));
+        await (all.length === 0 ? untilAborted(signal) : Promise.all(all));
       } finally {
         await agent.close();
       }

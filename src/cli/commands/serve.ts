@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { storeDescription } from '../../command/options.js';
+import { untilAborted } from '../../base/cancellation.js';
 import { PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
 import type { Plugin } from '../../evaluation/plugin.js';
@@ -118,11 +119,7 @@ Examples:
       const ended = new AbortController();
       const signal = AbortSignal.any([host.signal, ended.signal]);
       const kept = names.map((name) => keepPluginRunning(name, { args, isAttached, onWarning, signal }));
-      const stopped = new Promise<void>((resolve) => {
-        if (host.signal.aborted) resolve();
-        else host.signal.addEventListener('abort', () => resolve(), { once: true });
-      });
-      await Promise.race([stopped, server.lost]);
+      await Promise.race([untilAborted(host.signal), server.lost]);
       // The server closes before the plugins end, so that their end does not count as a failure.
       await server.close();
       await door.close(new PlatformError('unavailable', 'the server is shutting down'));

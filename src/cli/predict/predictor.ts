@@ -5,6 +5,7 @@ import { loadPredictionModel } from '../../registry/prediction-model.js';
 import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import type { OwnedHost } from '../host.js';
+import { onlyForAgentHere } from '../only-for-agent-here.js';
 import type { ModelAsked } from './model-asked.js';
 
 /** The options that say where a command predicts. */
@@ -29,10 +30,7 @@ function checkPlace(flags: PlaceFlags): void {
   if (server === undefined && agent === undefined) return;
   const keys = ['framework', 'datasets', 'allowPrivateUrls'] as const;
   const local = keys.find((key) => flags[key] !== undefined);
-  if (local === undefined) return;
-  const problem = `${LOCAL[local]} is for an agent that is started here`;
-  const remedy = `leave out this option or ${server === undefined ? '--agent' : '--server'}`;
-  throw new PlatformError('usage', `${problem}, and other agents have their own; ${remedy}`);
+  if (local !== undefined) throw onlyForAgentHere(LOCAL[local], server === undefined ? '--agent' : '--server');
 }
 
 /** A client, and the function that closes it. */
