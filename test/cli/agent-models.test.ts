@@ -107,6 +107,16 @@ describe('the models of an agent', { ...deadline, concurrency: 2 }, () => {
     assert.match(stderr, /models\/missing\.yml:\d+:\d+: .*`mlmodelscope models fetch models\/missing\.yml`/);
   });
 
+  it('that a registration has no room for are counted', async (t) => {
+    const place = await workplaceHere(t);
+    const { address: server } = await registryServer(t);
+    await mkdir(place.path('models'));
+    await place.write('models/tiny.onnx', TINY_GRAPH);
+    await place.write('models/long.yml', olderManifest(MODEL).replace('tiny network', 'long '.repeat(1000)));
+    const agent = place.start(['agent', '--listen', '127.0.0.1:0', '--models', 'models', '--server', server]);
+    await agent.said(/^warning: the registration does not list 1 model, for lack of room; clients can open all/m);
+  });
+
   it('without a folder are an error at the start', async (t) => {
     const { stderr, code } = await (await workplaceHere(t)).run(['agent', '--listen', '127.0.0.1:0', '--models', 'no']);
     assert.match(stderr, /the folder of model manifests cannot be read: .*no/);

@@ -3,6 +3,7 @@ import os from 'node:os';
 import type { PredictAccess } from '../../agent/predict/inputs.js';
 import type { RunningAgent } from '../../agent/services/server.js';
 import { untilAborted } from '../../base/cancellation.js';
+import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { announceAgent } from '../../directory/announce-agent.js';
@@ -58,7 +59,8 @@ function offerOf(agent: RunningAgent, address: string, known: OfferedModels, hos
   const offer = { address, tls: host.security.server.identity !== undefined, ...machine, ...framework };
   const { models, leftOut } = modelsWithin(offer, known.models);
   if (leftOut > 0) {
-    host.warn(`warning: ${leftOut} models have no room in the registration and are not listed; they can be opened`);
+    const unlisted = counted(leftOut, 'model');
+    host.warn(`warning: the registration does not list ${unlisted}, for lack of room; clients can open all models`);
   }
   return { ...offer, models };
 }

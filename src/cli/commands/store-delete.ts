@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import type { CollectionShape } from '../../store/collection.js';
@@ -19,10 +20,6 @@ const DRY_RUN = ['--dry-run', 'only say what would be deleted'] as const;
 async function openToDelete(host: CommandHost, uri: string | undefined, dryRun: boolean): Promise<ResultStore> {
   const store = await host.openStore(uri, { access: 'read' });
   return dryRun || store.isReadOnly !== true ? store : host.openStore(uri);
-}
-
-function counted(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
 /** Deletes the measurements that the filter selects, or only counts them. */
