@@ -1,5 +1,6 @@
 import { messageOf, PlatformError } from '../base/errors.js';
 import type { FailureReason } from '../measurement/measurement.js';
+import type { Framework } from '../predictor/predictor.js';
 
 export interface Failure {
   readonly reason: FailureReason;
@@ -45,6 +46,11 @@ export function refusalOf(thrown: unknown, stage: 'open' | 'run'): PlatformError
       ? `the runtime ran out of memory: ${said}. Use smaller dimensions, or a machine with more memory.`
       : `the runtime refuses the graph: ${said}. Export the model with operators, versions and types that this runtime has.`;
   return new PlatformError('unsupported', text, options);
+}
+
+/** The refusal to measure kernels with a framework that keeps no profile of them. */
+export function noProfile({ name, version }: Framework): PlatformError {
+  return new PlatformError('unsupported', `${name} ${version} keeps no profile of its kernels`);
 }
 
 /** The failure of a worker process that ended unexpectedly. `lastWords` is the end of its standard error. */

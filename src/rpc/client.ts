@@ -67,6 +67,9 @@ export interface RpcClient {
   /** Converts an error of the library. */
   failure(error: unknown, signal?: AbortSignal): PlatformError;
 
+  /** Converts an answer. @throws PlatformError `internal` for an invalid answer, which is not the caller's fault */
+  understand<T>(convert: () => T): T;
+
   close(): void;
 }
 
@@ -208,6 +211,16 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
     },
 
     failure,
+
+    understand(convert) {
+      try {
+        return convert();
+      } catch (cause) {
+        const message = `the ${kind} at ${address} gives an answer that this version does not understand`;
+        throw new PlatformError('internal', `${message}: ${messageOf(cause)}`, { cause });
+      }
+    },
+
     close: () => client.close(),
   };
 }

@@ -1,4 +1,4 @@
-import { messageOf, PlatformError } from '../../base/errors.js';
+import { PlatformError } from '../../base/errors.js';
 import {
   BenchmarkServiceService,
   type DescribeSystemResponse,
@@ -37,16 +37,6 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
   const client = createRpcClient(address, 'agent', clientOptions);
   const traces = new TakenTraces();
 
-  /** An invalid answer is not the caller's fault. */
-  function understand<T>(convert: () => T): T {
-    try {
-      return convert();
-    } catch (cause) {
-      const message = `the agent at ${address} gives an answer that this version does not understand`;
-      throw new PlatformError('internal', `${message}: ${messageOf(cause)}`, { cause });
-    }
-  }
-
   function describe(runOptions: RunOptions): Promise<DescribeSystemResponse> {
     return client.unary(describeSystem, { runOptions }, { deadlineMs: DESCRIBE_DEADLINE_MS });
   }
@@ -56,7 +46,7 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
       throw new PlatformError('internal', `the agent at ${address} ended a measurement without a result`);
     }
     const measuredAt = new Date().toISOString();
-    return understand(() => wire.fromWireMeasurement(message, request, measuredAt));
+    return client.understand(() => wire.fromWireMeasurement(message, request, measuredAt));
   }
 
   async function measureAlone(
@@ -114,7 +104,7 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
   return traces.ofEveryCall({
     async system(runOptions) {
       const { system } = await describe(runOptions);
-      return understand(() => wire.fromWireSystem(system));
+      return client.understand(() => wire.fromWireSystem(system));
     },
 
     async host() {
@@ -146,7 +136,7 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
       for await (const { event } of client.stream(traceBenchmark, request, { deadlineMs, signal })) {
         const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
         if (progress !== undefined) onProgress?.(progress);
-        if (event?.$case === 'trace') trace = understand(() => fromWireLayerTrace(event.value));
+        if (event?.$case === 'trace') trace = client.understand(() => fromWireLayerTrace(event.value));
       }
       if (trace !== undefined) return trace;
       throw new PlatformError('internal', `the agent at ${address} ended a trace without a result`);
@@ -155,13 +145,13 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
     async inferTypes(benchmark, signal) {
       const request = { benchmark: wire.toWireBenchmark(benchmark) };
       const response = await client.unary(inferTypes, request, { signal, deadlineMs: INFER_TYPES_DEADLINE_MS });
-      return understand(() => wire.fromWireValues(response.values));
+      return client.understand(() => wire.fromWireValues(response.values));
     },
 
     async optimize(benchmark, runOptions, signal) {
       const request = { benchmark: wire.toWireBenchmark(benchmark), runOptions };
       const response = await client.unary(optimize, request, { signal, deadlineMs: OPTIMIZE_DEADLINE_MS });
-      return understand(() => ({
+      return client.understand(() => ({
         benchmark: wire.fromWireBenchmark(response.benchmark),
         values: wire.fromWireValues(response.values),
         costMs: response.costMs,

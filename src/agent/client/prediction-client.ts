@@ -1,4 +1,3 @@
-import { messageOf, PlatformError } from '../../base/errors.js';
 import { type PredictionOptions, PredictService } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 import {
   type PredictEachRequest,
@@ -133,16 +132,6 @@ function fromWire({ total, inputId, batch, traceId, outcome }: PredictEachRespon
 export function connectPredictions(address: string, kind: PeerKind, options?: RpcClientOptions): PredictionClient {
   const client = createRpcClient(address, kind, options);
 
-  /** An invalid answer is not the caller's fault. */
-  function understand<T>(convert: () => T): T {
-    try {
-      return convert();
-    } catch (cause) {
-      const message = `the ${kind} at ${address} gives an answer that this version does not understand`;
-      throw new PlatformError('internal', `${message}: ${messageOf(cause)}`, { cause });
-    }
-  }
-
   return {
     async open(model, settings, signal) {
       const request = { ...model, persist: false, options: optionsOf(settings) };
@@ -153,7 +142,7 @@ export function connectPredictions(address: string, kind: PeerKind, options?: Rp
       const request = { predictor: { id, duration: undefined }, options: undefined, inputs };
       const callOptions = { deadlineMs: PREDICTION_STREAM_DEADLINE_MS, signal };
       for await (const answer of client.stream(PredictionServiceService.predictEach, request, callOptions)) {
-        yield understand(() => fromWire(answer));
+        yield client.understand(() => fromWire(answer));
       }
     },
 
@@ -163,7 +152,7 @@ export function connectPredictions(address: string, kind: PeerKind, options?: Rp
       const answer = await client.unary(describePredictor, request, { deadlineMs: DESCRIBE_DEADLINE_MS, signal });
       const { modelName, modelVersion, frameworkName, frameworkVersion, system, hostname } = answer;
       const framework = { name: frameworkName, version: frameworkVersion };
-      return { modelName, modelVersion, framework, system: understand(() => fromWireSystem(system)), hostname };
+      return { modelName, modelVersion, framework, system: client.understand(() => fromWireSystem(system)), hostname };
     },
 
     async closeModel(id) {

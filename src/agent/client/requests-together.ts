@@ -10,7 +10,8 @@ export interface Numbered {
 const MOST_REQUESTS = 2000;
 const MOST_BYTES = 16 * 2 ** 20;
 
-function setupOf({ runOptions, protocol, occasion, limits }: MeasureRequest): string {
+/** The same text for requests with the same setup. */
+export function setupOf({ runOptions, protocol, occasion, limits }: MeasureRequest): string {
   return JSON.stringify([runOptions, protocol, occasion, limits]);
 }
 

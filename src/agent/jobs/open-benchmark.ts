@@ -1,4 +1,5 @@
 import { PlatformError } from '../../base/errors.js';
+import { gigabytes } from '../../base/gigabytes.js';
 import { type Benchmark, inputBytes } from '../../measurement/benchmark.js';
 import type { RunOptions } from '../../measurement/system.js';
 import { makeFeeds, materialize, type MaterializeOptions } from '../../predictor/materialize.js';
@@ -29,7 +30,7 @@ export interface OpenBenchmarkRequest {
 export function checkMemory({ benchmark, memoryLimitBytes }: Omit<OpenBenchmarkRequest, 'runOptions'>): void {
   const leastBytes = inputBytes(benchmark.inputs);
   if (leastBytes <= memoryLimitBytes) return;
-  const [least, limit] = [leastBytes, memoryLimitBytes].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`);
+  const [least, limit] = [leastBytes, memoryLimitBytes].map(gigabytes);
   const message = `out of memory: weights and inputs alone take ${least}, the limit for the worker process is ${limit}`;
   throw new PlatformError('unsupported', message);
 }

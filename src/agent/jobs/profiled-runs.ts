@@ -3,6 +3,7 @@ import { PlatformError } from '../../base/errors.js';
 import type { Protocol } from '../../measurement/protocol.js';
 import type { Predictor, ProfiledModel, ProfileOptions } from '../../predictor/predictor.js';
 import type { ProfiledRun } from '../../predictor/profile.js';
+import { noProfile } from '../failure.js';
 import type { MeasureContext } from './measure-benchmark.js';
 import { type OpenBenchmark, openBenchmark, type OpenBenchmarkRequest } from './open-benchmark.js';
 import { profileFolderOf } from './temporary-folder.js';
@@ -26,13 +27,10 @@ export interface OpenProfiled {
 }
 
 function withProfile(predictor: Predictor, profile: ProfileOptions, onOpen: (model: ProfiledModel) => void): Predictor {
-  const { name, version } = predictor.framework;
   return {
     ...predictor,
     async open(source, runOptions) {
-      if (predictor.openProfiled === undefined) {
-        throw new PlatformError('unsupported', `${name} ${version} keeps no profile of its kernels`);
-      }
+      if (predictor.openProfiled === undefined) throw noProfile(predictor.framework);
       const model = await predictor.openProfiled(source, runOptions, profile);
       onOpen(model);
       return model;

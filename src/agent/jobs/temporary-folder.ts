@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { isRunning } from '../../base/atomic-file.js';
 import { inMemory } from '../../predictor/memory-folder.js';
 
 /** Names the machine, because containers with equal process ids may share the folder. */
@@ -26,15 +27,6 @@ export function profileFolderOf(temporaryFolder: string): string {
 /** Removes a worker's temporary folders. */
 export function removeTemporaryFolders(temporaryFolder: string): void {
   for (const folder of [temporaryFolder, inMemory(temporaryFolder)]) rmSync(folder, { recursive: true, force: true });
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 /** Removes the folders that killed processes left behind. */

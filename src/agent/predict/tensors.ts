@@ -12,7 +12,7 @@ import type { FailedElement, InputBatch } from './batches.js';
 const MAX_RANK = 64;
 
 /** Most elements of one tensor as it is sent; far more than a text or a picture has. */
-const MAX_ELEMENTS = 2 ** 22;
+const MAX_TENSOR_ELEMENTS = 2 ** 22;
 
 const BYTES_PER_ELEMENT = 8;
 
@@ -27,7 +27,7 @@ function numbersIn({ elementType, dimensions, data }: Tensor, name: string): Num
   if (dimensions.length > MAX_RANK)
     fail(`${name} has ${dimensions.length} dimensions; at most ${MAX_RANK} are possible`);
   const count = elementCount(dimensions);
-  if (count > MAX_ELEMENTS) fail(`${name} has ${count} elements; at most ${MAX_ELEMENTS} can be given`);
+  if (count > MAX_TENSOR_ELEMENTS) fail(`${name} has ${count} elements; at most ${MAX_TENSOR_ELEMENTS} can be given`);
   if (data.length !== count * BYTES_PER_ELEMENT) {
     fail(`${name} has ${data.length} bytes; its ${count} elements take ${count * BYTES_PER_ELEMENT}`);
   }

@@ -21,7 +21,8 @@ import type { ActiveCalls } from '../../rpc/active-calls.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import type { MeasureProgress, RequestProgress } from '../benchmark-agent.js';
-import { defaultMemoryLimitBytes, describeSystem, type Machine } from './describe-system.js';
+import { noProfile } from '../failure.js';
+import { defaultMemoryLimitBytes, describeSystem, type MachineDescription } from './describe-system.js';
 import { measureTogether } from './measure-together.js';
 import { inferredOf, measuredOf, optimizedOf } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
@@ -53,13 +54,13 @@ const SHARE_BESIDE = 1 / 8;
  * Whether other graphs may be optimized or typed beside this one. Otherwise it runs alone and may take all memory of
  * the limit.
  */
-function leavesRoom({ inputs }: Benchmark, machine: Machine): boolean {
+function leavesRoom({ inputs }: Benchmark, machine: MachineDescription): boolean {
   const bytes = inputBytes(inputs);
   return bytes <= (defaultMemoryLimitBytes(machine) * SHARE_BESIDE) / machine.cores;
 }
 
 export interface BenchmarkServiceOptions {
-  readonly machine: Machine;
+  readonly machine: MachineDescription;
   readonly framework: Framework;
   readonly runner: WorkerRunner;
   readonly calls: ActiveCalls;
@@ -145,10 +146,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
 
   const answerMeasureBricks: handleServerStreamingCall<MeasureBricksRequest, MeasureBricksResponse> = (call) => {
     void calls.stream(call, async (signal) => {
-      if (!measuresTogether) {
-        const { name, version } = framework;
-        throw new PlatformError('unsupported', `${name} ${version} keeps no profile of its kernels`);
-      }
+      if (!measuresTogether) throw noProfile(framework);
       const { request } = call;
       const runOptions = fromWireRunOptions(request.runOptions);
       const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));

@@ -4,7 +4,7 @@ import { type RunOptions, type System, withFingerprint } from '../../measurement
 import type { Framework } from '../../predictor/predictor.js';
 
 /** A machine, as its operating system describes it. */
-export interface Machine {
+export interface MachineDescription {
   readonly processor: string;
   readonly architecture: string;
   readonly operatingSystem: string;
@@ -74,7 +74,7 @@ function readCacheBytes(): number {
 }
 
 /** The part of this machine that this process may use. */
-export function readMachine(): Machine {
+export function readMachine(): MachineDescription {
   const cpuInfo = readCpuInfo();
   // The limit of the control group. Without a limit, it is 0 or more than the memory of the machine.
   const constrainedBytes = process.constrainedMemory() ?? 0;
@@ -92,7 +92,7 @@ export function readMachine(): Machine {
 }
 
 /** The system of measurements on this machine with this framework and these run options. */
-export function describeSystem(machine: Machine, framework: Framework, runOptions: RunOptions): System {
+export function describeSystem(machine: MachineDescription, framework: Framework, runOptions: RunOptions): System {
   const { processorFeatures, ...rest } = machine;
   return withFingerprint({
     ...rest,
@@ -104,6 +104,6 @@ export function describeSystem(machine: Machine, framework: Framework, runOption
 }
 
 /** Default memory limit of a worker process: half of the machine's memory, so that the machine never swaps. */
-export function defaultMemoryLimitBytes(machine: Machine): number {
+export function defaultMemoryLimitBytes(machine: MachineDescription): number {
   return machine.memoryBytes / 2;
 }

@@ -22,7 +22,7 @@ import { toFeatureResponse, traceIdOf } from '../predict/response.js';
 import { withinTimePerBatch } from '../predict/time-limit.js';
 import type { Predicted } from '../jobs/predict-session.js';
 import { toWireSystem } from '../wire/benchmark-wire.js';
-import { describeSystem, type Machine } from './describe-system.js';
+import { describeSystem, type MachineDescription } from './describe-system.js';
 
 /**
  * Most bytes of the features of one input. They have to fit into a message, and making a mask takes several times its
@@ -57,7 +57,7 @@ function timesOf({ features, preprocessMs, inferenceMs, postprocessMs }: Predict
 }
 
 export interface PredictionServiceOptions {
-  readonly machine: Machine;
+  readonly machine: MachineDescription;
   readonly framework: Framework;
   readonly models: OpenModels;
   readonly inputs: PredictInputs;

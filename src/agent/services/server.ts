@@ -6,7 +6,7 @@ import type { Framework } from '../../predictor/predictor.js';
 import type { ServerSecurity } from '../../rpc/security.js';
 import { createRpcServer } from '../../rpc/server.js';
 import { addBenchmarkService } from './benchmark-service.js';
-import { defaultMemoryLimitBytes, type Machine, readMachine } from './describe-system.js';
+import { defaultMemoryLimitBytes, type MachineDescription, readMachine } from './describe-system.js';
 import { WorkerRunner } from '../worker/worker-runner.js';
 import { type PredictAccess, predictInputs } from '../predict/inputs.js';
 import { OpenModels } from '../predict/open-models.js';
@@ -32,7 +32,7 @@ export interface AgentOptions {
 }
 
 export interface RunningAgent {
-  readonly machine: Machine;
+  readonly machine: MachineDescription;
   readonly framework: Framework;
   /** host:port, as `connectAgent` takes it. */
   readonly address: string;

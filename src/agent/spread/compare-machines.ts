@@ -1,6 +1,7 @@
 import type { Measurement } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import type { MachineSpread, MeasureRequest } from '../benchmark-agent.js';
+import { setupOf } from '../client/requests-together.js';
 
 /** One request in this many is measured on all machines, and at most this many requests. */
 const ONE_IN = 10;
@@ -30,8 +31,6 @@ const LEAST_MACHINES = 3;
 export function requestsToCompare(requests: readonly MeasureRequest[]): readonly MeasureRequest[] {
   const bricks = requests.filter(({ context }) => context !== undefined);
   const candidates = bricks.length > 0 ? bricks : requests;
-  const setupOf = ({ runOptions, protocol, limits, occasion }: MeasureRequest): string =>
-    JSON.stringify([runOptions, protocol, limits, occasion]);
   const [first] = candidates;
   if (first === undefined) return [];
   const alike = candidates.filter((request) => setupOf(request) === setupOf(first));

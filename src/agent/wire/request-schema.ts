@@ -7,7 +7,7 @@ import { ELEMENT_TYPE_NAMES } from '../../onnx/model/element-type.js';
 
 // Limits of a request. The worker process gets every request that passes; the agent limits its memory and time.
 
-const MAX_INPUTS = 100_000;
+const MAX_GRAPH_INPUTS = 100_000;
 const MAX_RANK = 64;
 /** Most bytes of all inputs together: more than the memory of any machine that this runs on, and far below 2^53. */
 const MAX_FILLED_BYTES = 2 ** 44;
@@ -36,7 +36,7 @@ export const benchmarkSchema = z.strictObject({
   model: z.instanceof(Uint8Array).refine(({ length }) => length > 0, 'empty'),
   inputs: z
     .array(inputSchema)
-    .max(MAX_INPUTS)
+    .max(MAX_GRAPH_INPUTS)
     .refine((inputs) => new Set(inputs.map(({ name }) => name)).size === inputs.length, 'two inputs of the same name')
     .refine((inputs) => inputBytes(inputs) <= MAX_FILLED_BYTES, `more than ${MAX_FILLED_BYTES} bytes in all`),
   weights: z.string().max(4096).optional(),

@@ -1,3 +1,4 @@
+import { gigabytes } from '../../base/gigabytes.js';
 import type { Failure } from '../failure.js';
 import { watchMemory } from './watch-memory.js';
 
@@ -37,7 +38,7 @@ export function enforceLimits(
   const watch = watchMemory(pid, {
     limitBytes: memoryLimitBytes,
     onExceeded: (residentBytes) => {
-      const [taken, limit] = [residentBytes, memoryLimitBytes].map((bytes) => `${(bytes / 1e9).toFixed(2)} GB`);
+      const [taken, limit] = [residentBytes, memoryLimitBytes].map(gigabytes);
       const message = `the worker process took ${taken} of memory, the limit is ${limit}`;
       end({ reason: 'out_of_memory', message });
     },

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.js';
-import { type ErrorCode, messageOf, PlatformError } from '../../base/errors.js';
+import { type ErrorCode, PlatformError } from '../../base/errors.js';
 import { keepTrying } from '../../base/keep-trying.js';
 import {
   type Evaluation as WireEvaluation,
@@ -90,20 +90,11 @@ async function untilEnd(answers: AsyncIterator<unknown> | undefined): Promise<vo
 export function connectEvaluations(address: string, options: EvaluationClientOptions = {}): EvaluationClient {
   const client = createRpcClient(address, 'server', options);
 
-  /** An invalid answer is not the caller's fault. */
-  function understand<T>(convert: () => T): T {
-    try {
-      return convert();
-    } catch (cause) {
-      const message = `the server at ${address} gives an answer that this version does not understand`;
-      throw new PlatformError('internal', `${message}: ${messageOf(cause)}`, { cause });
-    }
-  }
-
   const evaluationIn = ({ evaluation }: { readonly evaluation: WireEvaluation | undefined }): EvaluationSummary =>
-    understand(() => fromWireEvaluation(evaluation));
+    client.understand(() => fromWireEvaluation(evaluation));
 
-  const eventIn = (event: WireEvent | undefined): LoggedEvent | undefined => understand(() => fromWireLogged(event));
+  const eventIn = (event: WireEvent | undefined): LoggedEvent | undefined =>
+    client.understand(() => fromWireLogged(event));
 
   async function* follow(id: string, afterSequence: number, signal?: AbortSignal): AsyncGenerator<LoggedEvent> {
     let after = afterSequence;

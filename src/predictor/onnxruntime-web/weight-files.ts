@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { PlatformError } from '../../base/errors.js';
+import { gigabytes } from '../../base/gigabytes.js';
 import { ModelProto, TensorProto_DataLocation } from '../../generated/onnx/onnx.js';
 
 /** Bytes that 32-bit WebAssembly addresses. */
@@ -53,7 +54,7 @@ export async function readWeightFiles(model: Uint8Array, modelPath: string): Pro
   const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
   const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
   if (totalBytes >= ADDRESSABLE_BYTES) {
-    const problem = `out of memory: the weights take ${(totalBytes / 1e9).toFixed(2)} GB`;
+    const problem = `out of memory: the weights take ${gigabytes(totalBytes)}`;
     throw new PlatformError('unsupported', `${problem}, and WebAssembly addresses ${ADDRESSABLE_BYTES / 1e9} GB`);
   }
   const files: WeightFile[] = [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   describeSystem,
-  type Machine,
+  type MachineDescription,
   processorFeaturesIn,
   processorNameOf,
   readMachine,
@@ -14,7 +14,7 @@ const X64 =
   'processor\t: 0\nmodel name\t: Some CPU\nflags\t\t: fpu vme avx2 sse4_1 avx avx512f fma aes\n\nprocessor\t: 1\n';
 const ARM64 = 'processor\t: 0\nFeatures\t: fp asimd aes asimddp sve\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n';
 
-const machine: Machine = {
+const machine: MachineDescription = {
   processor: 'Some CPU',
   architecture: 'x64',
   operatingSystem: 'Linux 6.1',
