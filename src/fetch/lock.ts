@@ -23,7 +23,10 @@ export async function readLock(manifest: string): Promise<Lock> {
   );
 }
 
-/** Adds pins to the lock file beside a manifest, and keeps the pins of other processes. */
+/**
+ * Adds pins to the lock file beside a manifest, and keeps the others. Pins that another process writes at the same
+ * moment may be lost; its next fetch pins them again.
+ */
 export async function writePins(manifest: string, pins: ReadonlyMap<string, Pin>): Promise<void> {
   const known = await readLock(manifest);
   const changed = [...pins].some(([path, { sha256 }]) => known.get(path)?.sha256 !== sha256);
