@@ -16,7 +16,7 @@ describe('a reference to a model', () => {
       'http://example.org/m.yml',
       'zoo:',
       'zoo:Net.onnx',
-      'zoo:m.yml',
+      'zoo:/m.yml',
       'net.pt',
     ];
     for (const text of [...others, '']) assert.equal(parseModelReference(text), undefined, text);

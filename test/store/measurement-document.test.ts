@@ -16,7 +16,7 @@ const MEASUREMENT = sampleMeasurement(1);
 test('a stored measurement refers to its system', () => {
   const { document, system } = toDocuments(MEASUREMENT);
   assert.deepEqual(system, SYSTEM);
-  assert.equal(document.system, systemId(SYSTEM));
+  assert.equal(document.system, systemId(system));
   assert.match(document.system, new RegExp(`^${SYSTEM.fingerprint}\\.[0-9a-f]{16}$`));
   const read = readMeasurement(JSON.stringify(document), (id) =>
     readSystem(id === document.system ? JSON.stringify(SYSTEM) : undefined),
