@@ -3,6 +3,7 @@ import { Client, credentials, type handleUnaryCall, Metadata, type ServiceError,
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
+import { findToken, sha256Of } from '../../src/rpc/accepted-tokens.js';
 import { createRpcClient } from '../../src/rpc/client.js';
 import { createRpcServer } from '../../src/rpc/server.js';
 import { echo, echoServer } from './support/echo.js';
@@ -118,4 +119,28 @@ describe('a server with a token', { timeout: 20_000 }, () => {
       assert.equal(await statusWith(address, header), expected);
     });
   }
+});
+
+describe('a server whose tokens have roles', { timeout: 20_000 }, () => {
+  const acceptedTokens = {
+    find: (shown: string) =>
+      findToken(shown, [
+        { name: 'alice', role: 'full', sha256: sha256Of('full-token') },
+        { name: 'bob', role: 'read', sha256: sha256Of('read-token') },
+      ]),
+  };
+
+  test('answers a token of a role that is allowed, and says which role another one needs', async (t) => {
+    const { address } = await echoServer(t, { security: { acceptedTokens } });
+    const repeatWith = async (token: string | undefined): Promise<string> => {
+      const client = createRpcClient(address, 'server', { security: { token } });
+      t.after(() => client.close());
+      return (await client.unary(echo.repeat, Buffer.from('hello'), { deadlineMs })).toString();
+    };
+    assert.equal(await repeatWith('full-token'), 'hello');
+    const other = /: Repeat needs a token with the role full; "bob" has the role read; ask the administrator/;
+    await assert.rejects(repeatWith('read-token'), refusal('forbidden', other));
+    await assert.rejects(repeatWith('no-token'), refusal('unauthenticated', /token is wrong/));
+    await assert.rejects(repeatWith(undefined), refusal('unauthenticated', /needs a token/));
+  });
 });

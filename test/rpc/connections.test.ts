@@ -57,6 +57,17 @@ describe('connections', { timeout: 20_000 }, () => {
     await until(() => connections.size === 1);
   });
 
+  test('count the bytes of each client, and none of a client that is gone', async (t) => {
+    const { connections, connect } = await listening(t, {});
+    const [one, other] = [await connect(), await connect()];
+    await one.bring(100);
+    assert.deepEqual(
+      [one, other].map(({ peer }) => connections.receivedBytes(peer)),
+      [100, 0],
+    );
+    assert.equal(connections.receivedBytes('127.0.0.1:1'), 0);
+  });
+
   test('that make no call are closed, and no others', async (t) => {
     const { connections, connect } = await listening(t, { firstCallMs: 300 });
     const [calling, silent] = [await connect(), await connect()];

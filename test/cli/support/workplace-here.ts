@@ -9,9 +9,12 @@ let turn: Promise<unknown> = Promise.resolve();
 /** Runs something in an environment and a folder, and restores both. */
 async function among<T>(env: NodeJS.ProcessEnv, folder: string, run: () => Promise<T>): Promise<T> {
   const [before, cwd] = [{ ...process.env }, process.cwd()];
+  // Only the variables that differ: threads of native libraries may read others meanwhile, which can crash the process.
   const replace = (by: NodeJS.ProcessEnv): void => {
-    for (const name of Object.keys(process.env)) delete process.env[name];
-    for (const [name, value] of Object.entries(by)) if (value !== undefined) process.env[name] = value;
+    for (const name of Object.keys(process.env)) if (by[name] === undefined) delete process.env[name];
+    for (const [name, value] of Object.entries(by)) {
+      if (value !== undefined && process.env[name] !== value) process.env[name] = value;
+    }
   };
   replace(env);
   process.chdir(folder);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type CutSettings, graphToCut } from '../../../../plugins/dlbricks/bricks/decompose.js';
+import { type CutSettings, decompose, graphToCut } from '../../../../plugins/dlbricks/bricks/decompose.js';
 import { prepareOrRefuse } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import type { OptimizedGraph } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
@@ -9,6 +9,7 @@ import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import { weightlessBenchmark } from '../../../../src/measurement/weightless.js';
 import { SYSTEM } from '../../../store/sample-measurement.js';
 import { loadedChain } from '../support/chain-model.js';
+import { GraphBuilder } from '../support/graph-builder.js';
 import { refused } from '../support/refused.js';
 
 const SETTINGS: CutSettings = { cut: 'kernel', granularity: undefined, runOptions: SYSTEM.runOptions };
@@ -61,4 +62,23 @@ describe('a model whose graph the runtime refuses', () => {
       'unavailable',
     );
   });
+});
+
+test('bricks that are measured as copies are as cold as the weights of their model, or of a larger one, make them', async () => {
+  const g = new GraphBuilder();
+  const weights = [g.weight([1024, 1024], 2 ** 20), g.weight([1024, 1024], 2 ** 20)] as const;
+  let x = g.input('float32', [1, 1024]);
+  for (const weight of weights) x = g.layer('MatMul', [x, weight], [1, 1024]);
+  const model = g.model([x]);
+  const optimizedOf = (): OptimizedGraph => ({ benchmark: weightlessBenchmark(model), values: new Map(), costMs: 5 });
+  const agent = createFakeAgent({ latencyOf: () => 1, measuresTogether: false, optimizedOf });
+  const loaded = { ...loadedChain('model'), model };
+  const copiesIn = async (surroundingBytes?: number): Promise<number> => {
+    const { signal } = new AbortController();
+    const { decomposed } = await decompose(loaded, SETTINGS, agent, signal, surroundingBytes);
+    return decomposed.bricks[0]?.copies?.copies ?? assert.fail();
+  };
+  const own = await copiesIn();
+  assert.equal(own, await copiesIn(2 * 1024 * 1024 * 4));
+  assert.ok((await copiesIn(2 ** 28)) > own);
 });

@@ -167,6 +167,10 @@ describe('bricks that are measured again', () => {
       tasksOf([preparedOf(recipeOf([1, 1]))], [...measuredBrick(0, 1), ...measuredBrick(1, 9)], precision),
       [],
     );
+    // A brick that costs less than a millisecond.
+    const quick = measuredOn(1, 0, 0.1, { costMs: 0.5 });
+    assert.deepEqual(tasksOf([preparedOf(recipeOf([1]))], [quick], { ...precision, leastRepeatMs: 0 }), []);
+    assert.equal(tasksOf([preparedOf(recipeOf([1]))], [quick], { ...precision, repeatLimit: 1 }).length, 1);
   });
 
   test('are the same if the known measurements are the same', () => {
