@@ -15,6 +15,8 @@ export type { TableResult } from './base/exporters/exporter.js';
 export { DURATION_EXAMPLES, durationMsOf } from './base/duration.js';
 export { listOption, numberOption } from './base/option-value.js';
 export { numberFrom, numberIn, positiveNumber, wholeNumber } from './base/bounded-number.js';
+export { counted } from './base/counted.js';
+export { gigabytes } from './base/gigabytes.js';
 export { sumOf } from './base/sum-of.js';
 export { groupedBy } from './base/grouped-by.js';
 export { oneLine } from './base/one-line.js';

@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { zooEntry } from '../../src/zoo/zoo.js';
 
 /** One table of the document. */
-export interface Configuration {
+export interface TableConfiguration {
   /** Part of its file names: accuracy-NAME.svg. */
   readonly name: string;
   readonly threads: number;
   readonly batch: number;
-  readonly models: readonly ModelReference[];
+  readonly models: readonly ReferencedModel[];
 }
 
-export interface ModelReference {
+export interface ReferencedModel {
   /** The reference, as on the command line. */
   readonly reference: string;
   readonly name: string;
@@ -46,7 +46,7 @@ const BATCH = 8;
 /** Folder beside the project for further graphs, for example the ONNX project's light models. It may be absent. */
 const BESIDE = fileURLToPath(new URL('../../../../shared/models/', import.meta.url));
 
-async function modelsBeside(): Promise<readonly ModelReference[]> {
+async function modelsBeside(): Promise<readonly ReferencedModel[]> {
   const files = await readdir(BESIDE).catch(() => []);
   return files
     .filter((file) => extname(file) === '.onnx')
@@ -55,7 +55,7 @@ async function modelsBeside(): Promise<readonly ModelReference[]> {
 }
 
 /** Every model with one thread and with two, and the small ones in batches. */
-export async function configurations(): Promise<readonly Configuration[]> {
+export async function configurations(): Promise<readonly TableConfiguration[]> {
   const zoo = MODELS.map((name) => {
     const { multiplyAccumulates = Infinity } = zooEntry(name).published;
     return { reference: `zoo:${name}`, name, multiplyAccumulates };

@@ -1,10 +1,11 @@
+import { gigabytes } from '../../src/base/gigabytes.js';
 import type { ModelReport, Report } from '../../plugins/dlbricks/report/report-schema.js';
-import { formatMs, gigabytes, percent, UNKNOWN } from '../../plugins/dlbricks/report/words.js';
-import type { Configuration } from './configurations.js';
-import type { Outcome } from './run-configuration.js';
+import { formatMs, percent, UNKNOWN } from '../../plugins/dlbricks/report/words.js';
+import type { TableConfiguration } from './configurations.js';
+import type { TableOutcome } from './run-configuration.js';
 
 /** The project's targets for the mean and the worst error; percent. */
-function targetOf({ threads, batch }: Configuration): { readonly mean?: number; readonly worst?: number } {
+function targetOf({ threads, batch }: TableConfiguration): { readonly mean?: number; readonly worst?: number } {
   if (batch > 1) return { mean: 3 };
   return threads === 1 ? { mean: 1.5, worst: 5 } : { mean: 2.5, worst: 8 };
 }
@@ -70,7 +71,7 @@ export function intervalsThatHold(models: readonly Pick<ModelReport, 'interval_h
   return hits.length === 0 ? UNKNOWN : `${held} of ${hits.length} models, ${percent((100 * held) / hits.length)}`;
 }
 
-function figures({ report, configuration, wholePeakBytes, brickPeakBytes }: Outcome): string[] {
+function figures({ report, configuration, wholePeakBytes, brickPeakBytes }: TableOutcome): string[] {
   const { summary } = report;
   const { mean, worst } = targetOf(configuration);
   const aim = (value: number | undefined): string => (value === undefined ? '' : ` (target: at most ${value} %)`);
@@ -89,7 +90,7 @@ function figures({ report, configuration, wholePeakBytes, brickPeakBytes }: Outc
   ];
 }
 
-function section(outcome: Outcome): string[] {
+function section(outcome: TableOutcome): string[] {
   const { configuration, report } = outcome;
   const { name, threads, batch } = configuration;
   const threadsText = threads === 1 ? 'One thread' : `${threads} threads`;
@@ -119,7 +120,7 @@ function machine({ system }: Report): string {
  * @param date as 2026-11-21
  * @param analysis text that a person wrote below the figures; it is kept unchanged
  */
-export function accuracyDocument(outcomes: readonly Outcome[], date: string, analysis: string): string {
+export function accuracyDocument(outcomes: readonly TableOutcome[], date: string, analysis: string): string {
   const [first] = outcomes;
   return [
     '# Accuracy',

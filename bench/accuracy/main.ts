@@ -11,11 +11,11 @@ import { EXIT_INTERRUPTED } from '../../src/base/exit-codes.js';
 import type { EvaluationEvent } from '../../src/plugin-api.js';
 import { openStore } from '../../src/store/open-store.js';
 import { analysisIn } from '../analysis-in.js';
-import { configurations, type Configuration } from './configurations.js';
+import { configurations, type TableConfiguration } from './configurations.js';
 import { accuracyDocument } from './document.js';
 import { plotResiduals } from './plot-residuals.js';
 import { plotGrowth, plotPredictions } from './plots.js';
-import { type Outcome, runConfiguration } from './run-configuration.js';
+import { type TableOutcome, runConfiguration } from './run-configuration.js';
 import { TimeLeft } from './time-left.js';
 
 // `make bench-accuracy`: every table and plot of docs/accuracy.md. Measurements are kept in out/accuracy, so that an interrupted
@@ -26,7 +26,7 @@ const DOCS = join(ROOT, 'docs');
 const OUT = join(ROOT, 'out', 'accuracy');
 const DOCUMENT = join(DOCS, 'accuracy.md');
 
-function plotsOf({ configuration, report, growth }: Outcome): ReadonlyMap<string, string> {
+function plotsOf({ configuration, report, growth }: TableOutcome): ReadonlyMap<string, string> {
   const { name, threads, batch } = configuration;
   const setting = `${threads === 1 ? 'one thread' : `${threads} threads`}, batch ${batch}`;
   const points = report.models.flatMap(({ name: label, estimate_ms: y, end_to_end_ms: x }) => {
@@ -48,9 +48,9 @@ function plotsOf({ configuration, report, growth }: Outcome): ReadonlyMap<string
 }
 
 async function runAll(
-  all: readonly Configuration[],
+  all: readonly TableConfiguration[],
   place: Omit<MeasuringContext, 'onEvent'>,
-): Promise<readonly Outcome[]> {
+): Promise<readonly TableOutcome[]> {
   const bar = new cliProgress.SingleBar(
     {
       format: '{bar} {percentage} %  {left}  {doing}',
@@ -63,7 +63,7 @@ async function runAll(
   );
   const left = new TimeLeft(all.map(({ models }) => models.length));
   bar.start(1000, 0, { left: '', doing: '' });
-  const outcomes: Outcome[] = [];
+  const outcomes: TableOutcome[] = [];
   try {
     for (const [index, configuration] of all.entries()) {
       let prepared = false;

@@ -1,5 +1,5 @@
 import { LABEL, widthOf } from '../../plugins/dlbricks/plots/labels.js';
-import { escaped, line, type Plot, PLOT, signedScale, svg, text } from '../../plugins/dlbricks/plots/svg.js';
+import { escapedXml, svgLine, type Plot, PLOT, signedScale, svg, svgText } from '../../plugins/dlbricks/plots/svg.js';
 
 /** An estimate and the measured latency; ms. */
 export interface Residual {
@@ -32,7 +32,7 @@ export function plotResiduals(title: string, residuals: readonly Residual[]): st
   };
   const x = signedScale([Math.min(0, ...reached), Math.max(1, ...reached)], plot.x);
   const [left] = plot.x;
-  const zero = line(
+  const zero = svgLine(
     [
       [x.at(0), plot.y[0]],
       [x.at(0), top],
@@ -48,13 +48,13 @@ export function plotResiduals(title: string, residuals: readonly Residual[]): st
       ...(interval === undefined
         ? []
         : [
-            line(
+            svgLine(
               whiskers.map((end) => [end, at] as const),
               'class="axis"',
             ),
           ]),
       ...whiskers.map((end) =>
-        line(
+        svgLine(
           [
             [end, at - CAP],
             [end, at + CAP],
@@ -62,8 +62,8 @@ export function plotResiduals(title: string, residuals: readonly Residual[]): st
           'class="axis"',
         ),
       ),
-      `<circle cx="${x.at(errorOf(row, estimateMs)).toFixed(1)}" cy="${at.toFixed(1)}" r="4" fill="#0969da"><title>${escaped(tip)}</title></circle>`,
-      text(left - 8, at + LABEL.height / 2 - 3, label, 'class="label" text-anchor="end"'),
+      `<circle cx="${x.at(errorOf(row, estimateMs)).toFixed(1)}" cy="${at.toFixed(1)}" r="4" fill="#0969da"><title>${escapedXml(tip)}</title></circle>`,
+      svgText(left - 8, at + LABEL.height / 2 - 3, label, 'class="label" text-anchor="end"'),
     ];
   });
   return svg({

@@ -1,14 +1,14 @@
 import { LABEL, labelsBeside, widthOf } from '../../plugins/dlbricks/plots/labels.js';
 import {
-  escaped,
-  line,
+  escapedXml,
+  svgLine,
   linearScale,
   logScale,
   type Plot,
   type Point,
   PLOT,
   svg,
-  text,
+  svgText,
 } from '../../plugins/dlbricks/plots/svg.js';
 
 const BANDS = [
@@ -38,16 +38,16 @@ export function plotPredictions(title: string, points: readonly Point[]): string
   const legend = BANDS.map(({ fill, label }, index) => {
     const at = top + 14 + (1 - index) * 20;
     const swatch = `<rect x="${left + 14}" y="${at - 11}" width="14" height="14" fill="${fill}" opacity="0.4"/>`;
-    return swatch + text(left + 34, at, label);
+    return swatch + svgText(left + 34, at, label);
   });
   const marks = points.map(({ x: measured, y: predicted, label }) => {
     const tip = `${label}: measured ${measured.toFixed(2)} ms, predicted ${predicted.toFixed(2)} ms`;
-    return `<circle cx="${x.at(measured).toFixed(1)}" cy="${y.at(predicted).toFixed(1)}" r="4" fill="#0969da"><title>${escaped(tip)}</title></circle>`;
+    return `<circle cx="${x.at(measured).toFixed(1)}" cy="${y.at(predicted).toFixed(1)}" r="4" fill="#0969da"><title>${escapedXml(tip)}</title></circle>`;
   });
   const places = points.map((point) => ({ x: x.at(point.x), y: y.at(point.y), label: point.label }));
   const key = { left, top, right: left + 100, bottom: top + 14 + BANDS.length * 20 };
   const names = labelsBeside(places, { area: { left, top, right, bottom }, taken: [key] });
-  const diagonal = line(
+  const diagonal = svgLine(
     [
       [x.at(low), y.at(low)],
       [x.at(high), y.at(high)],
@@ -92,27 +92,27 @@ export function plotGrowth(title: string, growth: readonly Growth[]): string {
     { color: '#0969da', label: 'bricks', of: ({ brickSeconds }: Growth) => brickSeconds },
   ].map(({ color, label, of }, index) => {
     const points = [[0, 0] as const, ...growth.map((entry, at) => [at + 1, of(entry)] as const)];
-    const curve = line(
+    const curve = svgLine(
       points.map(([a, b]) => [x.at(a), y.at(b)] as const),
       `stroke="${color}" stroke-width="2"`,
     );
     const dots = growth.map((entry, at) => {
       const tip = `${entry.model}: ${of(entry).toFixed(1)} s`;
-      return `<circle cx="${x.at(at + 1).toFixed(1)}" cy="${y.at(of(entry)).toFixed(1)}" r="3" fill="${color}"><title>${escaped(tip)}</title></circle>`;
+      return `<circle cx="${x.at(at + 1).toFixed(1)}" cy="${y.at(of(entry)).toFixed(1)}" r="3" fill="${color}"><title>${escapedXml(tip)}</title></circle>`;
     });
     const legendY = PLOT.y[1] + 14 + index * 20;
-    const swatch = line(
+    const swatch = svgLine(
       [
         [left + 14, legendY - 4],
         [left + 34, legendY - 4],
       ],
       `stroke="${color}" stroke-width="3"`,
     );
-    return [curve, ...dots, swatch, text(left + 42, legendY, label)].join('\n');
+    return [curve, ...dots, swatch, svgText(left + 42, legendY, label)].join('\n');
   });
   const names = growth.map(({ model }, at) => {
     const place = `translate(${x.at(at + 1).toFixed(1)} ${PLOT.y[0] + LABEL.height + 2}) rotate(-45)`;
-    return text(0, 0, model, `class="label" text-anchor="end" transform="${place}"`);
+    return svgText(0, 0, model, `class="label" text-anchor="end" transform="${place}"`);
   });
   const content = [...curves, ...names];
   return svg({ title, xTitle: 'models, as they are added', yTitle: 'benchmarking time (s)', x, y, content, plot });

@@ -5,14 +5,14 @@ import type { Report } from '../../plugins/dlbricks/report/report-schema.js';
 import { settingsSchema } from '../../plugins/dlbricks/settings.js';
 import { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from '../../src/plugin-api.js';
 import { loadModel } from '../../src/registry/load-model.js';
-import type { Configuration } from './configurations.js';
+import type { TableConfiguration } from './configurations.js';
 import type { Growth } from './plots.js';
 
 /** The settings of `dlbricks validate`; a test checks that they are the same. */
 export const SETTINGS = settingsSchema.parse({ measure_end_to_end: true });
 
-export interface Outcome {
-  readonly configuration: Configuration;
+export interface TableOutcome {
+  readonly configuration: TableConfiguration;
   readonly report: Report;
   readonly growth: readonly Growth[];
   /** Largest resident memory of the measuring process for a whole model, and for a brick. */
@@ -35,7 +35,10 @@ function growthOf({ models }: EstimateResult): readonly Growth[] {
 }
 
 /** @throws PlatformError as `evaluate` does */
-export async function runConfiguration(configuration: Configuration, context: MeasuringContext): Promise<Outcome> {
+export async function runConfiguration(
+  configuration: TableConfiguration,
+  context: MeasuringContext,
+): Promise<TableOutcome> {
   const { threads, batch } = configuration;
   const startMs = performance.now();
   const models = [];

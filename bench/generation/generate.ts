@@ -18,7 +18,7 @@ export interface Generated {
 }
 
 /** The environment of a decoder: its predictor, threads and folder. */
-export interface Place {
+export interface DecoderEnvironment {
   readonly predictor: Predictor;
   readonly threads: number;
   readonly temporaryFolder: string;
@@ -56,7 +56,7 @@ function likeliest(outputs: Values): number {
   return scores.reduce((best, score, index) => (score > (scores[best] ?? -Infinity) ? index : best), 0);
 }
 
-function opened(benchmark: Benchmark, { predictor, threads, temporaryFolder }: Place): Promise<OpenModel> {
+function opened(benchmark: Benchmark, { predictor, threads, temporaryFolder }: DecoderEnvironment): Promise<OpenModel> {
   return openFilledModel(predictor, materialize(benchmark), runOptionsOf(threads), { temporaryFolder });
 }
 
@@ -80,7 +80,7 @@ export async function generate(
   decode: LoadedModel,
   prompt: readonly number[],
   count: number,
-  place: Place,
+  place: DecoderEnvironment,
 ): Promise<Generated> {
   const reader = await opened(weightlessBenchmark(prefill.model), place);
   await timed(reader, feedsOf(prompt, 0));

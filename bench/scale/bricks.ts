@@ -16,18 +16,18 @@ const MODEL_BYTES = 700;
 const FOOTPRINT_BYTES = 2 ** 31;
 
 /** A series of bricks. No other series has any of them. */
-export interface Series {
+export interface BrickSeries {
   /** Name of the series: part of every signature. */
   readonly name: string;
   readonly bricks: number;
 }
 
-function signatureOf({ name }: Series, index: number): string {
+function signatureOf({ name }: BrickSeries, index: number): string {
   return createHash('sha256').update(`${name} ${index}`).digest('hex');
 }
 
 /** Requests for all bricks of a series, as the plugin `dlbricks` makes them; their files have made-up bytes. */
-export function requestsOf(series: Series): readonly MeasureRequest[] {
+export function requestsOf(series: BrickSeries): readonly MeasureRequest[] {
   return Array.from({ length: series.bricks }, (_, index) => {
     const signature = signatureOf(series, index);
     return {
@@ -64,7 +64,7 @@ export function waitMsOf(signature: string, meanMs: number): number {
 }
 
 /** Sum of the waits for all bricks of a series; ms. */
-export function totalWaitMs(series: Series, meanMs: number): number {
+export function totalWaitMs(series: BrickSeries, meanMs: number): number {
   let sum = 0;
   for (let index = 0; index < series.bricks; index += 1) sum += waitMsOf(signatureOf(series, index), meanMs);
   return sum;

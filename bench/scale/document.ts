@@ -1,13 +1,13 @@
 import { UNKNOWN } from '../../plugins/dlbricks/report/words.js';
-import { bytesOf, type Fleet, loadsOf, ratesOf } from './extrapolate.js';
+import { storeBytesOf, type Fleet, loadsOf, ratesOf } from './extrapolate.js';
 import { cpuMsPerBrick, medianOf, overheadOf, type RunFigures } from './figures.js';
-import type { Role } from './processes.js';
+import type { ProcessRole } from './processes.js';
 import type { Recorded, RecordedSizes } from './recorded.js';
 
 /** The fleet that the document calculates. */
 const FLEET = { agents: 1000, measurements: 10_000_000, evaluationBricks: 10_000 };
 
-const ROLES: readonly Role[] = ['agent', 'server', 'plugin', 'broker', 'database'];
+const ROLES: readonly ProcessRole[] = ['agent', 'server', 'plugin', 'broker', 'database'];
 
 function line(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`;
@@ -182,7 +182,7 @@ function loadsTable(recorded: Recorded): readonly string[] {
 function sizesLines({ database, sizes }: RecordedSizes): readonly string[] {
   const last = sizes.at(-1);
   if (last === undefined) return [];
-  const { documents, indexes } = bytesOf(last, FLEET.measurements);
+  const { documents, indexes } = storeBytesOf(last, FLEET.measurements);
   const columns = sizes.map(({ measurements }) => `of ${count(measurements)} on the disk of ${database} (bytes each)`);
   const disk = (of: (size: (typeof sizes)[number]) => number | null): string[] => sizes.map((size) => figure(of(size)));
   return [

@@ -1,5 +1,5 @@
 import { cpuMsPerBrick, type RunFigures } from './figures.js';
-import type { Role } from './processes.js';
+import type { ProcessRole } from './processes.js';
 import type { StoreSize } from './store-size.js';
 
 /** A hypothetical fleet. */
@@ -14,7 +14,7 @@ export interface Fleet {
 
 /** The work of the processes of one role. */
 export interface Load {
-  readonly role: Role;
+  readonly role: ProcessRole;
   /** Processor time for each brick; ms. */
   readonly cpuMs: number;
   /** Agents that keep one core of this role busy. */
@@ -35,7 +35,7 @@ export interface Rates {
 }
 
 /** Roles whose processes serve all agents. */
-const SHARED: readonly Role[] = ['server', 'plugin', 'broker', 'database'];
+const SHARED: readonly ProcessRole[] = ['server', 'plugin', 'broker', 'database'];
 
 /**
  * Fewest and most bricks of an item, and the number of items that an agent gets from one evaluation
@@ -77,7 +77,7 @@ export function ratesOf({ agents, measurements, evaluationBricks, brickMs }: Fle
 }
 
 /** Bytes of the fleet's measurements in MongoDB: documents and indexes, before any compression. */
-export function bytesOf({ documentBytes, indexes }: StoreSize, measurements: number) {
+export function storeBytesOf({ documentBytes, indexes }: StoreSize, measurements: number) {
   const indexBytes = indexes.map(({ name, keyBytes }) => ({ name, bytes: keyBytes * measurements }));
   return { documents: documentBytes * measurements, indexes: indexBytes };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { median } from '../../plugins/dlbricks/estimate/statistics.js';
 import { groupedBy } from '../../src/base/grouped-by.js';
 import type { ToldItem } from './platform.js';
-import type { ProcessFigures, Role } from './processes.js';
+import type { ProcessFigures, ProcessRole } from './processes.js';
 
 const roleFiguresSchema = z.strictObject({
   processes: z.int(),
@@ -75,6 +75,6 @@ export function overheadOf({ wallMs, idealMs }: RunFigures): number {
 }
 
 /** Processor time of a role for each brick, over all runs; ms. */
-export function cpuMsPerBrick(runs: readonly RunFigures[], role: Role): number | null {
+export function cpuMsPerBrick(runs: readonly RunFigures[], role: ProcessRole): number | null {
   return medianOf(runs.flatMap(({ roles, bricks }) => (roles[role] === undefined ? [] : roles[role].cpuMs / bricks)));
 }

@@ -14,7 +14,7 @@ import {
   whileTelling,
   z,
 } from '../../src/plugin-api.js';
-import { requestsOf, type Series } from './bricks.js';
+import { requestsOf, type BrickSeries } from './bricks.js';
 
 /** Nothing is measured again on a busy machine: the benchmark makes it busy on purpose. */
 const NOTHING_AGAIN: Remeasure = { kind: 'none' };
@@ -32,7 +32,7 @@ export const scaleResultSchema = z.strictObject({
 });
 
 async function measureSeries(
-  series: Series,
+  series: BrickSeries,
   { agent, store, signal }: EvaluationContext,
   onEvent: (event: EvaluationEvent) => void,
 ): Promise<number> {

@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TICKS_PER_SECOND = 100;
 
 /** The role of a process here, by its command line. */
-export type Role = 'agent' | 'server' | 'plugin' | 'broker' | 'database' | 'benchmark';
+export type ProcessRole = 'agent' | 'server' | 'plugin' | 'broker' | 'database' | 'benchmark';
 
 /** Parts of command lines; the first match decides. */
-const ROLES: readonly (readonly [string, Role])[] = [
+const ROLES: readonly (readonly [string, ProcessRole])[] = [
   ['scale/agent.js', 'agent'],
   ['main.js plugin', 'plugin'],
   [' serve --listen', 'server'],
@@ -16,14 +16,14 @@ const ROLES: readonly (readonly [string, Role])[] = [
 ];
 
 /** The role of a process; undefined for other processes, such as helpers. */
-export function roleOf(commandLine: string): Role | undefined {
+export function processRoleOf(commandLine: string): ProcessRole | undefined {
   return ROLES.find(([part]) => commandLine.includes(part))?.[1];
 }
 
 /** A process at a moment. */
 export interface ProcessFigures {
   readonly pid: number;
-  readonly role: Role;
+  readonly role: ProcessRole;
   /** Processor time since its start. */
   readonly cpuMs: number;
   /** Its peak physical memory. */
@@ -65,10 +65,10 @@ export function processesBelow(root: number, database?: number): readonly Proces
     const parent = stats.get(pid)?.parent ?? 0;
     return pid === root || (parent > 1 && descends(parent));
   };
-  const roleHere = (pid: number): Role | undefined => {
+  const roleHere = (pid: number): ProcessRole | undefined => {
     if (pid === root) return 'benchmark';
     if (pid === database) return 'database';
-    return descends(pid) ? roleOf(read(pid, 'cmdline').replaceAll('\0', ' ')) : undefined;
+    return descends(pid) ? processRoleOf(read(pid, 'cmdline').replaceAll('\0', ' ')) : undefined;
   };
   return pids.flatMap((pid): ProcessFigures | readonly [] => {
     const role = roleHere(pid);

@@ -3,14 +3,14 @@ import type { EvaluationClient } from '../../src/evaluation/client/evaluation-cl
 import { isFinal } from '../../src/evaluation/event.js';
 import type { Submission } from '../../src/evaluation/submission.js';
 import { chain } from '../../test/cli/support/tiny-models.js';
-import { type Series, totalWaitMs } from './bricks.js';
+import { type BrickSeries, totalWaitMs } from './bricks.js';
 import { type RunFigures, runFiguresOf } from './figures.js';
 import type { PlatformSize, ScalePlatform } from './platform.js';
 import { SCALE, scaleResultSchema } from './plugin.js';
 import { type ProcessFigures, processesBelow } from './processes.js';
 
 /** An evaluation of a series. It names a model, because every evaluation does. JSON is YAML. */
-function submissionOf({ name, bricks }: Series): Submission {
+function submissionOf({ name, bricks }: BrickSeries): Submission {
   const manifest = {
     dlspec: 'evaluation/v1',
     name,
@@ -27,7 +27,7 @@ function submissionOf({ name, bricks }: Series): Submission {
 }
 
 /** @throws Error where a brick is not measured */
-async function evaluate(client: EvaluationClient, series: Series): Promise<void> {
+async function evaluate(client: EvaluationClient, series: BrickSeries): Promise<void> {
   const id = randomUUID();
   await client.submit(id, submissionOf(series));
   for await (const { event } of client.follow(id, 0)) {
@@ -41,7 +41,7 @@ async function evaluate(client: EvaluationClient, series: Series): Promise<void>
 /**
  * A series for each server, with equal shares; the first servers get one brick more where the number does not divide.
  */
-function seriesFor(name: string, bricks: number, servers: number): readonly Series[] {
+function seriesFor(name: string, bricks: number, servers: number): readonly BrickSeries[] {
   return Array.from({ length: servers }, (_, index) => {
     const share = Math.floor(bricks / servers) + (index < bricks % servers ? 1 : 0);
     return { name: `${name}-${index + 1}`, bricks: share };
@@ -69,7 +69,7 @@ export async function runOnce(
   takeItems();
   const before = processesBelow(process.pid, databasePid);
   const startMs = performance.now();
-  await Promise.all(clients.map((client, index) => evaluate(client, series[index] as Series)));
+  await Promise.all(clients.map((client, index) => evaluate(client, series[index] as BrickSeries)));
   const wallMs = performance.now() - startMs;
   const processes = cpuSince(before, processesBelow(process.pid, databasePid));
   const items = takeItems().map((item) => ({ ...item, toldMs: item.toldMs - startMs }));

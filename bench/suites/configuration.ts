@@ -2,7 +2,7 @@ import { groupedBy } from '../../src/base/grouped-by.js';
 import type { Exported, ExportedModel } from './exported.js';
 
 /** One cut and one length of bricks, with the data of all exports that have it. */
-export interface Configuration extends Pick<Exported, 'cut' | 'granularity' | 'batch' | 'system'> {
+export interface SuiteConfiguration extends Pick<Exported, 'cut' | 'granularity' | 'batch' | 'system'> {
   /** In the order of the suite, each once. Where several exports have a model, the last one counts. */
   readonly models: readonly ExportedModel[];
   /** The summaries of the exports that these models come from. */
@@ -14,7 +14,10 @@ export interface Configuration extends Pick<Exported, 'cut' | 'granularity' | 'b
  * system. So a suite can be measured in several runs. The cost of a brick that several runs needed counts in each of
  * them.
  */
-export function configurationsOf(exports: readonly Exported[], suite: readonly string[]): readonly Configuration[] {
+export function configurationsOf(
+  exports: readonly Exported[],
+  suite: readonly string[],
+): readonly SuiteConfiguration[] {
   const ofSuite = exports.filter(({ models }) => models.some(({ name }) => suite.includes(name)));
   const groups = groupedBy(ofSuite, ({ cut, granularity, batch, system }) => {
     return JSON.stringify([cut, granularity, batch, system.fingerprint]);

@@ -1,12 +1,12 @@
 import { formatMs, percent, UNKNOWN } from '../../plugins/dlbricks/report/words.js';
-import type { Configuration } from './configuration.js';
+import type { SuiteConfiguration } from './configuration.js';
 import type { ExportedModel } from './exported.js';
 import { type Figures, figuresOf, holds } from './figures.js';
 import { PAPER, type PaperRow, paperRow } from './paper.js';
-import type { Suite } from './suite.js';
+import type { ModelSuite } from './suite.js';
 
 interface Shown {
-  readonly configuration: Configuration;
+  readonly configuration: SuiteConfiguration;
   readonly figures: Figures;
 }
 
@@ -27,7 +27,7 @@ function count(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-function nameOf({ cut, granularity }: Configuration): string {
+function nameOf({ cut, granularity }: SuiteConfiguration): string {
   return `${cut} cut, G = ${granularity}`;
 }
 
@@ -51,7 +51,7 @@ function atMost(value: number | undefined): string | undefined {
   return value === undefined ? undefined : `at most ${value} %`;
 }
 
-function linesOf({ targets }: Suite): readonly Line[] {
+function linesOf({ targets }: ModelSuite): readonly Line[] {
   return [
     { title: 'models', of: ({ models }) => count(models), paper: count(PAPER.models) },
     { title: 'layers', of: ({ layers }) => count(layers), paper: count(PAPER.layers) },
@@ -113,7 +113,7 @@ function linesOf({ targets }: Suite): readonly Line[] {
   ];
 }
 
-function figuresTable(suite: Suite, shown: readonly Shown[]): readonly string[] {
+function figuresTable(suite: ModelSuite, shown: readonly Shown[]): readonly string[] {
   const isPaper = suite.name === 'icpe2020';
   const names = shown.map(({ configuration }) => nameOf(configuration));
   return [
@@ -133,7 +133,7 @@ function rowOf({ name }: ExportedModel): number {
 /** Cells of the paper's columns beside ours. */
 type PaperCells = (row: PaperRow | undefined) => string;
 
-function modelsTable(suite: Suite, { configuration }: Shown): readonly string[] {
+function modelsTable(suite: ModelSuite, { configuration }: Shown): readonly string[] {
   const isPaper = suite.name === 'icpe2020';
   const beside = (model: ExportedModel, own: string, cells: PaperCells): string[] => {
     return isPaper ? [cells(paperRow(rowOf(model))), own] : [own];
@@ -170,7 +170,7 @@ function modelsTable(suite: Suite, { configuration }: Shown): readonly string[] 
   return [line(header), line(alignments), ...rows];
 }
 
-function machine({ system, batch }: Configuration): string {
+function machine({ system, batch }: SuiteConfiguration): string {
   const { processor, cores, threads, operating_system: os, framework, framework_version: version } = system;
   return `${processor}, ${threads} of ${cores} cores, ${os}, ${framework} ${version}, batch ${batch}`;
 }
@@ -184,7 +184,7 @@ function defaultsAmong(shown: readonly Shown[]): readonly Shown[] {
   return shown.filter(({ configuration }) => configuration.granularity === shortest(configuration.cut));
 }
 
-function missingLines({ models: suite }: Suite, shown: readonly Shown[]): readonly string[] {
+function missingLines({ models: suite }: ModelSuite, shown: readonly Shown[]): readonly string[] {
   const there = new Set(shown.flatMap(({ configuration }) => configuration.models.map(({ name }) => name)));
   const missing = suite.filter((name) => !there.has(name));
   return missing.length === 0 ? [] : [`Not measured: ${missing.join(', ')}.`, ''];
@@ -197,8 +197,8 @@ function missingLines({ models: suite }: Suite, shown: readonly Shown[]): readon
  *   kept unchanged
  */
 export function suiteDocument(
-  suite: Suite,
-  configurations: readonly Configuration[],
+  suite: ModelSuite,
+  configurations: readonly SuiteConfiguration[],
   { date, plots, analysis }: { readonly date: string; readonly plots: readonly string[]; readonly analysis: string },
 ): string {
   const shown = configurations.map((configuration) => ({ configuration, figures: figuresOf(configuration) }));

@@ -1,7 +1,7 @@
 import { type Accuracy, accuracyOf } from '../../plugins/dlbricks/report/accuracy.js';
 import { ratio } from '../../plugins/dlbricks/report/figures.js';
 import { sumOf } from '../../src/base/sum-of.js';
-import type { Configuration } from './configuration.js';
+import type { SuiteConfiguration } from './configuration.js';
 import type { Exported, ExportedModel } from './exported.js';
 
 /**
@@ -51,7 +51,7 @@ function repeatedGraphs(models: readonly ExportedModel[]): readonly ExportedMode
 
 type Costs = NonNullable<Exported['summary']['costs']>;
 
-function ratiosOf({ models, summaries }: Configuration): Ratios {
+function ratiosOf({ models, summaries }: SuiteConfiguration): Ratios {
   const costs = summaries.flatMap(({ costs: each }) => each ?? []);
   const isComplete = models.every(({ coverage }) => coverage === 1);
   if (!isComplete || models.every(({ measuredMs }) => measuredMs === null) || costs.length < summaries.length)
@@ -78,7 +78,7 @@ function ratiosOf({ models, summaries }: Configuration): Ratios {
 }
 
 /** The figures of a configuration's models together. */
-export function figuresOf(configuration: Configuration): Figures {
+export function figuresOf(configuration: SuiteConfiguration): Figures {
   const { models, summaries } = configuration;
   const normalized = models.flatMap(({ normalized: value }) => value ?? []);
   const intervals = models.flatMap((model) => holds(model) ?? []);

@@ -6,8 +6,8 @@ import { analysisIn } from '../analysis-in.js';
 import { configurationsOf } from './configuration.js';
 import { suiteDocument } from './document.js';
 import { type Exported, readExport } from './exported.js';
-import { measureSuite } from './measure.js';
-import { type Suite, SUITES } from './suite.js';
+import { sweepSuite } from './measure.js';
+import { type ModelSuite, SUITES } from './suite.js';
 
 // `make bench-suites`: docs/icpe2020.md and docs/modern.md. With files, it measures nothing and writes the data of
 // these exports of `dlbricks run`, `validate` and `sweep`. Measurements are kept in out/suites, so that an interrupted
@@ -16,7 +16,7 @@ import { type Suite, SUITES } from './suite.js';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const OUT = join(ROOT, 'out', 'suites');
 
-async function plotsOf({ name }: Suite, docs: string): Promise<readonly string[]> {
+async function plotsOf({ name }: ModelSuite, docs: string): Promise<readonly string[]> {
   const files = await readdir(join(docs, name)).catch(() => []);
   return files
     .filter((file) => file.endsWith('.svg'))
@@ -25,7 +25,7 @@ async function plotsOf({ name }: Suite, docs: string): Promise<readonly string[]
 }
 
 /** Writes the document of a suite; nothing where no export has a model of it. */
-async function writeDocument(suite: Suite, exports: readonly Exported[], docs: string): Promise<void> {
+async function writeDocument(suite: ModelSuite, exports: readonly Exported[], docs: string): Promise<void> {
   const configurations = configurationsOf(exports, suite.models);
   if (configurations.length === 0) return;
   const path = join(docs, `${suite.name}.md`);
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
     return;
   }
   for (const suite of suites) {
-    await writeDocument(suite, await readExport(await measureSuite(suite, { root: ROOT, out: OUT, docs })), docs);
+    await writeDocument(suite, await readExport(await sweepSuite(suite, { root: ROOT, out: OUT, docs })), docs);
   }
 }
 

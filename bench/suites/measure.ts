@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { EXIT_PARTIAL } from '../../src/base/exit-codes.js';
-import type { Suite } from './suite.js';
+import type { ModelSuite } from './suite.js';
 
 /** The folders that measuring uses. */
-export interface Places {
+export interface MeasuringFolders {
   readonly root: string;
   /** Measurements, optimized graphs and exports; remove it to measure everything again. */
   readonly out: string;
@@ -17,7 +17,7 @@ export interface Places {
  *
  * @returns the path of the export @throws Error where the command ends without one
  */
-export async function measureSuite({ name }: Suite, { root, out, docs }: Places): Promise<string> {
+export async function sweepSuite({ name }: ModelSuite, { root, out, docs }: MeasuringFolders): Promise<string> {
   const path = join(out, `${name}.json`);
   const options = ['--cut', 'layer,kernel', '--store', join(out, 'store'), '--plots', join(docs, name)];
   const sweep = ['dlbricks', 'sweep', join(root, 'manifests', 'evaluations', `${name}.yml`), ...options];

@@ -13,7 +13,7 @@ interface Targets {
 }
 
 /** Models that one document is about. */
-export interface Suite {
+export interface ModelSuite {
   /** Name of its manifest in manifests/evaluations, and of its document. */
   readonly name: 'icpe2020' | 'modern';
   readonly title: string;
@@ -23,7 +23,7 @@ export interface Suite {
   readonly targets: Targets;
 }
 
-export const SUITES: readonly Suite[] = [
+export const SUITES: readonly ModelSuite[] = [
   {
     name: 'icpe2020',
     title: 'The fifty models of the paper',

@@ -1,7 +1,7 @@
+import { counted, gigabytes } from '../../src/plugin-api.js';
 import type { Limits, LoadedModel } from '../../src/plugin-api.js';
 import type { CutSettings } from './bricks/decompose.js';
 import { initializerBytes, LARGE_BYTES, largestInitializerBytes, shorteningOf } from './bricks/prepare-extended.js';
-import { counted, gigabytes } from './report/words.js';
 
 /** The settings that decide how many bytes are built. */
 interface Building extends CutSettings {

@@ -16,6 +16,7 @@ import {
   type Task,
   taskKey,
   type UnusableModel,
+  counted,
 } from '../../src/plugin-api.js';
 import { prepareAll } from './bricks/prepare-all.js';
 import { type CutSettings } from './bricks/decompose.js';
@@ -28,7 +29,6 @@ import { type Precision, tasksOfNextOccasion } from './measure/next-occasion.js'
 import { keepPlatformDocuments } from './measure/platform-documents.js';
 import { firstTasks, FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION, wholeModelTasks } from './measure/tasks.js';
 import type { EstimateResult, PhaseCost } from './report/evaluation-result.js';
-import { counted } from './report/words.js';
 
 /** The models to estimate, and the settings. */
 export interface EstimateRequest extends CutSettings, MeasureSettings {

@@ -22,7 +22,7 @@ import {
 } from '../../src/plugin-api.js';
 
 /** A model to time. */
-export interface WholeModel {
+export interface ModelToTime {
   readonly loaded: LoadedModel;
   readonly batch: number;
   readonly threads: number;
@@ -38,7 +38,7 @@ export interface TimingSettings {
 }
 
 /** A model as it was timed, now or before. */
-export interface TimedModel extends WholeModel {
+export interface TimedModel extends ModelToTime {
   /** undefined where the run was interrupted before it. */
   readonly measurement: Measurement | undefined;
 }
@@ -46,7 +46,7 @@ export interface TimedModel extends WholeModel {
 /** The models with one number of threads, which are one system to the store. */
 interface Series {
   readonly system: System;
-  readonly tasks: ReadonlyMap<WholeModel, Task>;
+  readonly tasks: ReadonlyMap<ModelToTime, Task>;
   readonly phase: Phase;
   readonly results: KnownResults;
 }
@@ -57,7 +57,7 @@ async function benchmarkOf({ model, weights }: LoadedModel, agent: BenchmarkAgen
 }
 
 async function taskOf(
-  { loaded, batch, threads }: WholeModel,
+  { loaded, batch, threads }: ModelToTime,
   { protocol, limits }: TimingSettings,
   agent: BenchmarkAgent,
 ): Promise<Task> {
@@ -69,12 +69,12 @@ async function taskOf(
 
 /** Looks up the stored measurements of models with one number of threads. */
 async function seriesOf(
-  models: readonly WholeModel[],
+  models: readonly ModelToTime[],
   threads: number,
   settings: TimingSettings,
   { agent, store }: MeasuringContext,
 ): Promise<Series> {
-  const tasks = new Map<WholeModel, Task>();
+  const tasks = new Map<ModelToTime, Task>();
   for (const model of models) tasks.set(model, await taskOf(model, settings, agent));
   const system = await agent.system(runOptionsOf(threads));
   const results = new KnownResults();
@@ -89,7 +89,7 @@ async function seriesOf(
  * @throws PlatformError where the agent or the store fails
  */
 export async function timeModels(
-  models: readonly WholeModel[],
+  models: readonly ModelToTime[],
   settings: TimingSettings,
   context: MeasuringContext,
 ): Promise<readonly TimedModel[]> {
@@ -104,7 +104,7 @@ export async function timeModels(
   context.onEvent({ kind: 'planned', summary, known, toMeasure: missing.length });
   const progress = new RunProgress();
   progress.add(missing);
-  const measured = new Map<WholeModel, Measurement>();
+  const measured = new Map<ModelToTime, Measurement>();
   for (const { system, tasks, phase, results } of series) {
     const measuring = new Measuring(context, system, results, progress);
     await measuring.measure(phase.missing, settings.remeasure);

@@ -2,7 +2,7 @@ import { type Column, drawTable, textTable } from './text-table.js';
 import { wrap } from './wrap.js';
 
 /** How a table is fitted into a terminal. */
-export interface Fitting {
+export interface TableFitting {
   /** Columns of the terminal; undefined: the table is as wide as its content. */
   readonly width: number | undefined;
   /** Titles of the columns that may be left out, the least important first. */
@@ -39,7 +39,7 @@ function widthOf(table: string): number {
 export function fittingTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
-  { width = Infinity, dispensable, bold = (text) => text }: Fitting,
+  { width = Infinity, dispensable, bold = (text) => text }: TableFitting,
 ): FittedTable {
   let shown = columns;
   const draw = (titleOf: (title: string) => string, longest?: readonly number[]): string => {

@@ -7,7 +7,7 @@ import { manifestError } from '../manifest/index.js';
 import { type ManifestDocument, problemAt } from '../manifest/document.js';
 import type { Problem } from '../manifest/problem.js';
 import { readManifestBytes } from '../manifest/read-file.js';
-import { checkedDocument } from '../manifest/checked-document.js';
+import { checkedYamlFile } from '../manifest/checked-document.js';
 import { type AcceptedToken, type AcceptedTokens, findToken } from '../rpc/accepted-tokens.js';
 import { ROLES } from '../rpc/roles.js';
 import type { ServerSecurity } from '../rpc/security.js';
@@ -74,7 +74,7 @@ export async function readAccessFile(path: string): Promise<readonly AcceptedTok
   const file = await readManifestBytes(path);
   if (!file.ok) throw new PlatformError('usage', `${OPTION} ${path}: expected a file, found ${file.found}`);
   await assertProtected(path);
-  const { document, data } = checkedDocument(path, file.bytes, accessSchema);
+  const { document, data } = checkedYamlFile(path, file.bytes, accessSchema);
   const repeated = repetitions(document, data);
   if (repeated.length > 0) throw manifestError(repeated);
   return data.tokens.map(({ sha256, ...token }) => ({ ...token, sha256: Buffer.from(sha256, 'hex') }));

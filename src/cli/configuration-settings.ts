@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { THREADS_VARIABLE, threadsSchema } from '../base/default-threads.js';
-import { checkedDocument } from '../manifest/checked-document.js';
+import { checkedYamlFile } from '../manifest/checked-document.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE, TRACE_URL_VARIABLE } from '../tracing/trace-url.js';
 
 /** Settings that a user makes once instead of with every command. */
@@ -27,7 +27,7 @@ const SCHEME = /^[a-z][a-z0-9+.-]+:/i;
  * @throws PlatformError `manifest` with the place of the problem in the file
  */
 export function settingsIn(path: string, bytes: Uint8Array): Readonly<Record<string, string | undefined>> {
-  const { data } = checkedDocument(path, bytes, configurationSchema);
+  const { data } = checkedYamlFile(path, bytes, configurationSchema);
   const { store, server, token_file: tokenFile, threads, trace_url_template: traceUrlTemplate } = data;
   const beside = (place: string): string => resolve(dirname(path), place);
   return {

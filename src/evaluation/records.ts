@@ -31,7 +31,7 @@ const recordSchema = z.strictObject({
 
 export type EvaluationRecord = Readonly<z.infer<typeof recordSchema>>;
 
-export function hasEnded({ state }: EvaluationRecord): boolean {
+export function evaluationHasEnded({ state }: EvaluationRecord): boolean {
   return state !== 'queued' && state !== 'running';
 }
 

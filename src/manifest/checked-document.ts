@@ -8,7 +8,7 @@ import { validate } from './validate.js';
  *
  * @throws PlatformError `manifest` with the place of the problem in the file
  */
-export function checkedDocument<Schema extends z.ZodType>(
+export function checkedYamlFile<Schema extends z.ZodType>(
   path: string,
   bytes: Uint8Array,
   schema: Schema,

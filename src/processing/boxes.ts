@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import type { BoxFormat, BoxSteps } from '../manifest/output-steps.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
-import { numbersOf, partOfRank, type Place, wrongShape } from './element-part.js';
+import { numbersOf, partOfRank, type BatchPosition, wrongShape } from './element-part.js';
 import { type DetectedBox, MOST_CLASS, type PredictedFeature } from './feature.js';
 import { suppressOverlaps } from './non-max-suppression.js';
 
@@ -53,7 +53,7 @@ interface Scores {
 class DetectorOutputs {
   constructor(
     private readonly outputs: Outputs,
-    private readonly place: Place,
+    private readonly place: BatchPosition,
   ) {}
 
   /** @throws PlatformError `manifest` where the model has no such output, or one of another rank */
@@ -157,7 +157,7 @@ export function boxesOf(
   outputs: Outputs,
   name: string,
   detector: Detector,
-  { limit, ...place }: Place & { readonly limit: number },
+  { limit, ...place }: BatchPosition & { readonly limit: number },
 ): readonly PredictedFeature[] {
   const reader = new DetectorOutputs(outputs, place);
   const candidates = candidatesOf(reader, name, detector);

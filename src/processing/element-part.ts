@@ -3,7 +3,7 @@ import { fromFloat16Bits } from '../onnx/model/float16.js';
 import { elementsOf, type TensorValue } from '../predictor/tensor-value.js';
 
 /** An element of a batch. */
-export interface Place {
+export interface BatchPosition {
   readonly row: number;
   /** The number of rows in the batch. */
   readonly rows: number;
@@ -27,7 +27,7 @@ function cannotDivide({ dims }: TensorValue, rows: number): PlatformError {
  *
  * @throws PlatformError `unsupported` where the output cannot be divided
  */
-export function partOf(output: TensorValue, { row, rows }: Place): TensorValue {
+export function partOf(output: TensorValue, { row, rows }: BatchPosition): TensorValue {
   if (output.dims[0] === rows) return slice(output, row, rows);
   if (rows === 1) return output;
   throw cannotDivide(output, rows);
@@ -38,7 +38,7 @@ export function partOf(output: TensorValue, { row, rows }: Place): TensorValue {
  *
  * @throws PlatformError `unsupported` where the output cannot be divided; `manifest` where it has another rank
  */
-export function partOfRank(output: TensorValue, rank: number, place: Place, what: string): TensorValue {
+export function partOfRank(output: TensorValue, rank: number, place: BatchPosition, what: string): TensorValue {
   const { dims } = output;
   if (dims.length === rank && place.rows === 1) return output;
   if (dims.length === rank + 1 && dims[0] === place.rows) return slice(output, place.row, place.rows);

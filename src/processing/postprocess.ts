@@ -3,7 +3,7 @@ import type { ClassSteps } from '../manifest/output-steps.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
 import { boxesOf, type Detector } from './boxes.js';
 import { softmax, topK } from './classes.js';
-import { numbersOf, partOf, type Place, rowOfPart } from './element-part.js';
+import { numbersOf, partOf, type BatchPosition, rowOfPart } from './element-part.js';
 import type { PredictedFeature } from './feature.js';
 import { type Segmenter, segmentsOf } from './segments.js';
 
@@ -16,7 +16,7 @@ export interface Classifier extends Omit<ClassSteps, 'labels'> {
 export type Postprocessor = Classifier | Detector | Segmenter;
 
 /** An element of a batch, and how many features are asked for; 0 for as many as the manifest says. */
-export interface AskedElement extends Place {
+export interface AskedElement extends BatchPosition {
   readonly limit: number;
 }
 
@@ -43,7 +43,7 @@ export function classesOf(
 }
 
 /** One element's part of an output as it is. */
-export function rawOf(name: string, output: TensorValue, place: Place): PredictedFeature {
+export function rawOf(name: string, output: TensorValue, place: BatchPosition): PredictedFeature {
   const { elementType, dims, bytes } = partOf(output, place);
   return { kind: 'raw', output: name, elementType, dims, bytes };
 }

@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import type { SegmentSteps } from '../manifest/output-steps.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
-import { numbersOf, partOfRank, type Place, wrongShape } from './element-part.js';
+import { numbersOf, partOfRank, type BatchPosition, wrongShape } from './element-part.js';
 import { type ClassShare, MOST_CLASS, type PredictedFeature } from './feature.js';
 
 /** How an output becomes a map of classes; see SegmentSteps. */
@@ -83,7 +83,12 @@ export function classShares(mask: Int32Array, labels: readonly string[] | undefi
  * @throws PlatformError `manifest` where the output has another shape than the steps need, `unsupported` where it
  *   cannot be divided or is too large
  */
-export function segmentsOf(name: string, output: TensorValue, segmenter: Segmenter, place: Place): PredictedFeature {
+export function segmentsOf(
+  name: string,
+  output: TensorValue,
+  segmenter: Segmenter,
+  place: BatchPosition,
+): PredictedFeature {
   const { layout, labels } = segmenter;
   const part =
     layout === 'map' ? partOfRank(withoutChannel(output), 2, place, name) : partOfRank(output, 3, place, name);

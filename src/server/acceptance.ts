@@ -1,6 +1,6 @@
 import { PlatformError } from '../base/errors.js';
 import type { AgentDirectory } from '../directory/agent-directory.js';
-import { type EvaluationCollections, type EvaluationRecord, hasEnded } from '../evaluation/records.js';
+import { type EvaluationCollections, type EvaluationRecord, evaluationHasEnded } from '../evaluation/records.js';
 import { unmetRequirements } from '../manifest/index.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { Jobs } from './jobs.js';
@@ -85,7 +85,7 @@ export class Acceptance {
     // A job exists until the store has its final state.
     if (jobs.has(id)) return known;
     const record = (await collections.records.get({ id })) ?? known;
-    if (!hasEnded(record) && (await ownership.take([id])).has(id)) await jobs.begin(record);
+    if (!evaluationHasEnded(record) && (await ownership.take([id])).has(id)) await jobs.begin(record);
     return record;
   }
 

@@ -5,7 +5,7 @@ import { failure, type PlatformEvent } from '../evaluation/event.js';
 import type { EvaluationJob } from './job.js';
 import type { PlatformEnd, Registration } from '../evaluation/link/link.js';
 import { PluginSession } from './plugin-session.js';
-import { addressesOf, type PreparedRun, prepareRun, type RunSources } from './prepared-run.js';
+import { addressesOf, type RunInputs, prepareRunInputs, type RunSources } from './run-inputs.js';
 
 /** All in milliseconds. */
 export interface DispatchLimits {
@@ -189,7 +189,7 @@ export class Dispatcher {
   async #run(job: EvaluationJob, session: PluginSession): Promise<void> {
     let waitMs: number | undefined;
     try {
-      const prepared = await prepareRun(job, this.options, this.options.limits.waitForAgentMs);
+      const prepared = await prepareRunInputs(job, this.options, this.options.limits.waitForAgentMs);
       if (prepared === undefined) waitMs = this.options.limits.retryMs;
       else if (!(await this.#runOn(job, session, prepared))) waitMs = 0;
     } catch (error) {
@@ -221,7 +221,7 @@ export class Dispatcher {
   }
 
   /** @returns whether the evaluation has ended */
-  async #runOn(job: EvaluationJob, session: PluginSession, prepared: PreparedRun): Promise<boolean> {
+  async #runOn(job: EvaluationJob, session: PluginSession, prepared: RunInputs): Promise<boolean> {
     if (job.isCancelled) return false;
     const { submission, agents, framework, frameworkVersion } = prepared;
     const { name, version } = session.registration;

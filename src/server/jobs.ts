@@ -1,5 +1,5 @@
 import { isFinal } from '../evaluation/event.js';
-import { type EvaluationCollections, type EvaluationRecord, hasEnded } from '../evaluation/records.js';
+import { type EvaluationCollections, type EvaluationRecord, evaluationHasEnded } from '../evaluation/records.js';
 import type { Requirements } from '../manifest/index.js';
 import type { Dispatcher } from './dispatcher.js';
 import { EvaluationJob } from './job.js';
@@ -102,7 +102,7 @@ export class Jobs {
     const { collections, ownership } = this.options;
     // Read only now: the previous server may have ended the evaluation before it released it.
     const record = await collections.records.get({ id });
-    if (record === undefined || hasEnded(record)) return await ownership.release(id);
+    if (record === undefined || evaluationHasEnded(record)) return await ownership.release(id);
     const job = await this.#open(record);
     const last = job.log.last?.event;
     // The previous server stopped after it stored the last event and before it stored the state.

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { PlatformError } from '../base/errors.js';
 import type { AgentDirectory } from '../directory/agent-directory.js';
-import { type EvaluationCollections, type EvaluationRecord, hasEnded } from '../evaluation/records.js';
+import { type EvaluationCollections, type EvaluationRecord, evaluationHasEnded } from '../evaluation/records.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { Jobs } from './jobs.js';
 import { storedRecord } from './known-evaluations.js';
@@ -63,7 +63,7 @@ export class OtherServers {
     const startMs = performance.now();
     while (performance.now() - startMs < CANCEL_LIMIT_MS && !this.#stop.signal.aborted) {
       const record = await storedRecord(collections, id);
-      if (hasEnded(record)) return record;
+      if (evaluationHasEnded(record)) return record;
       await setTimeout(CANCEL_LOOK_MS);
     }
     const problem = `another server runs the evaluation ${id} and has not ended it yet`;
@@ -82,7 +82,7 @@ export class OtherServers {
       if (job !== undefined && !job.isCancelled) dispatcher.cancel(job);
       if (job !== undefined) continue;
       const record = await collections.records.get({ id: cancellation.evaluation });
-      if (record === undefined || hasEnded(record)) await collections.cancellations.delete(cancellation);
+      if (record === undefined || evaluationHasEnded(record)) await collections.cancellations.delete(cancellation);
     }
   }
 }

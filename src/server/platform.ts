@@ -5,7 +5,7 @@ import {
   evaluationCollections,
   type EvaluationCollections,
   type EvaluationRecord,
-  hasEnded,
+  evaluationHasEnded,
 } from '../evaluation/records.js';
 import type { ResultStore } from '../store/result-store.js';
 import { Acceptance, type SubmitOptions } from './acceptance.js';
@@ -112,7 +112,7 @@ export class Platform {
   /** Ends an evaluation, unless it has ended. @throws PlatformError `not_found`, and as {@link OtherServers.cancel} */
   async cancel(id: string): Promise<EvaluationRecord> {
     const { isShared } = this.#ownership;
-    if (!this.#jobs.has(id) && isShared && !hasEnded(await this.#recordOf(id))) await this.#others.adopt(id);
+    if (!this.#jobs.has(id) && isShared && !evaluationHasEnded(await this.#recordOf(id))) await this.#others.adopt(id);
     const job = this.#jobs.get(id);
     if (job !== undefined) {
       this.#dispatcher.cancel(job);
@@ -120,7 +120,7 @@ export class Platform {
       return job.record;
     }
     const record = await this.#recordOf(id);
-    return hasEnded(record) || !isShared ? record : await this.#others.cancel(id);
+    return evaluationHasEnded(record) || !isShared ? record : await this.#others.cancel(id);
   }
 
   /** The plugins that are attached now. */

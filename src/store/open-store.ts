@@ -75,8 +75,8 @@ export async function placeOfStore(uri: string | undefined): Promise<string> {
   if (scheme === undefined) return folderOfPath(chosen);
   if (scheme === 'file') return folderOfFileUri(chosen);
   if (!scheme.startsWith('mongodb')) return `${scheme}:`;
-  const { placeOf } = await import('./mongodb/place.js');
-  return placeOf(chosen, {}).text;
+  const { mongoPlaceOf } = await import('./mongodb/place.js');
+  return mongoPlaceOf(chosen, {}).text;
 }
 
 /** Default place of results: `store` in the user's data folder. */

@@ -42,7 +42,7 @@ export const SPANS = {
 } as const;
 
 /** Milliseconds. */
-export function durationMsOf({ start_unix_nano, end_unix_nano }: SpanDocument): number {
+export function spanDurationMs({ start_unix_nano, end_unix_nano }: SpanDocument): number {
   return Number(BigInt(end_unix_nano) - BigInt(start_unix_nano)) / 1e6;
 }
 

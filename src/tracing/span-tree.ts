@@ -1,5 +1,5 @@
 import { ownValue } from '../base/own-value.js';
-import { byStart, durationMsOf, type SpanDocument } from './span-document.js';
+import { byStart, spanDurationMs, type SpanDocument } from './span-document.js';
 import { groupedBy } from '../base/grouped-by.js';
 
 export interface SpanNode {
@@ -53,7 +53,7 @@ function lineOf({ span }: SpanNode, parent: SpanNode | undefined): string {
   const bricks = briefly(attributes);
   const service = serviceOf(span);
   const parts = [
-    `${durationMsOf(span).toFixed(3)} ms`,
+    `${spanDurationMs(span).toFixed(3)} ms`,
     span.name,
     ...told.map(String),
     ...(bricks === undefined ? [] : [bricks]),
@@ -76,7 +76,7 @@ function* linesOf(nodes: readonly SpanNode[], depth: number, parent: SpanNode | 
       yield* linesOf(node.children, depth + 1, node);
     }
     const rest = row.slice(shown);
-    const restMs = rest.reduce((sum, { span }) => sum + durationMsOf(span), 0);
+    const restMs = rest.reduce((sum, { span }) => sum + spanDurationMs(span), 0);
     if (rest.length > 0) yield `${indent}${restMs.toFixed(3)} ms  ${rest.length} more of ${name}`;
     i = end;
   }

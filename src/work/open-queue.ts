@@ -1,4 +1,4 @@
-import { placeOf } from './amqp/place.js';
+import { brokerPlaceOf } from './amqp/place.js';
 import type { WorkQueue } from './work-queue.js';
 
 export interface QueueOptions {
@@ -15,7 +15,7 @@ export interface QueueOptions {
  *   answers, `unauthenticated` if the broker refuses the user
  */
 export async function openQueue(uri: string, options: QueueOptions): Promise<WorkQueue> {
-  const place = placeOf(uri);
+  const place = brokerPlaceOf(uri);
   // Loaded only here, because few commands use a queue.
   const { openAmqpQueue } = await import('./amqp/open.js');
   return openAmqpQueue(uri, place, options);

@@ -52,7 +52,7 @@ export const MOST_DELIVERIES = 3;
 export const MOST_BODY_BYTES = 15 * 2 ** 20;
 
 /** A queue that was closed is used. */
-export function closedError(): PlatformError {
+export function queueClosedError(): PlatformError {
   return new PlatformError('unavailable', 'the work queue has been closed; open it again to use it');
 }
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { requestsOf, totalWaitMs, waitMsOf } from '../../bench/scale/bricks.js';
 import { scaleDocument } from '../../bench/scale/document.js';
-import { bytesOf, loadsOf, ratesOf } from '../../bench/scale/extrapolate.js';
+import { storeBytesOf, loadsOf, ratesOf } from '../../bench/scale/extrapolate.js';
 import { medianOf, overheadOf, type RunFigures, runFiguresOf } from '../../bench/scale/figures.js';
-import { kilobytesIn, processesBelow, readStat, roleOf } from '../../bench/scale/processes.js';
+import { kilobytesIn, processesBelow, readStat, processRoleOf } from '../../bench/scale/processes.js';
 import type { Recorded, RecordedSizes } from '../../bench/scale/recorded.js';
 import { keyBytesOf } from '../../bench/scale/store-size.js';
 import { waitingAgent } from '../../bench/scale/waiting-agent.js';
@@ -123,10 +123,10 @@ describe('the figures of the scale benchmark', () => {
   });
 
   test('group processes by their role', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {
-    assert.equal(roleOf('node dist/bench/scale/agent.js {}'), 'agent');
-    assert.equal(roleOf('node dist/src/cli/main.js plugin scale --of-parent'), 'plugin');
-    assert.equal(roleOf('node dist/src/cli/main.js --plugin x serve --listen 127.0.0.1:0'), 'server');
-    assert.equal(roleOf('/bin/sh rabbitmq-server'), undefined);
+    assert.equal(processRoleOf('node dist/bench/scale/agent.js {}'), 'agent');
+    assert.equal(processRoleOf('node dist/src/cli/main.js plugin scale --of-parent'), 'plugin');
+    assert.equal(processRoleOf('node dist/src/cli/main.js --plugin x serve --listen 127.0.0.1:0'), 'server');
+    assert.equal(processRoleOf('/bin/sh rabbitmq-server'), undefined);
     const [own] = processesBelow(process.pid);
     assert.ok(own?.role === 'benchmark' && own.cpuMs > 0 && own.peakBytes >= own.shareBytes && own.shareBytes > 0);
   });
@@ -160,7 +160,7 @@ describe('the document of the scale benchmark', () => {
     // Two texts with a type byte and an end each, and six bytes for the entry's end and its document.
     assert.equal(keyBytesOf(['abc', 'ä']), 3 + 2 + 2 + 2 + 6);
     const [size] = SIZES.sizes as [RecordedSizes['sizes'][number]];
-    assert.deepEqual(bytesOf(size, 10), { documents: 10_000, indexes: [{ name: '_id_', bytes: 1000 }] });
+    assert.deepEqual(storeBytesOf(size, 10), { documents: 10_000, indexes: [{ name: '_id_', bytes: 1000 }] });
   });
 
   test('has the figures, and keeps the analysis that a person wrote', () => {

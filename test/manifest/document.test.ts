@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { checkedDocument } from '../../src/manifest/checked-document.js';
+import { checkedYamlFile } from '../../src/manifest/checked-document.js';
 import { describe as described, formatPath, parseDocument } from '../../src/manifest/document.js';
 import { orThrow } from '../../src/manifest/problem.js';
 
@@ -43,11 +43,11 @@ test('a byte that is not valid UTF-8 is named with its offset', () => {
 
 test('another YAML file is checked against its schema, with values and places', () => {
   const schema = z.strictObject({ count: z.number(), name: z.string().nullable() });
-  const { data } = checkedDocument('access.yml', Buffer.from('count: 2\nname:\n'), schema);
+  const { data } = checkedYamlFile('access.yml', Buffer.from('count: 2\nname:\n'), schema);
   assert.deepEqual(data, { count: 2, name: null });
   const wrong = Buffer.from('count: many\nname:\n');
   assert.throws(
-    () => checkedDocument('access.yml', wrong, schema),
+    () => checkedYamlFile('access.yml', wrong, schema),
     /^PlatformError: access\.yml:1:8: count: expected a number/,
   );
 });

@@ -39,7 +39,7 @@ export function operatorsLabel(operators: readonly string[]): string {
 const CONSTANT = 'c';
 
 /** Whether an input of a brick becomes an initializer. The others are fed in every run. The name decides. */
-export function roleOf(inputName: string): BenchmarkInput['role'] {
+export function inputRoleOf(inputName: string): BenchmarkInput['role'] {
   return inputName.startsWith(CONSTANT) ? 'weight' : 'activation';
 }
 

@@ -28,7 +28,7 @@ import { wantedOfNeed } from '../measure/wanted-need.js';
 import { reportOf } from '../report/report.js';
 import { addTraceOptions, composeFromTraces, isAboutTraces, type ComposeTracesOptions } from './compose-traces.js';
 import { prepareModels } from './prepare-models.js';
-import { addReportingOptions, cutOf, measureSettingsOf, refuseCutOptions } from './options.js';
+import { addReportingOptions, cutSettingsOf, measureSettingsOf, refuseCutOptions } from './options.js';
 import { shownReports } from './shown-report.js';
 
 interface ComposeOptions extends ComposeTracesOptions {
@@ -50,7 +50,7 @@ async function recipeOf(
   host: CommandHost,
 ): Promise<Recipe> {
   if (options.recipe !== undefined) return readRecipe(options.recipe);
-  const settings = cutOf(options);
+  const settings = cutSettingsOf(options);
   const { cut } = settings;
   const granularity = granularityOf(settings, await agent.measuresTogether());
   const loaded = await loadModels(references, { ...options, runsOn: await runsOn(agent, options) }, host);

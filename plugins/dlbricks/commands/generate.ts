@@ -11,6 +11,7 @@ import {
   runsOn,
   type TensorType,
   type UnusableModel,
+  counted,
 } from '../../../src/plugin-api.js';
 import type { EmptyCall } from '../bricks/empty-call.js';
 import { operatorsWithLearnedAttributes } from '../bricks/learned-attributes.js';
@@ -20,12 +21,12 @@ import { prepareOrRefuse, type PreparedModel } from '../bricks/prepare-model.js'
 import { RECIPE_FORMAT } from '../bricks/recipe.js';
 import type { Cut } from '../cut/cut.js';
 import { type SuiteBrick, writeSuite } from '../exchange/suite.js';
-import { counted, percent } from '../report/words.js';
+import { percent } from '../report/words.js';
 import { type Disclosure, disclosureOf } from '../exchange/disclosure.js';
 import { optimizedForOf } from '../exchange/optimized-for.js';
 import { uniqueBricks } from '../bricks/unique-bricks.js';
 import { prepareModels } from './prepare-models.js';
-import { addCutOptions, cutOf, type MeasuringOptions } from './options.js';
+import { addCutOptions, cutSettingsOf, type MeasuringOptions } from './options.js';
 
 interface GenerateOptions extends MeasuringOptions, AgentOptions {
   readonly output: string;
@@ -109,7 +110,7 @@ Example; the second line may run on any machine:
   mlmodelscope dlbricks compose --recipe out/recipe.json --results results.json`,
     )
     .action(async (references: string[], options: GenerateOptions) => {
-      const settings = cutOf(options);
+      const settings = cutSettingsOf(options);
       const { cut } = settings;
       const agent = await host.connect(options.agent, options.framework);
       const granularity = granularityOf(settings, await agent.measuresTogether());

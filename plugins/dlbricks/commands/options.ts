@@ -161,7 +161,7 @@ export function addUncutReportingOptions(command: Command): Command {
 }
 
 /** How models are cut. */
-export function cutOf(options: CutOptions & { readonly threads?: number }): CutSettings {
+export function cutSettingsOf(options: CutOptions & { readonly threads?: number }): CutSettings {
   const { cut, granularity, keep_dynamic: keepDynamic, shorten } = settingsOf(options);
   return {
     cut,

@@ -22,7 +22,13 @@ import { heatMapSvg } from '../plots/heat-map.js';
 import { sharingAmong } from '../sharing/sharing.js';
 import { shownSharing } from '../sharing/sharing-result.js';
 import { prepareModels } from './prepare-models.js';
-import { addMeasuringOptions, cutOf, measureSettingsOf, type MeasuringOptions, type PlaceOptions } from './options.js';
+import {
+  addMeasuringOptions,
+  cutSettingsOf,
+  measureSettingsOf,
+  type MeasuringOptions,
+  type PlaceOptions,
+} from './options.js';
 
 interface ShareOptions extends MeasuringOptions, PlaceOptions {}
 
@@ -48,7 +54,7 @@ export function registerShare(parent: Command, host: CommandHost): void {
     .option('--export-svg <file>', 'draw the Jaccard index of each pair of models as a heat map')
     .addHelpText('after', HELP)
     .action(async (references: string[], options: ShareOptions) => {
-      const settings = cutOf(options);
+      const settings = cutSettingsOf(options);
       const outputs = await prepareOutputs(options);
       const agent = await host.connect(options.agent, options.framework);
       const store = await host.openStore(options.store, { access: 'read' });

@@ -16,7 +16,7 @@ import {
   writeFileAtomically,
   z,
 } from '../../../src/plugin-api.js';
-import { type Brick, roleOf } from '../bricks/brick.js';
+import { type Brick, inputRoleOf } from '../bricks/brick.js';
 import { inContext, MOST_COPIES, type MeasurableBrick } from '../bricks/copies-in-context.js';
 import type { EmptyCall } from '../bricks/empty-call.js';
 import { type OptimizedFor, optimizedForSchema } from './optimized-for.js';
@@ -293,7 +293,7 @@ async function readBrick(folder: string, { signature, operators, inputs }: Brick
     );
   }
   const { graph } = parseModel(model, file);
-  const expected = graph.inputs.map((name) => described({ name, role: roleOf(name), ...graph.types.get(name) }));
+  const expected = graph.inputs.map((name) => described({ name, role: inputRoleOf(name), ...graph.types.get(name) }));
   const found = inputs.map(({ element_type: elementType, ...input }) => described({ ...input, elementType }));
   if (found.join('\n') !== expected.join('\n')) {
     throw new PlatformError(

@@ -1,4 +1,4 @@
-import { text } from './svg.js';
+import { svgText } from './svg.js';
 
 /** A matrix of shares from 0 to 1 with names for its rows and columns. */
 export interface HeatMap {
@@ -26,7 +26,7 @@ function cell(share: number, column: number, row: number, left: number, top: num
   const label = `style="fill:${color};text-anchor:middle;font-size:11px"`;
   return [
     `<rect x="${x}" y="${y}" width="${CELL}" height="${CELL}" fill="${colorOf(share)}"/>`,
-    text(x + CELL / 2, y + CELL / 2 + 4, `${Math.round(share * 100)}`, label),
+    svgText(x + CELL / 2, y + CELL / 2 + 4, `${Math.round(share * 100)}`, label),
   ].join('');
 }
 
@@ -41,15 +41,15 @@ export function heatMapSvg({ title, names, values }: HeatMap): string {
   const height = top + names.length * CELL + EDGE;
   const columns = names.map((name, index) => {
     const x = left + index * CELL + CELL / 2;
-    return text(x, top - 6, name, `transform="rotate(-45 ${x} ${top - 6})"`);
+    return svgText(x, top - 6, name, `transform="rotate(-45 ${x} ${top - 6})"`);
   });
   const rows = names.map((name, index) => {
-    return text(left - 8, top + index * CELL + CELL / 2 + 4, name, 'style="text-anchor:end"');
+    return svgText(left - 8, top + index * CELL + CELL / 2 + 4, name, 'style="text-anchor:end"');
   });
   const cells = values.flatMap((row, y) => row.map((share, x) => cell(share, x, y, left, top)));
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
 <style>text { font: ${FONT}px system-ui, sans-serif; fill: #24292f; } @media (prefers-color-scheme: dark) { text { fill: #e6edf3; } }</style>
-${text(EDGE, 24, title, 'style="font-weight:600;font-size:15px"')}
+${svgText(EDGE, 24, title, 'style="font-weight:600;font-size:15px"')}
 ${[...columns, ...rows, ...cells].join('\n')}
 </svg>
 `;

@@ -1,4 +1,4 @@
-import { line, text } from './svg.js';
+import { svgLine, svgText } from './svg.js';
 
 /** Size of a label's text, in pixels: generous, since browsers choose the font. */
 export const LABEL = { character: 7, height: 13, ascent: 10 } as const;
@@ -24,7 +24,7 @@ export interface Box {
 }
 
 /** A point in pixels. */
-export interface Place {
+export interface LabelledPoint {
   readonly x: number;
   readonly y: number;
   readonly label: string;
@@ -39,7 +39,7 @@ function isInside({ left, top, right, bottom }: Box, area: Box): boolean {
 }
 
 /** A label of that width whose nearest edge or corner is that far from the point. */
-function boxAt({ x, y }: Place, width: number, angle: number, distance: number): Box {
+function boxAt({ x, y }: LabelledPoint, width: number, angle: number, distance: number): Box {
   const [across, down] = [Math.cos(angle), Math.sin(angle)];
   const side = (part: number): number => (Math.abs(part) < 0.5 ? -0.5 : part > 0 ? 0 : -1);
   const reach = POINT_RADIUS + distance;
@@ -49,7 +49,7 @@ function boxAt({ x, y }: Place, width: number, angle: number, distance: number):
 }
 
 /** Every place that is tried for a label, the nearest first, right and left before above and below. */
-function* boxesFor(place: Place): Generator<{ readonly box: Box; readonly isFar: boolean }> {
+function* boxesFor(place: LabelledPoint): Generator<{ readonly box: Box; readonly isFar: boolean }> {
   const width = widthOf(place.label);
   const turn = (2 * Math.PI) / DIRECTIONS;
   const angles = Array.from({ length: DIRECTIONS }, (_, i) => i * turn);
@@ -60,11 +60,11 @@ function* boxesFor(place: Place): Generator<{ readonly box: Box; readonly isFar:
   }
 }
 
-function drawn({ x, y, label }: Place, box: Box, isFar: boolean): string {
-  const name = text(box.left, box.top + LABEL.ascent, label, 'class="label"');
+function drawn({ x, y, label }: LabelledPoint, box: Box, isFar: boolean): string {
+  const name = svgText(box.left, box.top + LABEL.ascent, label, 'class="label"');
   if (!isFar) return name;
   const nearest = [Math.min(Math.max(x, box.left), box.right), Math.min(Math.max(y, box.top), box.bottom)] as const;
-  return line([[x, y], nearest], 'class="grid"') + name;
+  return svgLine([[x, y], nearest], 'class="grid"') + name;
 }
 
 /**
@@ -74,7 +74,7 @@ function drawn({ x, y, label }: Place, box: Box, isFar: boolean): string {
  * @param taken other boxes that no name may cover
  */
 export function labelsBeside(
-  places: readonly Place[],
+  places: readonly LabelledPoint[],
   { area, taken }: { readonly area: Box; readonly taken: readonly Box[] },
 ): string[] {
   const points = places.map(({ x, y }): Box => {

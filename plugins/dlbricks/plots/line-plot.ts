@@ -1,5 +1,5 @@
 import { widthOf } from './labels.js';
-import { escaped, line, linearScale, type Plot, PLOT, svg, text } from './svg.js';
+import { escapedXml, svgLine, linearScale, type Plot, PLOT, svg, svgText } from './svg.js';
 
 /** Values at some of the positions along the x axis. */
 export interface Series {
@@ -59,26 +59,26 @@ export function linePlot(drawn: LinePlot): string {
         [x.at(before), y.at(from)],
         [x.at(before + 1), y.at(value)],
       ] as const;
-      return [line(ends, `stroke="${color}" stroke-width="1.5"`)];
+      return [svgLine(ends, `stroke="${color}" stroke-width="1.5"`)];
     });
     const dots = values.flatMap((value, position) => {
       if (value === undefined) return [];
       const tip = `${positions[position] ?? ''}, ${label}: ${value.toPrecision(4)}`;
       const center = `cx="${x.at(position).toFixed(1)}" cy="${y.at(value).toFixed(1)}"`;
-      return [`<circle ${center} r="3" fill="${color}"><title>${escaped(tip)}</title></circle>`];
+      return [`<circle ${center} r="3" fill="${color}"><title>${escapedXml(tip)}</title></circle>`];
     });
     const keyY = PLOT.y[1] + index * LEGEND_ROW;
-    const swatch = line(
+    const swatch = svgLine(
       [
         [left, keyY - 4],
         [left + 20, keyY - 4],
       ],
       `stroke="${color}" stroke-width="3"`,
     );
-    return [swatch, text(left + 28, keyY, label), ...segments, ...dots];
+    return [swatch, svgText(left + 28, keyY, label), ...segments, ...dots];
   });
   const level = (value: number): string =>
-    line(
+    svgLine(
       [
         [left, y.at(value)],
         [right, y.at(value)],
@@ -87,9 +87,9 @@ export function linePlot(drawn: LinePlot): string {
     );
   const names = positions.map((name, position) => {
     const below = plot.y[0] + 18;
-    if (!isAslant) return text(x.at(position), below, name, 'text-anchor="middle"');
+    if (!isAslant) return svgText(x.at(position), below, name, 'text-anchor="middle"');
     const place = `transform="translate(${x.at(position).toFixed(1)} ${below - 4}) rotate(-45)"`;
-    return text(0, 0, name, `class="label" text-anchor="end" ${place}`);
+    return svgText(0, 0, name, `class="label" text-anchor="end" ${place}`);
   });
   return svg({
     title,

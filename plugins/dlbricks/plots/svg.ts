@@ -22,7 +22,7 @@ const STYLE = `<style>
   @media (prefers-color-scheme: dark) { text { fill: #e6edf3; } .label { fill: #9198a1; } .grid { stroke: #3d444d; } }
 </style>`;
 
-export function escaped(text: string): string {
+export function escapedXml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
@@ -77,17 +77,17 @@ export interface Plot {
 /** The default plot, in a size that suits a document. */
 export const PLOT: Plot = { x: [MARGIN.left, 696], y: [424, MARGIN.top], bottom: 56 };
 
-export function sizeOf({ x, y, bottom }: Plot): { readonly width: number; readonly height: number } {
+export function svgSizeOf({ x, y, bottom }: Plot): { readonly width: number; readonly height: number } {
   return { width: x[1] + MARGIN.right, height: y[0] + bottom };
 }
 
-export function line(points: readonly (readonly [number, number])[], attributes: string): string {
+export function svgLine(points: readonly (readonly [number, number])[], attributes: string): string {
   const path = points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
   return `<polyline points="${path}" fill="none" ${attributes}/>`;
 }
 
-export function text(x: number, y: number, content: string, attributes = ''): string {
-  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}>${escaped(content)}</text>`;
+export function svgText(x: number, y: number, content: string, attributes = ''): string {
+  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}>${escapedXml(content)}</text>`;
 }
 
 function axes({ x, y, xTitle, yTitle, plot = PLOT }: Drawing): string[] {
@@ -96,7 +96,7 @@ function axes({ x, y, xTitle, yTitle, plot = PLOT }: Drawing): string[] {
   const number = (value: number): string => String(Number(value.toPrecision(6)));
   return [
     ...x.ticks.map((tick) =>
-      line(
+      svgLine(
         [
           [x.at(tick), bottom],
           [x.at(tick), top],
@@ -105,7 +105,7 @@ function axes({ x, y, xTitle, yTitle, plot = PLOT }: Drawing): string[] {
       ),
     ),
     ...y.ticks.map((tick) =>
-      line(
+      svgLine(
         [
           [left, y.at(tick)],
           [right, y.at(tick)],
@@ -113,9 +113,9 @@ function axes({ x, y, xTitle, yTitle, plot = PLOT }: Drawing): string[] {
         'class="grid"',
       ),
     ),
-    ...x.ticks.map((tick) => text(x.at(tick), bottom + 18, number(tick), 'text-anchor="middle"')),
-    ...y.ticks.map((tick) => text(left - 8, y.at(tick) + 4, number(tick), 'text-anchor="end"')),
-    line(
+    ...x.ticks.map((tick) => svgText(x.at(tick), bottom + 18, number(tick), 'text-anchor="middle"')),
+    ...y.ticks.map((tick) => svgText(left - 8, y.at(tick) + 4, number(tick), 'text-anchor="end"')),
+    svgLine(
       [
         [left, top],
         [left, bottom],
@@ -123,8 +123,8 @@ function axes({ x, y, xTitle, yTitle, plot = PLOT }: Drawing): string[] {
       ],
       'class="axis"',
     ),
-    text((left + right) / 2, sizeOf(plot).height - 14, xTitle, 'text-anchor="middle"'),
-    text(0, 0, yTitle, `text-anchor="middle" transform="translate(18 ${(top + bottom) / 2}) rotate(-90)"`),
+    svgText((left + right) / 2, svgSizeOf(plot).height - 14, xTitle, 'text-anchor="middle"'),
+    svgText(0, 0, yTitle, `text-anchor="middle" transform="translate(18 ${(top + bottom) / 2}) rotate(-90)"`),
   ];
 }
 
@@ -141,11 +141,11 @@ export interface Drawing {
 
 export function svg(drawing: Drawing): string {
   const { title, content, plot = PLOT } = drawing;
-  const { width, height } = sizeOf(plot);
+  const { width, height } = svgSizeOf(plot);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(title)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapedXml(title)}">`,
     STYLE,
-    text(MARGIN.left, 26, title, 'class="title"'),
+    svgText(MARGIN.left, 26, title, 'class="title"'),
     ...axes(drawing),
     ...content,
     '</svg>',

@@ -1,5 +1,5 @@
+import { counted } from '../../../src/plugin-api.js';
 import type { Report } from './report-schema.js';
-import { counted } from './words.js';
 
 /** The cut and granularity of a report, in words. */
 export function cutOf({ settings: { cut, granularity } }: Report): string {

@@ -66,7 +66,7 @@ const brickSchema = z.strictObject({
 });
 
 /** A model of a report. */
-export const modelSchema = z.strictObject({
+export const modelReportSchema = z.strictObject({
   name: z.string(),
   cut: z.enum(['kernel', 'layer']).describe('Where its graph was cut'),
   layers: z.int(),
@@ -270,7 +270,7 @@ export const reportSchema = z.strictObject({
     .describe('Name of the evaluation, as its manifest has it; null for models that a command line named'),
   system: systemSchema,
   settings: settingsSchema,
-  models: z.array(modelSchema),
+  models: z.array(modelReportSchema),
   generations: z
     .array(generationSchema)
     .default([])

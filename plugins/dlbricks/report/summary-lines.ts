@@ -1,8 +1,8 @@
-import { oneLine } from '../../../src/plugin-api.js';
+import { oneLine, counted, gigabytes } from '../../../src/plugin-api.js';
 import { MOST_OCCASIONS } from '../measure/tasks.js';
 import { configurationOf, cutOf, isAlike } from './configuration.js';
 import type { ModelReport, Report } from './report-schema.js';
-import { counted, formatMs, gigabytes, percent, relative, UNKNOWN } from './words.js';
+import { formatMs, percent, relative, UNKNOWN } from './words.js';
 
 /** Intervals that go further to each side, relative to the estimate, get a warning. */
 const WIDE_INTERVAL = 0.2;

@@ -12,18 +12,8 @@ export function percent(value: number | null, digits = 1): string {
   return value === null ? UNKNOWN : `${value.toFixed(digits)} %`;
 }
 
-/** "1 model", "2 models" */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 /** A ratio in percent; not known where it is to 0 or not finite. */
 export function relative(difference: number, to: number): string {
   const share = difference / to;
   return Number.isFinite(share) ? percent(share * 100) : UNKNOWN;
-}
-
-/** Bytes for people. */
-export function gigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(2)} GB`;
 }

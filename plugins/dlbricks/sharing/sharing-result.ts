@@ -8,9 +8,10 @@ import {
   textTable,
   wrap,
   z,
+  counted,
 } from '../../../src/plugin-api.js';
 import { type Cut, CUTS } from '../cut/cut.js';
-import { counted, percent, UNKNOWN } from '../report/words.js';
+import { percent, UNKNOWN } from '../report/words.js';
 import type { ModelSharing, Sharing } from './sharing.js';
 
 const FORMAT = 'dlbricks-sharing/1';

@@ -1,17 +1,25 @@
-import { type Column, fittingTable, oneLine, type TableResult, textTable, z } from '../../../src/plugin-api.js';
+import {
+  type Column,
+  fittingTable,
+  oneLine,
+  type TableResult,
+  textTable,
+  z,
+  counted,
+} from '../../../src/plugin-api.js';
 import { CUTS } from '../cut/cut.js';
 import { meanOf } from '../estimate/statistics.js';
 import type { EstimateResult } from '../report/evaluation-result.js';
 import { finite, ratio } from '../report/figures.js';
-import { modelSchema, type Report, reportSchema } from '../report/report-schema.js';
-import { counted, percent, UNKNOWN } from '../report/words.js';
+import { modelReportSchema, type Report, reportSchema } from '../report/report-schema.js';
+import { percent, UNKNOWN } from '../report/words.js';
 import { jaccardAmong } from '../sharing/sharing.js';
 import { jaccardSchema } from '../sharing/sharing-result.js';
 
 const FORMAT = 'dlbricks-sweep/1';
 
 const { system, summary } = reportSchema.shape;
-const ofModel = modelSchema.shape;
+const ofModel = modelReportSchema.shape;
 
 const rowSchema = z.strictObject({
   model: z.string(),

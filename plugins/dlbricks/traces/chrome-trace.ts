@@ -8,7 +8,7 @@ export interface TimedPart {
 }
 
 /** A model to write: a run or an estimate. */
-export interface TimedModel {
+export interface WrittenModel {
   readonly name: string;
   readonly system: string;
   /** Whether the parts were measured or estimated, for display. */
@@ -21,7 +21,7 @@ export interface TimedModel {
 /** Lanes of a model's process. */
 const [PARTS_THREAD, WHOLE_THREAD] = [1, 2];
 
-function* eventsOf(model: TimedModel, pid: number): Generator<object> {
+function* eventsOf(model: WrittenModel, pid: number): Generator<object> {
   const { name, system, title, parts, wholeMs } = model;
   // Some readers ask for category, thread and time of every event, though metadata have no time.
   const metadata = { ph: 'M', cat: '__metadata', pid, tid: 0, ts: 0 };
@@ -59,7 +59,7 @@ function* eventsOf(model: TimedModel, pid: number): Generator<object> {
  * Models as Chrome's trace events, which Perfetto and chrome://tracing open, and `dlbricks import` reads again: a
  * process for each, its parts one after another, and the measurement of the whole model below. Times are microseconds.
  */
-export function chromeTrace(models: readonly TimedModel[]): string {
+export function chromeTrace(models: readonly WrittenModel[]): string {
   const events = models.flatMap((model, i) => [...eventsOf(model, i + 1)]);
   return `{"displayTimeUnit":"ms","traceEvents":[\n${events.map((event) => JSON.stringify(event)).join(',\n')}\n]}\n`;
 }

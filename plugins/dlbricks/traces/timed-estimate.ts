@@ -1,7 +1,7 @@
 import { type System, trimmedMean } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { ModelResult } from '../report/evaluation-result.js';
-import type { TimedModel, TimedPart } from './chrome-trace.js';
+import type { WrittenModel, TimedPart } from './chrome-trace.js';
 
 /** A difference between a sum and its parts below this is a rounding error. */
 const LEAST_CALL_MS = 1e-6;
@@ -16,7 +16,7 @@ export function systemName({ processor, cores, framework, frameworkVersion, runO
  * An estimate from bricks as a trace: each brick as often as the model has it, and the call of a run. Missing bricks
  * have no event.
  */
-export function timedEstimate({ estimate, endToEnd }: ModelResult, system: System): TimedModel {
+export function timedEstimate({ estimate, endToEnd }: ModelResult, system: System): WrittenModel {
   const first = endToEnd?.first?.outcome;
   const bricks = estimate.parts.flatMap(({ signature, operators, count, ms }): TimedPart[] => {
     if (ms === undefined) return [];

@@ -1,4 +1,4 @@
-import type { TimedModel } from './chrome-trace.js';
+import type { WrittenModel } from './chrome-trace.js';
 import type { TracedSum } from './estimate-from-traces.js';
 import type { LayerFacts } from './match-level.js';
 
@@ -15,7 +15,7 @@ function typesOf(tensors: LayerFacts['inputs']): string | undefined {
  * An estimate from traces as a trace. Missing sequences have no event. Sequences of several layers have only their
  * operators.
  */
-export function timedSum({ target, parts }: TracedSum, system: string): TimedModel {
+export function timedSum({ target, parts }: TracedSum, system: string): WrittenModel {
   return {
     name: target.name,
     system,

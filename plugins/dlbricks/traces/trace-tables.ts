@@ -7,9 +7,10 @@ import {
   type TableResult,
   textTable,
   wrap,
+  counted,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import { counted, formatMs, percent, UNKNOWN } from '../report/words.js';
+import { formatMs, percent, UNKNOWN } from '../report/words.js';
 import { FOUND_BY, type FoundBy } from './match-level.js';
 import type { TraceModelReport, TraceReport } from './trace-report.js';
 

@@ -52,6 +52,15 @@ export interface CoreProbe {
   untilAlone(threads: number, probeNs: number): Promise<number>;
 }
 
+/** For processes that measure beside others on purpose: no core counts as shared, and nothing waits. */
+export const NO_PROBE: CoreProbe = {
+  take: () => Promise.resolve(0),
+  isShared: () => false,
+  count: () => undefined,
+  isPatient: false,
+  untilAlone: (_threads, probeNs) => Promise.resolve(probeNs),
+};
+
 /**
  * Times a fixed piece of work between the runs of a measurement. On a virtual machine, another machine may run on the
  * second hyperthread of the same core. Then every kernel takes 1.3 times as long, and no counter of the guest shows it.

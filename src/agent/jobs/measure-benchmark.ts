@@ -6,7 +6,7 @@ import { failureOf } from '../failure.js';
 import type { Measured, MeasureJob } from './job.js';
 import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
 import { recordRuns } from './run-spans.js';
-import { runDurationMs, type Sharing, timeRuns, type TimingContext } from './timed-runs.js';
+import { runDurationMs, type SharedRuns, timeRuns, type TimingContext } from './timed-runs.js';
 import { withSharing } from './watch-conditions.js';
 
 /** Parts of the worker process that measuring depends on. */
@@ -30,7 +30,7 @@ async function takeSamples(
   benchmark: OpenBenchmark,
   { name, protocol, runOptions: { threads } }: MeasureJob,
   context: MeasureContext,
-): Promise<{ readonly samples: Samples; readonly sharing: Sharing }> {
+): Promise<{ readonly samples: Samples; readonly sharing: SharedRuns }> {
   const timed = await timeRuns(benchmark, { ...protocol, threads }, context);
   recordRuns(context.recorder, timed, name === undefined ? { bricks: 1 } : {});
   const [runMs, warmupMs] = [timed.runs.map(runDurationMs), timed.warmups.map(runDurationMs)];
@@ -49,7 +49,7 @@ export async function measureBenchmark(job: MeasureJob, context: MeasureContext)
   const startNs = context.nowNs();
   const conditions = context.watchConditions();
   const elapsedMs = (): number => Number(context.nowNs() - startNs) / 1e6;
-  const measured = (outcome: Outcome, sessionMs: number, sharing?: Sharing): Measured => {
+  const measured = (outcome: Outcome, sessionMs: number, sharing?: SharedRuns): Measured => {
     const peakMemoryBytes = context.peakMemoryBytes();
     const found = withSharing(conditions(), sharing);
     return { outcome, sessionMs, costMs: elapsedMs(), peakMemoryBytes, conditions: found };

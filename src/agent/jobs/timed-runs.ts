@@ -21,7 +21,7 @@ export interface TimedRun {
 }
 
 /** The effect of a shared core on a series of runs. */
-export interface Sharing {
+export interface SharedRuns {
   /** Number of runs that are left out because the core was shared during them. */
   readonly droppedRuns: number;
   /**
@@ -37,7 +37,7 @@ export interface TimedRuns {
   readonly indices: readonly number[];
   /** Number of runs after the warm-ups, including those that are left out. */
   readonly taken: number;
-  readonly sharing: Sharing;
+  readonly sharing: SharedRuns;
 }
 
 /** How often a model runs, and with how many threads. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Conditions } from '../../measurement/conditions.js';
-import type { Sharing } from './timed-runs.js';
+import type { SharedRuns } from './timed-runs.js';
 
 /** Clock tick of /proc/stat: USER_HZ is 100 on every Linux that Node runs on (proc_stat(5)). */
 const MS_PER_TICK = 10;
@@ -98,6 +98,9 @@ export function watchConditions(
 }
 
 /** The conditions with the effect of a shared core on the runs. */
-export function withSharing(conditions: Conditions | undefined, sharing: Sharing | undefined): Conditions | undefined {
+export function withSharing(
+  conditions: Conditions | undefined,
+  sharing: SharedRuns | undefined,
+): Conditions | undefined {
   return conditions === undefined ? undefined : { ...conditions, ...sharing };
 }

@@ -111,7 +111,7 @@ function bytesOfFeature(feature: PredictedFeature): number {
 }
 
 /** Bytes that features take on the wire, roughly. */
-export function bytesOf(features: readonly PredictedFeature[]): number {
+export function featureBytesOf(features: readonly PredictedFeature[]): number {
   return features.reduce((sum, feature) => sum + FEATURE_BYTES + bytesOfFeature(feature), 0);
 }
 
@@ -213,7 +213,7 @@ export async function predictBatches(
   for await (const outcomes of predictEach(model, batches, { featureLimit, onBadInput: 'throw' }, signal)) {
     for (const outcome of outcomes) {
       if (outcome.kind === 'failure') throw outcome.error;
-      answerBytes += bytesOf(outcome.features);
+      answerBytes += featureBytesOf(outcome.features);
       if (answerBytes > MAX_ANSWER_BYTES) {
         const advice = `ask for ${results.length} elements at most, or set feature_limit`;
         throw new PlatformError('usage', `the features take more than ${MAX_ANSWER_BYTES} bytes; ${advice}`);

@@ -30,7 +30,7 @@ export function toFeatureResponse(result: ElementResult, { requestId, traceLevel
 }
 
 /** Id of the active trace of a call; else the id that its client gives; '' for none. */
-export function traceIdOf({ traceId }: PredictOptions): string {
+export function answeredTraceId({ traceId }: PredictOptions): string {
   return activeTracing()?.traceId() ?? traceId;
 }
 
@@ -40,7 +40,7 @@ export function toFeaturesResponse(
   options: PredictOptions,
   elapsedMs: number,
 ): FeaturesResponse {
-  const id = traceIdOf(options);
+  const id = answeredTraceId(options);
   const batches = new Map(results.map(({ batchIndex, batch }) => [batchIndex, batch.inferenceMs]));
   const inferenceMs = [...batches.values()].reduce((sum, ms) => sum + ms, 0);
   return {

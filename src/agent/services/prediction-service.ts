@@ -14,11 +14,11 @@ import { toWireDuration } from '../../rpc/duration.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import { atLevelOf } from '../predict/at-level.js';
-import { bytesOf, type ElementOutcome, predictEach } from '../predict/batches.js';
+import { featureBytesOf, type ElementOutcome, predictEach } from '../predict/batches.js';
 import type { MakeInputs, PredictInputs } from '../predict/inputs.js';
 import type { OpenModels } from '../predict/open-models.js';
 import { batchSizeFor, type PredictOptions, predictOptionsOf } from '../predict/options.js';
-import { toFeatureResponse, traceIdOf } from '../predict/response.js';
+import { toFeatureResponse, answeredTraceId } from '../predict/response.js';
 import { withinTimePerBatch } from '../predict/time-limit.js';
 import type { Predicted } from '../jobs/predict-session.js';
 import { toWireSystem } from '../wire/benchmark-wire.js';
@@ -39,7 +39,7 @@ function failure(inputId: string, batchIndex: number, { code, message }: Platfor
 function answerFor(outcome: ElementOutcome, options: PredictOptions): Answer {
   const { id, batchIndex } = outcome;
   if (outcome.kind === 'failure') return failure(id, batchIndex, outcome.error);
-  const bytes = bytesOf(outcome.features);
+  const bytes = featureBytesOf(outcome.features);
   if (bytes > MAX_FEATURES_BYTES) {
     const problem = `its features take ${bytes} bytes; an answer has room for ${MAX_FEATURES_BYTES}`;
     return failure(id, batchIndex, new PlatformError('unsupported', `${problem}: set feature_limit`));
@@ -93,7 +93,7 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
         const { featureLimit, timeLimitMs } = options;
         await atLevelOf(options, async () => {
           const { total, batches } = await makeInputs({ model: model.model, batchSize, signal });
-          const traceId = traceIdOf(options);
+          const traceId = answeredTraceId(options);
           const told = new Set<Predicted>();
           const settings = { featureLimit, onBadInput: 'leave out' } as const;
           for await (const outcomes of predictEach(withinTimePerBatch(model, timeLimitMs), batches, settings, signal)) {

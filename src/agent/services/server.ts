@@ -15,7 +15,7 @@ import { addPredictionService } from './prediction-service.js';
 import { removeStaleFolders } from '../jobs/temporary-folder.js';
 import { addTraceService } from './trace-service.js';
 
-export interface AgentOptions {
+export interface AgentServerOptions {
   /** Loopback by default; anything else needs TLS and a token. */
   readonly host?: string;
   /** 0, the default, takes a free one. */
@@ -60,7 +60,7 @@ const knowsNoModels: ResolveModel = (name) => {
  *
  * @throws PlatformError as the server's `listen`
  */
-export async function startAgent(options: AgentOptions = {}): Promise<RunningAgent> {
+export async function startAgent(options: AgentServerOptions = {}): Promise<RunningAgent> {
   const { host = '127.0.0.1', port = 0, security, resolveModel = knowsNoModels } = options;
   const { framework = DEFAULT_FRAMEWORK, access = {}, weightFiles = new Map<string, string>() } = options;
   const server = createRpcServer({ security });

@@ -2,10 +2,15 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Environment variable with the name of a group. Processes of a group wait only for each other. Tests use it: they
- * measure at the same time and do not use the times.
+ * Environment variable with the name of a group. Processes of a group wait only for each other, and do not check for
+ * other load. Tests use it: they measure at the same time and do not use the times.
  */
 export const TURN_GROUP_VARIABLE = 'MLMODELSCOPE_TURN_GROUP';
+
+/** The group of this process; undefined for a process that measures alone on its machine. */
+export function turnGroup(): string | undefined {
+  return process.env[TURN_GROUP_VARIABLE];
+}
 
 /** Length of an abstract address (`sun_path`). */
 const ADDRESS_BYTES = 108;
@@ -16,7 +21,7 @@ const ADDRESS_BYTES = 108;
  * because versions of Node differ in whether they pad a shorter name.
  */
 function machineAddress(): string {
-  const group = process.env[TURN_GROUP_VARIABLE];
+  const group = turnGroup();
   const name = group === undefined ? 'mlmodelscope-measuring' : `mlmodelscope-measuring ${group}`;
   return `\0${name}`.slice(0, ADDRESS_BYTES).padEnd(ADDRESS_BYTES, '\0');
 }

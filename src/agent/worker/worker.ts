@@ -8,7 +8,7 @@ import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
 import { SpanRecorder } from '../../tracing/span-recorder.js';
 import { inferTypes } from '../jobs/infer-types.js';
 import type { LifelineData } from './lifeline.js';
-import { type MachineTurn, takeMachineTurn } from './machine-turn.js';
+import { type MachineTurn, takeMachineTurn, turnGroup } from './machine-turn.js';
 import { measureBenchmark, type MeasureContext } from '../jobs/measure-benchmark.js';
 import { measureBricks } from '../jobs/measure-bricks.js';
 import { optimizeGraph } from '../jobs/optimize-graph.js';
@@ -22,7 +22,7 @@ import {
   type WorkerMessage,
 } from '../jobs/job.js';
 import type { PredictSession } from '../jobs/predict-session.js';
-import { WorkProbe } from '../jobs/core-probe.js';
+import { NO_PROBE, WorkProbe } from '../jobs/core-probe.js';
 import { jobAttributes } from '../jobs/job-attributes.js';
 import { watchConditions } from '../jobs/watch-conditions.js';
 
@@ -81,7 +81,8 @@ function nowNs(): bigint {
   return process.hrtime.bigint();
 }
 
-const coreProbe = new WorkProbe(nowNs);
+/** undefined for a process that measures beside others on purpose. */
+const coreProbe = turnGroup() === undefined ? new WorkProbe(nowNs) : undefined;
 
 const context: Omit<MeasureContext, 'recorder'> = {
   predictor: await FRAMEWORKS[framework as FrameworkName].load(),
@@ -89,8 +90,8 @@ const context: Omit<MeasureContext, 'recorder'> = {
   nowNs,
   settle,
   peakMemoryBytes,
-  watchConditions: () => watchConditions(nowNs),
-  coreProbe,
+  watchConditions: () => (coreProbe === undefined ? () => undefined : watchConditions(nowNs)),
+  coreProbe: coreProbe ?? NO_PROBE,
   onProgress: (progress) => send({ kind: 'progress', progress }),
 };
 
@@ -136,7 +137,7 @@ async function turnFor(job: WorkerJob): Promise<MachineTurn | undefined> {
 async function perform({ job, traceLevel, fastestProbeNs }: Assignment): Promise<void> {
   const turn = await turnFor(job);
   await send({ kind: 'begun' });
-  coreProbe.learn(fastestProbeNs);
+  coreProbe?.learn(fastestProbeNs);
   resetPeakMemory();
   const recorder = new SpanRecorder(traceLevel);
   let result: JobResult;
@@ -152,7 +153,7 @@ async function perform({ job, traceLevel, fastestProbeNs }: Assignment): Promise
   const spans = recorder.take();
   const residentBytes = process.memoryUsage.rss();
   turn?.release();
-  await send({ kind: 'result', result, spans, residentBytes, fastestProbeNs: coreProbe.fastestNs });
+  await send({ kind: 'result', result, spans, residentBytes, fastestProbeNs: coreProbe?.fastestNs });
 }
 
 process.on('message', (assignment) => void perform(assignment as Assignment));

@@ -6,7 +6,7 @@ import { serverOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
 import { modelAsked } from '../predict/model-asked.js';
 import { predict, type PredictFlags } from '../predict/run.js';
-import { datasetWanted, imagesWanted, rawWanted, urlsWanted, type Wanted } from '../predict/wanted.js';
+import { datasetWanted, imagesWanted, rawWanted, urlsWanted, type WantedPredictions } from '../predict/wanted.js';
 
 /** Ignores a server from the environment where other options say where to predict. */
 function withoutUnwantedServer({ server, ...others }: PredictFlags, command: Command): PredictFlags {
@@ -54,7 +54,7 @@ Examples:
     );
 
   /** Runs a subcommand with the inputs that its arguments name. */
-  const run = async (wanted: Wanted | Promise<Wanted>, command: Command): Promise<void> => {
+  const run = async (wanted: WantedPredictions | Promise<WantedPredictions>, command: Command): Promise<void> => {
     const flags = withoutUnwantedServer(command.optsWithGlobals<PredictFlags>(), command);
     await predict(await wanted, await modelAsked(flags.model, flags.allowVersion ?? false), flags, host);
   };

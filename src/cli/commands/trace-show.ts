@@ -4,7 +4,7 @@ import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
 import type { Column } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
-import { durationMsOf, type SpanDocument } from '../../tracing/span-document.js';
+import { spanDurationMs, type SpanDocument } from '../../tracing/span-document.js';
 import { spanTree, treeLines } from '../../tracing/span-tree.js';
 import { storedRoots, storedTrace } from '../stored-trace.js';
 
@@ -23,7 +23,7 @@ function columnsFor(roots: readonly SpanDocument[]): readonly Column<SpanDocumen
       align: 'left',
       cell: ({ start_unix_nano: nano }) => new Date(Number(BigInt(nano) / 1_000_000n)).toISOString().slice(0, 19),
     },
-    { title: 'seconds', align: 'right', cell: (root) => (durationMsOf(root) / 1000).toFixed(3) },
+    { title: 'seconds', align: 'right', cell: (root) => (spanDurationMs(root) / 1000).toFixed(3) },
   ];
 }
 

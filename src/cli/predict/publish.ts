@@ -5,7 +5,7 @@ import type { PredictedFeature } from '../../processing/feature.js';
 import type { ResultStore } from '../../store/result-store.js';
 
 /** The predictions of a command, to publish. */
-export interface Published {
+export interface PublishedPredictions {
   readonly predictions: readonly Prediction[];
   readonly described: DescribedPredictor;
   /** Source of the inputs: a dataset of the agent, or the kind of the inputs. */
@@ -38,7 +38,10 @@ function publishedFeature(feature: PredictedFeature): readonly InputFeature[] {
  * @returns the evaluation's identifier
  * @throws PlatformError `storage`
  */
-export function publish(store: ResultStore, { predictions, described, dataset, traceId }: Published): Promise<string> {
+export function publish(
+  store: ResultStore,
+  { predictions, described, dataset, traceId }: PublishedPredictions,
+): Promise<string> {
   const batches = predictions.flatMap(({ batch }) => batch ?? []);
   const batchSize = batches.reduce((most, { size }) => Math.max(most, size), 1);
   const { modelName, modelVersion, framework, system, hostname } = described;

@@ -10,7 +10,7 @@ import type { ModelAsked } from './model-asked.js';
 import { connectPredictor, type PlaceFlags } from './predictor.js';
 import { publish } from './publish.js';
 import { predictionResult, predictionText } from './table.js';
-import type { Wanted } from './wanted.js';
+import type { WantedPredictions } from './wanted.js';
 
 /** Options of `mlmodelscope predict`. */
 export interface PredictFlags extends PlaceFlags, OutputOptions {
@@ -43,7 +43,12 @@ interface Outcome {
 }
 
 /** Predicts for all inputs, or until an error or an interruption. */
-async function predictAll(wanted: Wanted, asked: ModelAsked, flags: PredictFlags, host: OwnedHost): Promise<Outcome> {
+async function predictAll(
+  wanted: WantedPredictions,
+  asked: ModelAsked,
+  flags: PredictFlags,
+  host: OwnedHost,
+): Promise<Outcome> {
   const predictions: Prediction[] = [];
   let traceId = '';
   let described: DescribedPredictor | undefined;
@@ -90,7 +95,12 @@ async function predictAll(wanted: Wanted, asked: ModelAsked, flags: PredictFlags
  *
  * @throws PlatformError the error that ended the predictions, except an interruption
  */
-export async function predict(wanted: Wanted, asked: ModelAsked, flags: PredictFlags, host: OwnedHost): Promise<void> {
+export async function predict(
+  wanted: WantedPredictions,
+  asked: ModelAsked,
+  flags: PredictFlags,
+  host: OwnedHost,
+): Promise<void> {
   const outputs = await prepareOutputs(flags);
   if (flags.store !== undefined && flags.publish === undefined) {
     throw new PlatformError('usage', '--store is where --publish stores predictions; give both');

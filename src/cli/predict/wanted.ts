@@ -6,7 +6,7 @@ import type {
 } from '../../agent/client/prediction-client.js';
 import { type GivenInput, predictGiven } from './given-inputs.js';
 import { pictureFiles } from './picture-files.js';
-import type { Published } from './publish.js';
+import type { PublishedPredictions } from './publish.js';
 import { rawElements } from './raw-elements.js';
 
 /** A model that is open for the command. */
@@ -23,10 +23,10 @@ export interface OpenedModel {
 type Predict = (model: OpenedModel) => AsyncIterable<Prediction>;
 
 /** The inputs that a command line names, and their number where it is known. */
-export interface Wanted {
+export interface WantedPredictions {
   readonly total: number | undefined;
   /** Its name in published documents. */
-  readonly dataset: Published['dataset'];
+  readonly dataset: PublishedPredictions['dataset'];
   readonly predict: Predict;
 }
 
@@ -46,7 +46,7 @@ function sent<T>(
   given: readonly GivenInput<T>[],
   bytesOf: (value: T) => number,
   toWire: (inputs: readonly { readonly id: string; readonly value: T }[]) => PredictionInputs,
-): Wanted {
+): WantedPredictions {
   const predict: Predict = (model) => {
     const { batchSize, signal } = model;
     return predictGiven(given, {
@@ -60,7 +60,7 @@ function sent<T>(
 }
 
 /** Pictures in files and folders. @throws PlatformError as {@link pictureFiles} */
-export async function imagesWanted(paths: readonly string[]): Promise<Wanted> {
+export async function imagesWanted(paths: readonly string[]): Promise<WantedPredictions> {
   return sent(
     'images',
     await pictureFiles(paths),
@@ -73,7 +73,7 @@ export async function imagesWanted(paths: readonly string[]): Promise<Wanted> {
 }
 
 /** Pictures that the agent fetches. */
-export function urlsWanted(addresses: readonly string[]): Wanted {
+export function urlsWanted(addresses: readonly string[]): WantedPredictions {
   const given = addresses.map((address) => ({ id: address, read: () => address }));
   return sent(
     'urls',
@@ -87,7 +87,7 @@ export function urlsWanted(addresses: readonly string[]): Wanted {
 }
 
 /** Tensors of numbers. @throws PlatformError as {@link rawElements} */
-export async function rawWanted(given: readonly string[]): Promise<Wanted> {
+export async function rawWanted(given: readonly string[]): Promise<WantedPredictions> {
   return sent(
     'raw',
     await rawElements(given),
@@ -100,7 +100,7 @@ export async function rawWanted(given: readonly string[]): Promise<Wanted> {
 }
 
 /** A dataset of the agent: CATEGORY/NAME. */
-export function datasetWanted(dataset: string): Wanted {
+export function datasetWanted(dataset: string): WantedPredictions {
   const [category = '', ...name] = dataset.split('/');
   const value = { category, name: name.join('/') };
   return { total: undefined, dataset: value, predict: (model) => answersOf(model, { $case: 'dataset', value }) };

@@ -5,7 +5,7 @@ import { checkedDocument, type CheckedDocument, isTextOf } from '../collection-d
 import { MAX_KEY_BYTES } from '../collection.js';
 import { matches, keyOf, selectionOf, type Selection } from '../selection.js';
 import { readText } from '../stored-text.js';
-import { DocumentTable, type Page } from './document-table.js';
+import { DocumentTable, type DocumentPage } from './document-table.js';
 import type { Change, Environment } from './environment.js';
 
 /** The dependencies of a collection on its store. */
@@ -108,7 +108,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
     return deleted;
   }
 
-  async *#pages(match: Partial<Document>): AsyncIterable<Page & { readonly selection: Selection }> {
+  async *#pages(match: Partial<Document>): AsyncIterable<DocumentPage & { readonly selection: Selection }> {
     this.store.requireOpen();
     const selection = selectionOf(this.definition, match);
     if (selection.impossible) return;
@@ -119,7 +119,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
     do {
       this.store.requireOpen();
       this.environment.refresh();
-      const page: Page = this.environment.read((tables) => this.#table.page(tables, selection, next, PAGE));
+      const page: DocumentPage = this.environment.read((tables) => this.#table.page(tables, selection, next, PAGE));
       yield { ...page, selection };
       next = page.next;
       await nextTurn();

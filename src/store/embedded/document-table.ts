@@ -14,7 +14,7 @@ export interface StoredDocument {
 }
 
 /** Some of the selected documents, and the start of the next ones; undefined after the last. */
-export interface Page {
+export interface DocumentPage {
   readonly documents: readonly StoredDocument[];
   readonly next: Buffer | undefined;
 }
@@ -77,7 +77,7 @@ export class DocumentTable {
   }
 
   /** At most `limit` of the selected documents, from `start` on. */
-  page(tables: Tables, { index, texts }: Selection, start: Buffer | undefined, limit: number): Page {
+  page(tables: Tables, { index, texts }: Selection, start: Buffer | undefined, limit: number): DocumentPage {
     const prefix = index === undefined ? this.keyOf(texts) : this.#indexKey(index, texts, []);
     const table = index === undefined ? tables.documents : tables.indexes;
     const keys = [...table.getKeys({ ...this.#range(prefix), ...(start && { start }), limit })];

@@ -6,7 +6,7 @@ import { requireFreeSpace } from './space.js';
 
 /** The two files of LMDB. */
 export const DATA_FILE = 'data.mdb';
-export const LOCK_FILE = 'lock.mdb';
+export const STORE_LOCK_FILE = 'lock.mdb';
 
 /**
  * Creates the folder of a store, or checks that it is one and that this user may write to it. Returns its real path.
@@ -26,7 +26,7 @@ export function prepareFolder(folder: string): string {
 /** A wrong --store must not write files into an unrelated folder. */
 function requireStoreFolder(folder: string): void {
   const names = readdirSync(folder);
-  if (names.includes(DATA_FILE) || names.every((name) => name === LOCK_FILE)) return;
+  if (names.includes(DATA_FILE) || names.every((name) => name === STORE_LOCK_FILE)) return;
   throw new PlatformError(
     'storage',
     `${folder} is not a store: it holds other files. Name a folder that is new or empty, or that of an existing store.`,
@@ -35,7 +35,7 @@ function requireStoreFolder(folder: string): void {
 
 /** LMDB maps its lock file into memory, where a full disk causes a crash instead of an error. */
 function requireLockFile(folder: string): void {
-  const path = join(folder, LOCK_FILE);
+  const path = join(folder, STORE_LOCK_FILE);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat !== undefined) accessSync(path, constants.R_OK | constants.W_OK);
   if (stat?.isFile() === false) throw new PlatformError('storage', `${path} is no file; remove it, and try again.`);

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PlatformError } from '../../base/errors.js';
 import { readExtent } from './data-file.js';
-import { DATA_FILE, LOCK_FILE } from './folder.js';
+import { DATA_FILE, STORE_LOCK_FILE } from './folder.js';
 
 /** The most attempts to copy a store. If others write all the time, a copy falls between two writes sooner or later. */
 const MOST_COPIES = 20;
@@ -22,7 +22,7 @@ const MOST_COPIES = 20;
 export function isWritable(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
-    for (const name of [DATA_FILE, LOCK_FILE]) {
+    for (const name of [DATA_FILE, STORE_LOCK_FILE]) {
       if (existsSync(join(folder, name))) accessSync(join(folder, name), constants.W_OK);
     }
     return true;

@@ -2,7 +2,7 @@ import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { messageOf, PlatformError } from '../../base/errors.js';
 
 /** The parts of a MongoDB URI. */
-export interface Place {
+export interface MongoPlace {
   readonly client: MongoClient;
   readonly database: string;
   /** For display, without user and password, as in mongodb://host:27017/results. */
@@ -23,7 +23,7 @@ const EXAMPLE = 'mongodb://HOST/DATABASE';
  *
  * @throws PlatformError `usage`, without repeating the URI: it may hold a password
  */
-export function placeOf(uri: string, options: MongoClientOptions): Place {
+export function mongoPlaceOf(uri: string, options: MongoClientOptions): MongoPlace {
   const database = databaseIn(uri);
   let client: MongoClient;
   try {

@@ -21,7 +21,7 @@ function attributesOf(
 }
 
 /** A finished span of the SDK, in the form that stores keep. */
-export function documentOf(span: sdk.ReadableSpan): SpanDocument {
+export function spanDocumentOf(span: sdk.ReadableSpan): SpanDocument {
   const { traceId, spanId } = span.spanContext();
   return {
     trace_id: traceId,

@@ -1,7 +1,7 @@
 import type { tracing as sdk } from '@opentelemetry/sdk-node';
 import type { SpanDocument } from '../span-document.js';
 import type { SpanSink } from '../tracing.js';
-import { documentOf } from './document-of.js';
+import { spanDocumentOf } from './document-of.js';
 
 /** The most spans that are held until a client asks for them. Past it, the oldest are dropped. About 1 KB each. */
 const MAX_HELD = 20_000;
@@ -22,7 +22,7 @@ export class SpanKeeper implements sdk.SpanProcessor {
   onStart(): void {}
 
   onEnd(span: sdk.ReadableSpan): void {
-    this.add([documentOf(span)]);
+    this.add([spanDocumentOf(span)]);
   }
 
   add(spans: readonly SpanDocument[]): void {

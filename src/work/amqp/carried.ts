@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type AsyncMessage, type Envelope, type MessageBody, type SyncMessage } from 'rabbitmq-client';
 import { ownValue } from '../../base/own-value.js';
 import { type FailedWork, MOST_DELIVERIES, type WorkMessage } from '../work-queue.js';
-import { FAILED, systemOf } from './topology.js';
+import { FAILED, classOfQueue } from './topology.js';
 
 /** Headers of work that was given up. */
 const REASON = 'x-mlmodelscope-reason';
@@ -64,7 +64,7 @@ export function failedIn(carried: AsyncMessage | SyncMessage): FailedWork {
   const { queue, time } = deathIn(headers);
   return {
     message: workIn(carried),
-    system: text(SYSTEM) ?? systemOf(typeof queue === 'string' ? queue : routingKey),
+    system: text(SYSTEM) ?? classOfQueue(typeof queue === 'string' ? queue : routingKey),
     reason:
       text(REASON) ?? `${MOST_DELIVERIES} times in a row, the agent that worked on it ended or lost its connection`,
     failedAt: text(FAILED_AT) ?? (typeof time === 'number' ? new Date(time * 1000).toISOString() : undefined),

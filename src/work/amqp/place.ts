@@ -7,7 +7,7 @@ const EXAMPLE = 'amqp://USER:PASSWORD@HOST/VHOST, or amqps:// for TLS';
  *
  * @throws PlatformError `usage`, without repeating the URI: it may hold a password
  */
-export function placeOf(uri: string): string {
+export function brokerPlaceOf(uri: string): string {
   let url: URL;
   try {
     url = new URL(uri);

@@ -43,6 +43,6 @@ export function workQueue(system: string): QueueParams {
 }
 
 /** The class whose queue has this name. */
-export function systemOf(queue: string): string {
+export function classOfQueue(queue: string): string {
   return queue.startsWith(WORK_PREFIX) ? queue.slice(WORK_PREFIX.length) : queue;
 }

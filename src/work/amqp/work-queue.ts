@@ -11,7 +11,7 @@ import { type Clock, monotonicClock } from '../../base/clock.js';
 import { keepTrying } from '../../base/keep-trying.js';
 import { checkBody } from '../check-body.js';
 import {
-  closedError,
+  queueClosedError,
   type FailedWork,
   type Handled,
   MOST_BODY_BYTES,
@@ -262,7 +262,7 @@ export class AmqpWorkQueue implements WorkQueue {
   }
 
   #checkOpen(): void {
-    if (this.#closed !== undefined) throw closedError();
+    if (this.#closed !== undefined) throw queueClosedError();
   }
 }
 

@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/errors.js';
 import { checkBody } from '../check-body.js';
 import {
-  closedError,
+  queueClosedError,
   type FailedWork,
   type Handled,
   MOST_DELIVERIES,
@@ -137,7 +137,7 @@ export class MemoryWorkQueue implements WorkQueue {
 
   /** Errors become rejections, as in other queues. */
   async #whileOpen<T>(work: () => T): Promise<T> {
-    if (this.#isClosed) throw closedError();
+    if (this.#isClosed) throw queueClosedError();
     return Promise.resolve(work());
   }
 

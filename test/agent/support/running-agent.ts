@@ -1,7 +1,7 @@
 import { after, before } from 'node:test';
 import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
-import { type AgentOptions, type RunningAgent, startAgent } from '../../../src/agent/services/server.js';
+import { type AgentServerOptions, type RunningAgent, startAgent } from '../../../src/agent/services/server.js';
 
 export interface AgentUnderTest {
   readonly address: string;
@@ -9,7 +9,7 @@ export interface AgentUnderTest {
 }
 
 /** Starts one agent for all tests of a suite. The returned function returns it inside a test. */
-export function agentForSuite(options?: AgentOptions): () => AgentUnderTest {
+export function agentForSuite(options?: AgentServerOptions): () => AgentUnderTest {
   let agent: RunningAgent | undefined;
   let client: BenchmarkAgent | undefined;
   before(async () => {

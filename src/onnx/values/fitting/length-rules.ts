@@ -4,7 +4,7 @@ import {
   indicesBelow,
   list,
   type OperatorUse,
-  times,
+  repeated,
   upTo,
   integerAttribute,
 } from './operator-use.js';
@@ -70,7 +70,7 @@ function maskOrLengths(keys: number): FittingRule {
     const [batch, length] = [input(0)?.[0], input(keys)?.[1]];
     if (own.length !== 1 || batch === undefined || length === undefined) return undefined;
     if (count === batch) return list([length]);
-    return count === 2 * batch ? list([...times(batch, length), ...times(batch, 0)]) : undefined;
+    return count === 2 * batch ? list([...repeated(batch, length), ...repeated(batch, 0)]) : undefined;
   };
 }
 

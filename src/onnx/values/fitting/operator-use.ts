@@ -46,7 +46,7 @@ export function upTo(count: number): readonly number[] {
 }
 
 /** The same number `count` times, up to {@link MOST_LISTED_VALUES} times. */
-export function times(count: number, value: number): readonly number[] {
+export function repeated(count: number, value: number): readonly number[] {
   return Array.from({ length: lengthOf(count) }, () => value);
 }
 

@@ -4,7 +4,7 @@ import {
   indicesBelow,
   list,
   type OperatorUse,
-  times,
+  repeated,
   integerAttribute,
   integersAttribute,
 } from './operator-use.js';
@@ -19,7 +19,7 @@ const BOXES = 8;
 const neighbours: FittingRule = ({ node }) => {
   const isCentered = integerAttribute(node, 'center_point_box', 0) === 1;
   return list(
-    times(BOXES * BOXES, 0).flatMap((_, at) => {
+    repeated(BOXES * BOXES, 0).flatMap((_, at) => {
       const [y, x] = [Math.floor(at / BOXES), at % BOXES];
       return isCentered ? [x + 0.5, y + 0.5, 1, 1] : [y, x, y + 1, x + 1];
     }),
@@ -46,9 +46,9 @@ class Blocks {
 
   constructor(node: OperatorUse['node'], axes: number) {
     const of = (name: string, absent: number, length = axes): readonly number[] =>
-      integersAttribute(node, name) ?? times(length, absent);
+      integersAttribute(node, name) ?? repeated(length, absent);
     const [strides, dilations, pads] = [of('strides', 1), of('dilations', 1), of('pads', 0, 2 * axes)];
-    this.#axes = times(axes, 0).map((_, axis) => ({
+    this.#axes = repeated(axes, 0).map((_, axis) => ({
       stride: strides[axis] ?? 1,
       dilation: dilations[axis] ?? 1,
       pads: (pads[axis] ?? 0) + (pads[axis + axes] ?? 0),
@@ -85,14 +85,14 @@ function nearSquare(product: number): readonly [number, number] {
 function factorings(product: number, axes: number): readonly (readonly number[])[] {
   if (axes === 1) return [[product]];
   if (axes === 2) {
-    const sides = times(product, 0)
+    const sides = repeated(product, 0)
       .map((_, at) => at + 1)
       .filter((side) => product % side === 0);
     return sides
       .map((side) => [side, product / side])
       .sort(([a, b], [c, d]) => Math.abs((a ?? 0) - (b ?? 0)) - Math.abs((c ?? 0) - (d ?? 0)));
   }
-  return [[...times(axes - 1, 1), product]];
+  return [[...repeated(axes - 1, 1), product]];
 }
 
 interface Picture {
@@ -117,7 +117,7 @@ function pictureAndBlock({ node, count, input, output, constant }: OperatorUse):
     given !== undefined
       ? [given]
       : perChannel === undefined || perChannel > MOST_BLOCK
-        ? [times(axes, 1)]
+        ? [repeated(axes, 1)]
         : factorings(perChannel, axes);
   for (const block of candidates) {
     if (picture !== undefined && blocks.countIn(picture, block) === columns) return { picture, block };

@@ -3,7 +3,7 @@ import {
   type FittingRules,
   list,
   type OperatorUse,
-  times,
+  repeated,
   upTo,
   integerAttribute,
   integersAttribute,
@@ -26,18 +26,18 @@ function reshapeTarget(use: OperatorUse): readonly number[] {
   const known = sizesOfOutput(use);
   const same = use.input(0);
   if (known !== undefined) return known;
-  return same?.length === use.count ? same : [-1, ...times(use.count - 1, 1)].slice(0, use.count);
+  return same?.length === use.count ? same : [-1, ...repeated(use.count - 1, 1)].slice(0, use.count);
 }
 
 function expandTarget(use: OperatorUse): readonly number[] {
   const dims = use.input(0) ?? [];
-  const widened = [...times(Math.max(0, use.count - dims.length), 1), ...dims];
+  const widened = [...repeated(Math.max(0, use.count - dims.length), 1), ...dims];
   return sizesOfOutput(use) ?? widened.slice(-use.count);
 }
 
 /** Sizes of the input and of the output, for the axes that a Resize changes. */
 function resized(use: OperatorUse): readonly { readonly before: number; readonly after: number }[] {
-  const dims = use.input(0) ?? times(use.count, 1);
+  const dims = use.input(0) ?? repeated(use.count, 1);
   const axes = integersAttribute(use.node, 'axes') ?? upTo(dims.length);
   const output = use.output(0);
   return axes.map((axis) => {
@@ -56,12 +56,12 @@ const resizeScales: FittingRule = (use) => list(resized(use).map(({ before, afte
  */
 const scalesOrPart: FittingRule = (use) => {
   if (use.count === use.input(0)?.length) return resizeScales(use);
-  return list([...times(use.count / 2, 0), ...times(use.count / 2, 1)]);
+  return list([...repeated(use.count / 2, 0), ...repeated(use.count / 2, 1)]);
 };
 
 const repeats: FittingRule = (use) => {
   const [dims, output] = [use.input(0), sizesOfOutput(use)];
-  return list(times(use.count, 1).map((once, axis) => Math.max(1, (output?.[axis] ?? 1) / (dims?.[axis] ?? once))));
+  return list(repeated(use.count, 1).map((once, axis) => Math.max(1, (output?.[axis] ?? 1) / (dims?.[axis] ?? once))));
 };
 
 /** All padding is at the end of the axes. */
@@ -70,7 +70,7 @@ const padding: FittingRule = (use) => {
   const [dims, output] = [use.input(0), use.output(0)];
   const isWhole = dims?.length === rank && output?.length === rank;
   return list(
-    times(use.count, 0).map((none, at) => {
+    repeated(use.count, 0).map((none, at) => {
       return isWhole && at >= rank ? (output[at - rank] ?? 0) - (dims[at - rank] ?? 0) : none;
     }),
   );
@@ -144,7 +144,7 @@ const topCount: FittingRule = ({ node, input, output }) => {
   return list([output(0)?.at(axis) ?? Math.min(ANY_SIZE, input(0)?.at(axis) ?? 1)]);
 };
 
-const asOutput: FittingRule = (use) => list(sizesOfOutput(use) ?? times(use.count, 1));
+const asOutput: FittingRule = (use) => list(sizesOfOutput(use) ?? repeated(use.count, 1));
 const asLength: FittingRule = ({ output }) => list([output(0)?.[0] ?? ANY_SIZE]);
 const zero: FittingRule = () => list([0]);
 const one: FittingRule = () => list([1]);
@@ -152,7 +152,7 @@ const axesInOrder: FittingRule = ({ count }) => list(upTo(count));
 
 /** Sizes of the grid, for one channel. */
 const gridSize: FittingRule = ({ output, input, count }) => {
-  const spatial = output(0)?.slice(1, -1) ?? times(count - 2, ANY_SIZE);
+  const spatial = output(0)?.slice(1, -1) ?? repeated(count - 2, ANY_SIZE);
   return list([input(0)?.[0] ?? 1, 1, ...spatial]);
 };
 

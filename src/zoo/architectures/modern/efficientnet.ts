@@ -6,7 +6,7 @@ import { imageClassifier, torchvision } from '../image-classifier.js';
 import { squeezeAndExcite } from './squeeze-and-excite.js';
 
 /** A row of a table of stages: the block, its expansion, kernel and stride, channels, and how many. */
-export type Row = readonly [
+export type StageRow = readonly [
   block: 'MBConv' | 'Fused-MBConv',
   expansion: number,
   kernel: number,
@@ -18,7 +18,7 @@ export type Row = readonly [
 /** The tables' networks differ in the epsilon of their normalizations, too. */
 interface EfficientnetOptions {
   readonly stem: number;
-  readonly rows: readonly Row[];
+  readonly rows: readonly StageRow[];
   readonly size: number;
   readonly epsilon?: number;
 }
@@ -28,7 +28,7 @@ export function efficientnet({ stem, rows, size, epsilon = 1e-5 }: EfficientnetO
     chain(conv(channels, kernel, { stride, padding: (kernel - 1) / 2, groups, bias: false }), batchNorm(epsilon));
 
   /** Expand, filter each channel, squeeze and excite, project. */
-  const mbConv = (inputs: number, [, expansion, kernel, , channels]: Row, stride: number): Layer => {
+  const mbConv = (inputs: number, [, expansion, kernel, , channels]: StageRow, stride: number): Layer => {
     const middle = expansion * inputs;
     return chain(
       ...(expansion === 1 ? [] : [convolution(middle, 1, 1), silu]),
@@ -40,12 +40,12 @@ export function efficientnet({ stem, rows, size, epsilon = 1e-5 }: EfficientnetO
   };
 
   /** Expand with the filter, project. */
-  const fused = (inputs: number, [, expansion, kernel, , channels]: Row, stride: number): Layer =>
+  const fused = (inputs: number, [, expansion, kernel, , channels]: StageRow, stride: number): Layer =>
     expansion === 1
       ? chain(convolution(channels, kernel, stride), silu)
       : chain(convolution(expansion * inputs, kernel, stride), silu, convolution(channels, 1, 1));
 
-  const block = (row: Row, stride: number): Layer => {
+  const block = (row: StageRow, stride: number): Layer => {
     return (x) => {
       const [kind, , , , channels] = row;
       const inputs = fixed(x, 1);

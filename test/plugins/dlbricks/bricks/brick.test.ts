@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { cutBrick, operatorsLabel, roleOf } from '../../../../plugins/dlbricks/bricks/brick.js';
+import { cutBrick, operatorsLabel, inputRoleOf } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
 import { findModelSubgraphs } from '../../../../plugins/dlbricks/cut/layer-cut.js';
 import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
@@ -110,7 +110,7 @@ describe('the inputs of a brick', () => {
     const graph = layerGraph(g.model([y]));
     const { inputs } = cutBrick(graph, lastUses(graph), { first: 0, last: 0 });
     assert.deepEqual(
-      inputs.map(({ name, role }) => [name, role, roleOf(name)]),
+      inputs.map(({ name, role }) => [name, role, inputRoleOf(name)]),
       [
         ['v0', 'activation', 'activation'],
         ['c1', 'weight', 'weight'],

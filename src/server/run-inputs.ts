@@ -16,7 +16,7 @@ export interface RunSources {
 }
 
 /** The inputs of a run. */
-export interface PreparedRun {
+export interface RunInputs {
   /** In wire format. */
   readonly submission: Uint8Array;
   /** At least one. */
@@ -41,11 +41,11 @@ export function addressesOf(agents: readonly AgentEndpoint[]): string {
  * @param waitForAgentMs how long the evaluation may wait for an agent
  * @returns undefined if no agent fits yet
  */
-export async function prepareRun(
+export async function prepareRunInputs(
   job: EvaluationJob,
   sources: RunSources,
   waitForAgentMs: number,
-): Promise<PreparedRun | undefined> {
+): Promise<RunInputs | undefined> {
   const requirements = (job.requirements ??= await storedRequirements(job, sources));
   let agents: readonly [RegisteredAgent, ...RegisteredAgent[]];
   try {
