@@ -74,6 +74,7 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
 const ALONE: ReadonlySet<string> = new Set([
   'agent/jobs/core-probe',
   'agent/wire/hostile-requests',
+  'agent/worker/other-load',
   'bench/own-traces',
   'bench/scale-process',
   'composite/plan-composites',

@@ -52,11 +52,9 @@ describe('an agent traces a model', () => {
   const agent = agentForSuite();
 
   test('each kernel is timed in every run, and the whole model in as many runs without tracing', async () => {
-    const { untracedMs, tracedMs, kernels, conditions } = await agent().client.trace(requestOf(matMul), FRAMEWORK);
+    const { untracedMs, tracedMs, kernels } = await agent().client.trace(requestOf(matMul), FRAMEWORK);
 
     assert.deepEqual([untracedMs.length, tracedMs.length], [protocol.runs, protocol.runs]);
-    // Only Linux reports the load of the machine.
-    assert.equal(typeof conditions?.othersMs, process.platform === 'linux' ? 'number' : 'undefined');
     assert.deepEqual(
       kernels.map(({ opName, shape }) => [opName, shape]),
       [['MatMul', '[1,5]']],
