@@ -7,7 +7,7 @@ import { spec, type TestEvent } from 'node:test/reporters';
 import { MergedSummary } from './merged-summary.js';
 import { testFiles } from './test-processes.js';
 
-const WAITING_AT_ONCE = 2;
+const WAITING_AT_ONCE = 1;
 
 const { waiting, computing } = testFiles();
 const runs = [
