@@ -1,4 +1,5 @@
 import { availableParallelism, cpus } from 'node:os';
+import { counted } from '../src/base/counted.js';
 import { benchmarkCompose } from './compose.js';
 import { benchmarkDecompose } from './decompose.js';
 import { benchmarkFamilies } from './family.js';
@@ -50,7 +51,7 @@ for (const { backend, measurements, found, findSeconds, putSeconds } of await be
 for (const threads of new Set([1, availableParallelism()])) {
   const { answers, medianMs, p99Ms, model: measured } = await benchmarkHealth('resnet18', threads);
   print(
-    `health check while ${measured} is measured with ${threads} thread${threads === 1 ? '' : 's'}: ` +
+    `health check while ${measured} is measured with ${counted(threads, 'thread')}: ` +
       `median ${medianMs.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms of ${answers} answers`,
   );
 }

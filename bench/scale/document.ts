@@ -1,4 +1,5 @@
 import { UNKNOWN } from '../../plugins/dlbricks/report/words.js';
+import { counted } from '../../src/base/counted.js';
 import { storeBytesOf, type Fleet, loadsOf, ratesOf } from './extrapolate.js';
 import { cpuMsPerBrick, medianOf, overheadOf, type RunFigures } from './figures.js';
 import type { ProcessRole } from './processes.js';
@@ -47,7 +48,7 @@ function percent(share: number): string {
 }
 
 function titleOf({ database, servers, brickMs }: Recorded): string {
-  return `${database}, ${brickMs} ms, ${servers} ${servers === 1 ? 'server' : 'servers'}`;
+  return `${database}, ${brickMs} ms, ${counted(servers, 'server')}`;
 }
 
 /** A row of the table of runs: its title, and its cell for the runs of one column. */
@@ -201,7 +202,7 @@ function places(all: readonly Recorded[]): readonly string[] {
   return all.map((recorded) => {
     const { machine, date, agents, runs } = recorded;
     const bricks = count(runs[0]?.bricks ?? 0);
-    const repeats = `${runs.length} ${runs.length === 1 ? 'run' : 'runs'}`;
+    const repeats = counted(runs.length, 'run');
     return `- ${titleOf(recorded)}: ${agents} agents, ${bricks} bricks, ${repeats}. ${machine}. ${date}.`;
   });
 }

@@ -1,6 +1,7 @@
 import { createColors } from 'picocolors';
 import {
   type Column,
+  counted,
   fittingTable,
   leftOutLines,
   oneLine,
@@ -58,7 +59,7 @@ function notesOf({ processor, cores, framework, framework_version: version, mode
   });
   const all = [
     ...failures,
-    `${processor}, ${cores} ${cores === 1 ? 'core' : 'cores'}, ${framework} ${version}`,
+    `${processor}, ${counted(cores, 'core')}, ${framework} ${version}`,
     ...warnings.map((warning) => `warning: ${warning}`),
   ];
   return all.map(oneLine);

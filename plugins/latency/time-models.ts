@@ -1,6 +1,7 @@
 import {
   type Benchmark,
   type BenchmarkAgent,
+  counted,
   distinctTasks,
   keepWholeModel,
   KnownResults,
@@ -63,7 +64,7 @@ async function taskOf(
 ): Promise<Task> {
   const benchmark = await benchmarkOf(loaded, agent);
   const request = { benchmark, name: loaded.name, runOptions: runOptionsOf(threads), protocol, limits, occasion: 1 };
-  const label = `${loaded.name}, batch ${batch}, ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
+  const label = `${loaded.name}, batch ${batch}, ${counted(threads, 'thread')}`;
   return { label, request, work: 1 };
 }
 

@@ -3,6 +3,7 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { type FileContent, writeContent, type WriteOptions } from './file-content.js';
+import { isRunning } from './process-life.js';
 
 /** A temporary file of another machine without a write for this long is abandoned. */
 const ABANDONED_MS = 60 * 60 * 1000;
@@ -71,15 +72,4 @@ async function removeAbandoned(folder: string): Promise<void> {
 async function isOld(file: string): Promise<boolean> {
   const found = await stat(file).catch(() => undefined);
   return found !== undefined && Date.now() - found.mtimeMs > ABANDONED_MS;
-}
-
-/** Whether a process of this machine runs. */
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (thrown) {
-    // EPERM: it runs, as another user.
-    return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
-  }
 }

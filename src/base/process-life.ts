@@ -18,6 +18,17 @@ export function ownLife(): ProcessLife | undefined {
     : { machine, pid: process.pid, startTicks: own.startTicks };
 }
 
+/** Whether a process of this machine runs. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    // EPERM: it runs, as another user.
+    return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
+  }
+}
+
 /** Whether a process has certainly ended. False for a process of another machine, which cannot be checked. */
 export function hasEnded({ machine, pid, startTicks }: ProcessLife): boolean {
   if (machine !== thisMachine()) return false;

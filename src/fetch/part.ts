@@ -1,7 +1,8 @@
 import { mkdir, open, readdir, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { HOST, isRunning } from '../base/atomic-file.js';
+import { HOST } from '../base/atomic-file.js';
+import { isRunning } from '../base/process-life.js';
 import { makeFolder } from '../base/make-folder.js';
 
 /** Identifies the content of a part, so that the rest of another content is never added to it. */

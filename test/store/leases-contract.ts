@@ -5,6 +5,7 @@ import { PlatformError } from '../../src/base/errors.js';
 import { Leases } from '../../src/store/leases/leases.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { refusal } from '../rpc/support/refusal.js';
+import { withChanges } from '../server/changing-store.js';
 import { fast, suspendable } from './fast-clock.js';
 
 const NAMES = ['one', 'two', 'three'];
@@ -102,19 +103,12 @@ export function leasesContract(name: string, open: (t: TestContext) => Promise<R
     it('are taken at last where the store was away at first', async (t) => {
       const store = await open(t);
       let isAway = true;
-      const collection: ResultStore['collection'] = (definition) => {
-        const documents = store.collection(definition);
-        const put: typeof documents.put = (document) => {
-          return isAway ? Promise.reject(new PlatformError('unavailable', 'away')) : documents.put(document);
-        };
-        return new Proxy(documents, {
-          get: (target, name) => {
-            const value: unknown = name === 'put' ? put : Reflect.get(target, name);
-            return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-          },
-        });
-      };
-      const leases = new Leases({ collection }, 'evaluation', fast);
+      const away = new PlatformError('unavailable', 'away');
+      const leases = new Leases(
+        withChanges(store, (work) => (isAway ? Promise.reject(away) : work())),
+        'evaluation',
+        fast,
+      );
       await assert.rejects(leases.take(['one']), refusal('unavailable', /away/));
       isAway = false;
       assert.equal((await leases.take(['one'])).size, 0);

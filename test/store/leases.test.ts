@@ -3,27 +3,14 @@ import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { ownLife } from '../../src/base/process-life.js';
-import type { Collection } from '../../src/store/collection.js';
 import { HOLDERS, newHolder } from '../../src/store/leases/holder.js';
 import { Leases } from '../../src/store/leases/leases.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
-import type { ResultStore } from '../../src/store/result-store.js';
+import { withChanges } from '../server/changing-store.js';
 import { all } from './collection-contract.js';
 import { fast } from './fast-clock.js';
 
 const LEASE_KIND = z.looseObject({ kind: z.string() });
-
-/** A copy whose methods can be replaced. */
-function bound<Document extends object>(documents: Collection<Document>): Collection<Document> {
-  return {
-    put: (document) => documents.put(document),
-    putMany: (several) => documents.putMany(several),
-    insert: (document) => documents.insert(document),
-    get: (key) => documents.get(key),
-    find: (match) => documents.find(match),
-    delete: (match) => documents.delete(match),
-  };
-}
 
 describe('a holder of leases', () => {
   it('says in which process it lives, so that processes of this machine see its end', async () => {
@@ -100,21 +87,14 @@ describe('leases', () => {
     let end = (): void => {};
     const begun = new Promise<void>((resolve) => (begin = resolve));
     const ended = new Promise<void>((resolve) => (end = resolve));
-    let puts = 0;
-    const collection: ResultStore['collection'] = (definition) => {
-      const documents = store.collection(definition);
-      const put: typeof documents.put = async (document) => {
-        puts += 1;
-        // The first one appears; the second one is the beat.
-        if (puts === 2) {
-          begin();
-          await ended;
-        }
-        await documents.put(document);
-      };
-      return { ...bound(documents), put };
-    };
-    const leases = new Leases({ collection }, 'evaluation', fast);
+    const slow = withChanges(store, async (work, document) => {
+      if (document !== undefined && 'beat' in document && document.beat !== 0) {
+        begin();
+        await ended;
+      }
+      return work();
+    });
+    const leases = new Leases(slow, 'evaluation', fast);
     await leases.take(['one']);
     await begun;
     const closing = leases.close();

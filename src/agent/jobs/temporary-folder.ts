@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { isRunning } from '../../base/atomic-file.js';
+import { isRunning } from '../../base/process-life.js';
 import { inMemory } from '../../predictor/memory-folder.js';
 
 /** Names the machine, because containers with equal process ids may share the folder. */

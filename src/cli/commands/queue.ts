@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { counted } from '../../base/counted.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
@@ -153,7 +154,7 @@ Examples:
         for (const id of named) unknown.delete(id);
         return all === true || named.length > 0 ? [forAnybody(message)] : undefined;
       });
-      host.print(`queued ${replaced} ${replaced === 1 ? 'piece' : 'pieces'} of work again\n`);
+      host.print(`queued ${counted(replaced, 'piece')} of work again\n`);
       const [first] = unknown;
       if (first === undefined) return;
       throw new PlatformError(

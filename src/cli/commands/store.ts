@@ -1,6 +1,7 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
+import { counted } from '../../base/counted.js';
 import { cancellationOf } from '../../base/cancellation.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { writeOutput } from '../../base/output-file.js';
@@ -81,8 +82,7 @@ Examples:
 }
 
 function inWords({ measurements, documents }: Transferred): string {
-  const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
-  return `${count(measurements, 'measurement')} and ${count(documents, 'other document')}`;
+  return `${counted(measurements, 'measurement')} and ${counted(documents, 'other document')}`;
 }
 
 async function streamOf(file: string): Promise<Readable> {
