@@ -8,7 +8,7 @@ BUILT := dist/.built
 SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test build lint lint-code lint-style run-tests fuzz torture mutants bench bench-accuracy bench-suites bench-generation bench-scale schema clean
+.PHONY: help run test build lint lint-code lint-style run-tests contract fuzz torture mutants bench bench-accuracy bench-suites bench-generation bench-scale schema clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -40,6 +40,9 @@ lint-style: $(INSTALLED)
 
 run-tests: build
 	npm test
+
+contract: build ## Check that any agent keeps the contract: AGENT=host:port (docs/frameworks.md)
+	AGENT=$(AGENT) node --test dist/test/agent/support/contract-at.js
 
 fuzz: build ## Give generated inputs to all readers for SECONDS (60); SEED repeats a round, or one finding
 	node dist/fuzz/main.js --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))

@@ -8,6 +8,7 @@ import { CLASSICS } from '../src/zoo/zoo.js';
 import { withTemporaryFolder } from '../test/onnx/temporary-folder.js';
 import { zooLayers } from './decompose.js';
 import { measureOne, type Setup, setupOf } from '../test/agent/support/measure-one.js';
+import { identifySystem } from '../src/measurement/system.js';
 
 export interface ComposeBenchmark {
   readonly models: number;
@@ -35,7 +36,7 @@ export function benchmarkCompose(): Promise<ComposeBenchmark> {
   return withTemporaryFolder(async (folder) => {
     const agent = createFakeAgent({ latencyOf: () => 1 });
     const store = await openStore(folder);
-    const { fingerprint } = await agent.system(RUN_OPTIONS);
+    const { fingerprint } = identifySystem(agent.description, RUN_OPTIONS);
     const decompose = () => CLASSICS.map(({ name }) => decomposeModel(name, zooLayers(name), 1));
     const bricks = uniqueBricks(decompose());
     await Promise.all(

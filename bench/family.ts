@@ -37,7 +37,7 @@ function bricksOf({ models }: EstimateResult): ReadonlySet<string> {
 async function measureFamily([model, ...known]: readonly [string, ...string[]]): Promise<FamilyBenchmark> {
   const { signal } = new AbortController();
   const agent = await startAgent();
-  const client = connectAgent(agent.address);
+  const client = await connectAgent(agent.address);
   const store = await openStore('memory:');
   const estimate = async (names: readonly string[], measureEndToEnd: boolean) => {
     const startMs = performance.now();

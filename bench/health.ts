@@ -30,7 +30,7 @@ const SETUP: Setup = {
 /** Latency of the agent's health check, asked every 10 ms while the agent measures. */
 export async function benchmarkHealth(model = 'resnet18', threads = 1): Promise<HealthBenchmark> {
   const agent = await startAgent();
-  const measuring = connectAgent(agent.address);
+  const measuring = await connectAgent(agent.address);
   const asking = new Client(agent.address, credentials.createInsecure());
   const check = healthService['Check'];
   if (check === undefined) throw new Error('the health service has no Check');

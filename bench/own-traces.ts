@@ -71,7 +71,7 @@ export async function coverByOwnTrace(
 
 async function main(): Promise<number> {
   const server = await startAgent();
-  const agent = connectAgent(server.address);
+  const agent = await connectAgent(server.address);
   let isWhole = true;
   try {
     for (const { name } of CLASSICS) {

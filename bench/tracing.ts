@@ -8,6 +8,8 @@ import { bindDimensions } from '../src/onnx/layers/bind-dimensions.js';
 import { requireTracing } from '../src/tracing/start-tracing.js';
 import { activeTracing, traced } from '../src/tracing/tracing.js';
 import { buildZooModel } from '../src/zoo/zoo.js';
+import { BenchmarkServiceService } from '../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { createRpcClient } from '../src/rpc/client.js';
 
 export interface TracingBenchmark {
   /** Cost of a span in code that is traced, while tracing is off. */
@@ -26,6 +28,10 @@ export interface TracingBenchmark {
 
 const SPANS = 100_000;
 const CALLS = 50;
+
+const CALL_DEADLINE_MS = 10_000;
+
+const { describeSystem } = BenchmarkServiceService;
 
 const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
 
@@ -57,14 +63,15 @@ function spanNs(count: number): number {
 export async function benchmarkTracing(model = 'mobilenet_v2'): Promise<TracingBenchmark> {
   if (activeTracing() !== undefined) throw new Error('tracing is on already');
   const agent = await startAgent();
-  const client = connectAgent(agent.address);
+  const client = await connectAgent(agent.address);
+  const calls = createRpcClient(agent.address, 'agent');
   try {
     const benchmark = weightlessBenchmark(bindDimensions(buildZooModel(model), new Map(), { batch: 1 }));
     const callMs = async (): Promise<number> => {
       const samples: number[] = [];
       for (let i = 0; i < CALLS; i++) {
         const start = performance.now();
-        await client.system(RUN_OPTIONS);
+        await calls.unary(describeSystem, { runOptions: RUN_OPTIONS }, { deadlineMs: CALL_DEADLINE_MS });
         samples.push(performance.now() - start);
       }
       return trimmedMean(samples);
@@ -82,6 +89,7 @@ export async function benchmarkTracing(model = 'mobilenet_v2'): Promise<TracingB
     const { modelMs, overheadMs, rows } = kernelTable(trace);
     return { offNs, onNs, callOffMs, callOnMs, model, modelMs, profileMs: overheadMs, kernels: rows.length };
   } finally {
+    calls.close();
     await client.close();
     await agent.close();
   }

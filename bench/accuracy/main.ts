@@ -90,7 +90,7 @@ async function main(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());
   await mkdir(OUT, { recursive: true });
   const server = await startAgent({ host: '127.0.0.1', port: 0 });
-  const client = connectAgent(server.address);
+  const client = await connectAgent(server.address);
   const store = await openStore(join(OUT, 'store'));
   const agent = cacheOptimizedGraphs(client, join(OUT, 'graphs'));
   try {

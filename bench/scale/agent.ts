@@ -3,9 +3,9 @@
 import { connectAgent } from '../../src/agent/client/agent-client.js';
 import { startAgent } from '../../src/agent/services/server.js';
 import { announceAgent } from '../../src/directory/announce-agent.js';
-import { runOptionsOf } from '../../src/measurement/system.js';
+import { offeredFacts } from '../../src/directory/agent-offer.js';
 import { openStore } from '../../src/store/open-store.js';
-import { classOfAgent } from '../../src/work/class-of.js';
+import { classOf } from '../../src/work/class-of.js';
 import { openQueue } from '../../src/work/open-queue.js';
 import { serveWork } from '../../src/work/serve-work.js';
 import type { AgentSettings, AgentTold } from './agent-messages.js';
@@ -21,20 +21,17 @@ const { signal } = stop;
 process.on('disconnect', () => stop.abort()).on('SIGTERM', () => stop.abort());
 
 const running = await startAgent();
-const own = connectAgent(running.address);
+const own = await connectAgent(running.address);
 const store = await openStore(settings.store, { onWarning, signal });
 const queue = await openQueue(settings.queue, { onWarning });
-const { architecture, processor, operatingSystem, cores, memoryBytes } = running.machine;
 const offer = {
   address: running.address,
   tls: false,
+  ...offeredFacts(running.description),
   hostname: host,
-  framework: running.framework.name,
-  frameworkVersion: running.framework.version,
-  ...{ architecture, processor, operatingSystem, cores, memoryBytes },
   models: [],
 };
-const system = await classOfAgent(own);
+const system = classOf(own.description);
 let registrations = 0;
 const onRegistered = (): void => {
   registrations += 1;
@@ -45,7 +42,6 @@ const announced = servers.map((server) => announceAgent(offer, server, { signal,
 const agent = waitingAgent(own, {
   host,
   brickMs,
-  system: await own.system(runOptionsOf(1)),
   onItem: (item) => tell({ kind: 'item', ...item }),
 });
 await serveWork(queue, agent, store, { signal, onWarning });

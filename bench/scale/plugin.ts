@@ -9,6 +9,7 @@ import {
   type Plugin,
   type Remeasure,
   RunProgress,
+  identifySystem,
   runOptionsOf,
   type Task,
   whileTelling,
@@ -36,7 +37,7 @@ async function measureSeries(
   { agent, store, signal }: EvaluationContext,
   onEvent: (event: EvaluationEvent) => void,
 ): Promise<number> {
-  const system = await agent.system(runOptionsOf(1));
+  const system = identifySystem(agent.description, runOptionsOf(1));
   const tasks = requestsOf(series).map((request, index): Task => ({ label: `brick ${index}`, request, work: 1 }));
   const results = new KnownResults();
   const { missing } = await phaseOf(tasks, results, { system, store, remeasure: NOTHING_AGAIN });

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BenchmarkAgent } from '../../src/agent/benchmark-agent.js';
 import { throwIfCancelled } from '../../src/base/cancellation.js';
-import { type System, withFingerprint } from '../../src/measurement/system.js';
+import { identifySystem } from '../../src/measurement/system.js';
 import type { WaitedItem } from './agent-messages.js';
 import { measurementOf, waitMsOf } from './bricks.js';
 
@@ -9,8 +9,6 @@ export interface WaitingOptions {
   readonly host: string;
   /** Mean wait for a brick. */
   readonly brickMs: number;
-  /** The agent's system with any run options. */
-  readonly system: System;
   readonly onItem: (item: WaitedItem) => void;
 }
 
@@ -18,11 +16,11 @@ export interface WaitingOptions {
  * An agent that waits instead of measuring. It waits once for all bricks of a request, as for one composite, and
  * returns all their measurements at the end.
  */
-export function waitingAgent(agent: BenchmarkAgent, { host, brickMs, system, onItem }: WaitingOptions): BenchmarkAgent {
+export function waitingAgent(agent: BenchmarkAgent, { host, brickMs, onItem }: WaitingOptions): BenchmarkAgent {
   let endedMs: number | undefined;
   return {
     ...agent,
-    host: () => Promise.resolve(host),
+    description: { ...agent.description, host },
     async *measure(requests, { signal } = {}) {
       const waits = requests.map(({ benchmark }) => waitMsOf(benchmark.signature, brickMs));
       const startMs = performance.now();
@@ -37,7 +35,7 @@ export function waitingAgent(agent: BenchmarkAgent, { host, brickMs, system, onI
       onItem({ bricks: requests.length, waitedMs: endedMs - startMs, gapMs });
       for (const [index, request] of requests.entries()) {
         const { runOptions } = request;
-        const measurement = measurementOf(request, withFingerprint({ ...system, runOptions }), waits[index] ?? 0);
+        const measurement = measurementOf(request, identifySystem(agent.description, runOptions), waits[index] ?? 0);
         yield { index, measurement };
       }
     },

@@ -1,5 +1,5 @@
 import {
-  type BenchmarkAgent,
+  type AgentDescription,
   type Limits,
   type LoadedModel,
   type MeasuringContext,
@@ -38,8 +38,7 @@ export interface Estimation {
 }
 
 /** Warns of settings that make latencies vary, before anything is measured. */
-async function warnOfThreads(threads: number, agent: BenchmarkAgent, tell: MeasuringContext['onEvent']): Promise<void> {
-  const { cores } = await agent.system(runOptionsOf(threads));
+function warnOfThreads(threads: number, { cores }: AgentDescription, tell: MeasuringContext['onEvent']): void {
   if (threads <= cores) return;
   const message = `${threads} threads on ${cores} cores: latencies will vary more; ask for fewer with --threads or \`threads\``;
   tell({ kind: 'note', level: 'warning', message });
@@ -72,9 +71,9 @@ export async function runEstimations(
   estimations: readonly Estimation[],
   context: MeasuringContext,
 ): Promise<readonly Estimated[]> {
-  const { agent } = context;
+  const { description } = context.agent;
   const mostThreads = Math.max(...estimations.map(({ threads }) => threads));
-  await warnOfThreads(mostThreads, agent, context.onEvent);
+  warnOfThreads(mostThreads, description, context.onEvent);
   const expanded = estimations.map(({ models, batch, settings: { generation } }) => {
     return generation === undefined ? { models, decoders: [] } : withDecoders(models, generation, batch);
   });
@@ -87,7 +86,7 @@ export async function runEstimations(
       granularity: settings.granularity,
       keepDynamic: settings.keep_dynamic,
       shorten: settings.shorten,
-      runOptions: runOptionsOf(threads),
+      runOptions: runOptionsOf(threads, description),
       protocol,
       limits,
       measureEndToEnd: settings.measure_end_to_end,
@@ -98,7 +97,6 @@ export async function runEstimations(
     };
   });
   const results = await evaluateAll(requests, context);
-  const measuresTogether = await agent.measuresTogether();
   return results.flatMap((result, index): Estimated[] => {
     const estimation = estimations[index];
     if (estimation === undefined) return [];
@@ -106,7 +104,7 @@ export async function runEstimations(
     const report = reportOf(result, {
       evaluation,
       cut: settings.cut,
-      granularity: granularityOf(settings, measuresTogether),
+      granularity: granularityOf(settings, description),
       keepDynamic: settings.keep_dynamic,
       batch,
       protocol,

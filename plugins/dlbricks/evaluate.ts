@@ -1,6 +1,8 @@
 import {
+  counted,
   DEFAULT_REMEASURE,
   type EvaluationEvent,
+  identifySystem,
   KnownResults,
   type LoadedModel,
   machineSpreadOf,
@@ -16,7 +18,6 @@ import {
   type Task,
   taskKey,
   type UnusableModel,
-  counted,
 } from '../../src/plugin-api.js';
 import { prepareAll } from './bricks/prepare-all.js';
 import { type CutSettings } from './bricks/decompose.js';
@@ -161,7 +162,7 @@ async function planOf(
 ): Promise<Plan> {
   const { agent, onEvent, signal } = context;
   const { runOptions, measureEndToEnd } = request;
-  const system = await agent.system(runOptions);
+  const system = identifySystem(agent.description, runOptions);
   for (const loaded of request.models) {
     const message = bytesNote(loaded, request);
     if (message !== undefined) onEvent({ kind: 'note', level: 'info', message });

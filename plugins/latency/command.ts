@@ -17,6 +17,7 @@ import {
   DEFAULT_LIMITS,
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
+  identifySystem,
   type InputOptions,
   loadBatches,
   nameEvaluated,
@@ -64,7 +65,7 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
       batches: options.batch ?? [COMMAND_DEFAULTS.batch],
       inputs: options,
       quiet: outputs.quiet,
-      runsOn: await runsOn(agent, options),
+      runsOn: runsOn(agent, options),
       onUnusable: ({ name, reason }, { batch }) => {
         host.warn(`warning: ${name}: ${reason}`);
         for (const each of threads) unusable.push({ model: name, batch, threads: each, reason });
@@ -91,7 +92,7 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
   const progress = host.progress(outputs.quiet);
   nameEvaluated({ models: asked.map(({ loaded }) => loaded), batchSizes: asked.map(({ batch }) => batch) });
   const [first = COMMAND_DEFAULTS.threads] = threads;
-  const system = await agent.system(runOptionsOf(first));
+  const system = identifySystem(agent.description, runOptionsOf(first, agent.description));
   nameFramework(system);
   noteTrace(progress);
   const settings = {

@@ -1,6 +1,7 @@
 import {
   type Evaluation,
   type EvaluationEvent,
+  identifySystem,
   PlatformError,
   remeasureAsked,
   remeasureSetting,
@@ -43,7 +44,7 @@ export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
     const timing = { protocol, limits, remeasure: remeasureAsked(remeasure), traceUrlTemplate };
     const timed = yield* whileTelling((onEvent) => timeModels(asked, timing, { agent, store, signal, onEvent }));
     if (signal.aborted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');
-    const system = await agent.system(runOptionsOf(threads));
+    const system = identifySystem(agent.description, runOptionsOf(threads, agent.description));
     const untimed = unusable.map(({ name, reason }) => ({ model: name, batch, threads, reason }));
     const result = latencyResultOf(timed, system, percentiles, untimed);
     for (const row of result.models) {

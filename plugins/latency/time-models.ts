@@ -3,6 +3,7 @@ import {
   type BenchmarkAgent,
   counted,
   distinctTasks,
+  identifySystem,
   keepWholeModel,
   KnownResults,
   type Limits,
@@ -63,7 +64,14 @@ async function taskOf(
   agent: BenchmarkAgent,
 ): Promise<Task> {
   const benchmark = await benchmarkOf(loaded, agent);
-  const request = { benchmark, name: loaded.name, runOptions: runOptionsOf(threads), protocol, limits, occasion: 1 };
+  const request = {
+    benchmark,
+    name: loaded.name,
+    runOptions: runOptionsOf(threads, agent.description),
+    protocol,
+    limits,
+    occasion: 1,
+  };
   const label = `${loaded.name}, batch ${batch}, ${counted(threads, 'thread')}`;
   return { label, request, work: 1 };
 }
@@ -77,7 +85,7 @@ async function seriesOf(
 ): Promise<Series> {
   const tasks = new Map<ModelToTime, Task>();
   for (const model of models) tasks.set(model, await taskOf(model, settings, agent));
-  const system = await agent.system(runOptionsOf(threads));
+  const system = identifySystem(agent.description, runOptionsOf(threads, agent.description));
   const results = new KnownResults();
   const phase = await phaseOf(distinctTasks(tasks.values()), results, { system, store, remeasure: settings.remeasure });
   return { system, tasks, phase, results };
@@ -115,7 +123,7 @@ export async function timeModels(
       if (measurement === undefined) continue;
       measured.set(model, measurement);
       const { name, manifest } = model.loaded;
-      const whole = { name, manifest, batchSize: model.batch, host: await context.agent.host(), measurement };
+      const whole = { name, manifest, batchSize: model.batch, host: context.agent.description.host, measurement };
       await keepWholeModel(context.store, whole, { traceUrlTemplate: settings.traceUrlTemplate });
     }
   }

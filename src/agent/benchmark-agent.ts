@@ -1,9 +1,10 @@
 import type { Benchmark } from '../measurement/benchmark.js';
 import type { Context, Measurement } from '../measurement/measurement.js';
 import type { Limits, Protocol } from '../measurement/protocol.js';
-import type { RunOptions, System } from '../measurement/system.js';
+import type { RunOptions } from '../measurement/system.js';
 import type { InferredValue } from '../onnx/layers/layer-graph.js';
 import type { TraceLevel } from '../tracing/trace-level.js';
+import type { AgentDescription } from './agent-description.js';
 import type { LayerTrace } from './layer-trace.js';
 
 /** How to measure one benchmark. */
@@ -91,17 +92,12 @@ export interface MachineSpread {
 
 /**
  * A machine that measures, here or elsewhere. Every method throws a PlatformError: `unavailable` where the agent does
- * not answer, `cancelled` after the signal, `usage` where the request is wrong in itself.
+ * not answer, or is another system than before, `cancelled` after the signal, `usage` where the request is wrong in
+ * itself. It is a plain object: a decorator is a copy with other methods.
  */
 export interface BenchmarkAgent {
-  /** The system of measurements with these run options. */
-  system(runOptions: RunOptions): Promise<System>;
-
-  /** Name of the agent's host; its address if the agent does not give the name. */
-  host(): Promise<string>;
-
-  /** Whether it measures benchmarks together in one session: its framework has to keep a profile of kernels. */
-  measuresTogether(): Promise<boolean>;
+  /** What it said about itself when it was connected. */
+  readonly description: AgentDescription;
 
   /**
    * Measures benchmarks when it is their turn, and yields each measurement as soon as it is taken. Benchmarks with a

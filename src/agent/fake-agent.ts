@@ -2,7 +2,8 @@ import { PlatformError } from '../base/errors.js';
 import type { Benchmark } from '../measurement/benchmark.js';
 import type { Conditions } from '../measurement/conditions.js';
 import type { Outcome } from '../measurement/measurement.js';
-import { type RunOptions, withFingerprint } from '../measurement/system.js';
+import { identifySystem } from '../measurement/system.js';
+import { ABILITIES, type Ability, type AgentDescription } from './agent-description.js';
 import type { BenchmarkAgent, OptimizedGraph } from './benchmark-agent.js';
 import type { InferredValue } from '../onnx/layers/layer-graph.js';
 import { throwIfCancelled } from '../base/cancellation.js';
@@ -46,29 +47,32 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
     conditionsOf,
   } = options;
   const measured: string[] = [];
-  const systemOf = (runOptions: RunOptions) => {
-    return withFingerprint({
-      processor,
-      architecture: 'x64',
-      operatingSystem: 'Linux 6.1',
-      cores: 4,
-      memoryBytes: 16 * 2 ** 30,
-      cacheBytes: 32 * 2 ** 20,
-      processorFeatures: ['avx2', 'fma'],
-      framework: 'fake',
-      frameworkVersion: '1.0.0',
-      runOptions,
-    });
+  const isAble: Readonly<Record<Ability, boolean>> = {
+    infer_types: inferredValuesOf !== undefined,
+    optimize: optimizedOf !== undefined,
+    measure_bricks: measuresTogether,
+    trace: false,
+  };
+  const description: AgentDescription = {
+    processor,
+    architecture: 'x64',
+    operatingSystem: 'Linux 6.1',
+    cores: 4,
+    memoryBytes: 16 * 2 ** 30,
+    cacheBytes: 32 * 2 ** 20,
+    processorFeatures: ['avx2', 'fma'],
+    framework: 'fake',
+    frameworkVersion: '1.0.0',
+    host,
+    providers: [],
+    traceLevels: [],
+    abilities: ABILITIES.filter((ability) => isAble[ability]),
   };
 
   return {
     measured,
 
-    system: (runOptions) => Promise.resolve(systemOf(runOptions)),
-
-    host: () => Promise.resolve(host),
-
-    measuresTogether: () => Promise.resolve(measuresTogether),
+    description,
 
     async *measure(requests, { signal, onProgress } = {}) {
       for (const [index, { benchmark, runOptions, protocol, occasion, limits, context }] of requests.entries()) {
@@ -93,7 +97,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
         const spentMs = outcome.kind === 'samples' ? [...outcome.warmupMs, ...outcome.runMs] : [];
         const measurement = {
           signature: benchmark.signature,
-          system: systemOf(runOptions),
+          system: identifySystem(description, runOptions),
           protocol,
           ...(context === undefined ? {} : { context }),
           occasion,

@@ -4,7 +4,6 @@ import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { messageOf } from '../base/errors.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
 import { EXIT_PARTIAL } from '../base/exit-codes.js';
-import { ANY_RUN } from '../measurement/system.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
 import { keepNoMoreSpans, keepSpans } from '../store/keep-spans.js';
 import type { ResultStore } from '../store/result-store.js';
@@ -66,10 +65,8 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     const { connectAgent } = await import('../agent/client/agent-client.js');
     const { cachedGraphs } = await import('./cached-graphs.js');
     // An agent that is started for this command alone needs no token.
-    const client = connectAgent(address, server === undefined ? {} : { security: security.client });
+    const client = await connectAgent(address, server === undefined ? {} : { security: security.client });
     closers.push(() => client.close());
-    // Reports a wrong address before slow work begins.
-    if (server !== undefined) await client.system(ANY_RUN);
     const cached = cachedGraphs(client);
     if (server !== undefined) return cached;
     const offerWeights = (path: string): string => {

@@ -1,11 +1,12 @@
-import os from 'node:os';
 import { connectAgent } from '../agent/client/agent-client.js';
 import { type RunningAgent, startAgent } from '../agent/services/server.js';
 import { memoryLink } from '../evaluation/link/memory-link.js';
 import type { Plugin } from '../evaluation/plugin.js';
 import { type RunningServer, startServer } from '../server/server.js';
+import type { PluginTools } from '../evaluation/run/run-evaluation.js';
 import { servePlugin } from '../evaluation/run/serve-plugin.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
+import { offeredFacts } from '../directory/agent-offer.js';
 import { createDirectory, type LeasedDirectory } from '../directory/agent-directory.js';
 import type { ResultStore } from '../store/result-store.js';
 import { cachedGraphs } from './cached-graphs.js';
@@ -17,22 +18,9 @@ export interface LocalPlatformOptions {
 }
 
 /** A directory of this one agent, with a lease that never ends. */
-function directoryOf({ address, machine, framework }: RunningAgent): LeasedDirectory {
-  const { architecture, processor, operatingSystem, cores, memoryBytes } = machine;
+function directoryOf({ address, description }: RunningAgent): LeasedDirectory {
   const directory = createDirectory({ leaseMs: Infinity });
-  directory.register({
-    address,
-    tls: false,
-    hostname: os.hostname(),
-    framework: framework.name,
-    frameworkVersion: framework.version,
-    architecture,
-    processor,
-    operatingSystem,
-    cores,
-    memoryBytes,
-    models: [],
-  });
+  directory.register({ address, tls: false, ...offeredFacts(description), models: [] });
   return directory;
 }
 
@@ -45,7 +33,7 @@ export async function startLocalPlatform(options: LocalPlatformOptions): Promise
   const agent = await startAgent({ framework });
   const listen = { host: '127.0.0.1', port: 0 };
   const server = await startServer({ listen, store, directory: directoryOf(agent), resume: false });
-  const connect = ({ address }: { readonly address: string }) => cachedGraphs(connectAgent(address));
+  const connect: PluginTools['connect'] = async ({ address }) => cachedGraphs(await connectAgent(address));
   const served = plugins.flatMap(({ evaluation }) => {
     if (evaluation === undefined) return [];
     const link = memoryLink();

@@ -14,8 +14,8 @@ import { cachedGraphs } from './cached-graphs.js';
 export function pluginTools(store: ResultStore, security: ClientSecurity, queue: WorkQueue | undefined): PluginTools {
   return {
     store,
-    connect: ({ address, tls }, isOnly) => {
-      const agent = cachedGraphs(connectAgent(address, { security, tls }));
+    connect: async ({ address, tls }, isOnly) => {
+      const agent = cachedGraphs(await connectAgent(address, { security, tls }));
       return queue === undefined || !isOnly ? agent : queuedAgent(queue, agent, store);
     },
   };

@@ -1,7 +1,7 @@
 import { connectAgent } from '../agent/client/agent-client.js';
 import type { RunningAgent } from '../agent/services/server.js';
 import type { ResultStore } from '../store/result-store.js';
-import { classOfAgent } from '../work/class-of.js';
+import { classOf } from '../work/class-of.js';
 import { serveWork } from '../work/serve-work.js';
 import type { WorkQueue } from '../work/work-queue.js';
 import type { OwnedHost } from './host.js';
@@ -19,9 +19,9 @@ export async function serveQueue(
   signal: AbortSignal,
 ): Promise<void> {
   const { address, token } = await running.openDoor();
-  const agent = connectAgent(address, { security: { token } });
+  const agent = await connectAgent(address, { security: { token } });
   try {
-    const system = await classOfAgent(agent);
+    const system = classOf(agent.description);
     host.print(`takes work for systems ${system.slice(0, 8)}\n`);
     await serveWork(queue, agent, store, { signal, onWarning: (message) => host.warn(`warning: ${message}`) });
   } finally {

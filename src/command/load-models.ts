@@ -1,6 +1,5 @@
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import type { CommandHost } from '../evaluation/plugin.js';
-import { runOptionsOf } from '../measurement/system.js';
 import { checkInputNames } from '../onnx/values/given-values.js';
 import { checkDimensions } from '../registry/check-dimensions.js';
 import type { LoadedModel, RunningFramework } from '../registry/load-model.js';
@@ -39,9 +38,9 @@ export interface LoadedBatch {
 }
 
 /** The framework with which an agent runs models. */
-export async function runsOn(agent: BenchmarkAgent, options: Pick<AgentOptions, 'allowVersion'>) {
-  const { framework, frameworkVersion } = await agent.system(runOptionsOf(COMMAND_DEFAULTS.threads));
-  return { framework, frameworkVersion, allowVersion: options.allowVersion ?? false } satisfies RunningFramework;
+export function runsOn({ description }: BenchmarkAgent, options: Pick<AgentOptions, 'allowVersion'>): RunningFramework {
+  const { framework, frameworkVersion } = description;
+  return { framework, frameworkVersion, allowVersion: options.allowVersion ?? false };
 }
 
 /**

@@ -1,5 +1,6 @@
 import semver from 'semver';
 import { z } from 'zod';
+import type { SystemFacts } from '../measurement/system.js';
 import { parseHostPort } from '../rpc/loopback.js';
 import { modelOfferSchema } from './model-offer.js';
 import { line } from './offered-text.js';
@@ -67,3 +68,12 @@ export function modelsWithin(
 }
 
 export type AgentOffer = Readonly<z.infer<typeof agentOfferSchema>>;
+
+/** The part of an offer that describes the agent's machine and framework. */
+export function offeredFacts(
+  description: SystemFacts & { readonly host: string },
+): Omit<AgentOffer, 'address' | 'tls' | 'models'> {
+  const { host: hostname, framework, frameworkVersion, architecture, processor } = description;
+  const { operatingSystem, cores, memoryBytes } = description;
+  return { hostname, framework, frameworkVersion, architecture, processor, operatingSystem, cores, memoryBytes };
+}

@@ -13,17 +13,48 @@ export const runOptionsSchema = z.strictObject({
 
 export type RunOptions = z.infer<typeof runOptionsSchema>;
 
-/** The options that models run with by default. */
-export function runOptionsOf(threads: number): RunOptions {
-  return { threads, executionProvider: 'cpu', optimizationLevel: 'all' };
+/** The execution provider of a processor: the default of an agent that names no other. */
+const PROCESSOR = 'cpu';
+
+/**
+ * The options that models run with by default.
+ *
+ * @param providers the execution providers of the agent that runs them, the default first; none: its processor alone
+ */
+export function runOptionsOf(
+  threads: number,
+  { providers = [] }: { readonly providers?: readonly string[] } = {},
+): RunOptions {
+  return { threads, executionProvider: providers[0] ?? PROCESSOR, optimizationLevel: 'all' };
 }
 
 /** Options with which every agent can describe itself. Its abilities do not depend on them. */
 export const ANY_RUN = runOptionsOf(1);
 
-/** Everything that a measurement depends on besides the benchmark and the protocol. */
-export const systemSchema = z.strictObject({
-  fingerprint: z.string().regex(/^[0-9a-f]{64}$/),
+/** The graph exactly as its file has it, on one thread: for questions about the graph, not for measurements. */
+export const AS_IT_IS: RunOptions = { ...ANY_RUN, optimizationLevel: 'disabled' };
+
+/** Whether models run on the processor alone. */
+export function runsOnProcessor({ executionProvider }: RunOptions): boolean {
+  return executionProvider === PROCESSOR;
+}
+
+const MAX_DEVICE_TEXT = 300;
+
+/** A device besides the processor, such as a graphics card. */
+export const deviceSchema = z.strictObject({
+  /** 'gpu', 'npu' and so on. */
+  kind: z.string().min(1).max(MAX_DEVICE_TEXT),
+  /** Model name as its driver gives it. */
+  name: z.string().min(1).max(MAX_DEVICE_TEXT),
+  /** 0 where it has no memory of its own. */
+  memoryBytes: z.number().nonnegative(),
+});
+
+export type Device = z.infer<typeof deviceSchema>;
+
+/** The facts about a machine and a framework that measurements depend on. */
+export const systemFactsSchema = z.strictObject({
   /** Model name as the operating system gives it. */
   processor: z.string(),
   /** As Node names it: x64, arm64. */
@@ -38,30 +69,59 @@ export const systemSchema = z.strictObject({
   processorFeatures: z.array(z.string()),
   framework: z.string(),
   frameworkVersion: z.string(),
+  /** Absent where models run on the processor alone. */
+  devices: z.array(deviceSchema).min(1).optional(),
+});
+
+export type SystemFacts = Readonly<z.infer<typeof systemFactsSchema>>;
+
+/** Everything that a measurement depends on besides the benchmark and the protocol. */
+export const systemSchema = z.strictObject({
+  fingerprint: z.string().regex(/^[0-9a-f]{64}$/),
+  ...systemFactsSchema.shape,
   runOptions: runOptionsSchema,
 });
 
 export type System = z.infer<typeof systemSchema>;
 
 /**
- * Adds the fingerprint: SHA-256 over all fields in a fixed order. The amount of memory is left out, because it varies by
- * a few pages between boots of the same machine and no latency depends on it.
+ * The system of measurements with these run options. Its fingerprint is the SHA-256 of all facts in a fixed order. The
+ * amounts of memory are left out: the machine's varies by a few pages between boots, and no latency depends on it. A
+ * fact that is newer than version 0.1 is hashed only where it is present, so that stored measurements keep their system.
+ *
+ * @param facts may have further fields, which are ignored
  */
-export function withFingerprint(system: Omit<System, 'fingerprint'>): System {
-  const { threads, executionProvider, optimizationLevel } = system.runOptions;
-  const facts = [
-    system.processor,
-    system.architecture,
-    system.operatingSystem,
-    system.cores,
-    system.cacheBytes,
-    [...system.processorFeatures].sort(),
-    system.framework,
-    system.frameworkVersion,
+export function identifySystem(facts: SystemFacts, runOptions: RunOptions): System {
+  const { processor, architecture, operatingSystem, cores, memoryBytes, cacheBytes, devices = [] } = facts;
+  const { framework, frameworkVersion } = facts;
+  const { threads, executionProvider, optimizationLevel } = runOptions;
+  const processorFeatures = [...facts.processorFeatures].sort();
+  const hashed = [
+    processor,
+    architecture,
+    operatingSystem,
+    cores,
+    cacheBytes,
+    processorFeatures,
+    framework,
+    frameworkVersion,
     threads,
     executionProvider,
     optimizationLevel,
+    ...(devices.length === 0 ? [] : [devices.map(({ kind, name }) => [kind, name])]),
   ];
-  const fingerprint = createHash('sha256').update(JSON.stringify(facts)).digest('hex');
-  return { ...system, fingerprint };
+  return {
+    fingerprint: createHash('sha256').update(JSON.stringify(hashed)).digest('hex'),
+    processor,
+    architecture,
+    operatingSystem,
+    cores,
+    memoryBytes,
+    cacheBytes,
+    processorFeatures,
+    framework,
+    frameworkVersion,
+    ...(devices.length === 0 ? {} : { devices }),
+    runOptions,
+  };
 }

@@ -1,7 +1,7 @@
 import type { MeasureRequest } from '../agent/benchmark-agent.js';
 import { type Measurement, type MeasurementSetup, setupKey } from '../measurement/measurement.js';
 import type { Limits } from '../measurement/protocol.js';
-import { type RunOptions, type System, withFingerprint } from '../measurement/system.js';
+import { identifySystem, type RunOptions, type SystemFacts } from '../measurement/system.js';
 import type { ResultStore } from '../store/result-store.js';
 import { resultKey, taskKey } from './task.js';
 
@@ -60,13 +60,13 @@ export class KnownResults {
 /** The wanted measurements that the store has and that can be reused. */
 export async function knownResults(
   wanted: readonly Wanted[],
-  system: System,
+  facts: SystemFacts,
   store: ResultStore,
 ): Promise<KnownResults> {
   const results = new KnownResults();
   const groups = new Map<string, { first: Wanted; fingerprint: string; signatures: string[] }>();
   for (const one of wanted) {
-    const { fingerprint } = withFingerprint({ ...system, runOptions: one.runOptions });
+    const { fingerprint } = identifySystem(facts, one.runOptions);
     const key = `${fingerprint} ${setupKey(one)}`;
     const group = groups.get(key) ?? { first: one, fingerprint, signatures: [] };
     group.signatures.push(one.signature);

@@ -1,6 +1,6 @@
 import { isUnderLoad } from '../measurement/disturbance.js';
 import { type Measurement, setupKey } from '../measurement/measurement.js';
-import { type System, withFingerprint } from '../measurement/system.js';
+import { identifySystem, type System } from '../measurement/system.js';
 import type { Holder } from '../store/leases/holder.js';
 import { Leases } from '../store/leases/leases.js';
 import { measurementId } from '../store/measurement-id.js';
@@ -105,7 +105,7 @@ export class MeasuredOnce {
 
   #nameOf({ request }: Task): string {
     const { signature, runOptions, ...setup } = wantedOf(request);
-    const { fingerprint } = withFingerprint({ ...this.system, runOptions });
+    const { fingerprint } = identifySystem(this.system, runOptions);
     return measurementId({ signature, system: fingerprint, setup: setupKey(setup) }) ?? signature;
   }
 }

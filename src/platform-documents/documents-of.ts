@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { goArchitecture } from '../base/go-architecture.js';
-import type { System } from '../measurement/system.js';
+import { runsOnProcessor, type System } from '../measurement/system.js';
 import type { SpanDocument } from '../tracing/span-document.js';
 import { TRACE_LEVELS } from '../tracing/trace-level.js';
 import type { EvaluationDocument, PerformanceDocument } from './documents.js';
@@ -54,7 +54,7 @@ export function documentsOf(evaluated: Evaluated): EvaluatedDocuments {
       dataset_category: evaluated.dataset?.category ?? '',
       dataset_name: evaluated.dataset?.name ?? 'values from a seed',
       machine_architecture: goArchitecture(system.architecture),
-      using_gpu: system.runOptions.executionProvider !== 'cpu',
+      using_gpu: !runsOnProcessor(system.runOptions),
       batch_size: model.batchSize,
       hostname: host,
       trace_level: level,

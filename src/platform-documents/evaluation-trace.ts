@@ -1,3 +1,4 @@
+import { runsOnProcessor } from '../measurement/system.js';
 import type { Evaluated, EvaluatedLayer } from './evaluated.js';
 import type { PlainSpan } from './trace-spans.js';
 
@@ -69,7 +70,7 @@ export function evaluationTrace({
       model_name: model.name,
       model_version: version,
       batch_size: model.batchSize,
-      use_gpu: system.runOptions.executionProvider !== 'cpu',
+      use_gpu: !runsOnProcessor(system.runOptions),
       num_warmup_batches: warmupMs.length,
       num_batches: runs.length,
     },

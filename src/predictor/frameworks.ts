@@ -9,8 +9,8 @@ export interface FrameworkEntry {
   readonly nodeFlags: readonly string[];
   /** Whether a process keeps the number of threads that it was first used with. */
   readonly keepsThreads: boolean;
-  /** Whether its predictor keeps a profile of kernels, so that bricks can be measured together in one session. */
-  readonly measuresTogether: boolean;
+  /** Whether its predictor keeps a profile of kernels: bricks are measured together by it, and kernels traced. */
+  readonly keepsProfile: boolean;
   /** Loads it; only a worker process does. */
   readonly load: () => Promise<Predictor>;
 }
@@ -28,7 +28,7 @@ export const FRAMEWORKS: Readonly<Record<FrameworkName, FrameworkEntry>> = {
     describe: onnxRuntimeFramework,
     nodeFlags: [],
     keepsThreads: false,
-    measuresTogether: true,
+    keepsProfile: true,
     load: async () => (await import('./onnxruntime/predictor.js')).onnxRuntimePredictor(),
   },
   'onnxruntime-web': {
@@ -36,7 +36,7 @@ export const FRAMEWORKS: Readonly<Record<FrameworkName, FrameworkEntry>> = {
     // V8's baseline compiler makes code that is 5 times slower, and V8 replaces it by optimized code at some later run.
     nodeFlags: ['--no-liftoff'],
     keepsThreads: true,
-    measuresTogether: false,
+    keepsProfile: false,
     load: async () => (await import('./onnxruntime-web/predictor.js')).onnxRuntimeWebPredictor(),
   },
 };

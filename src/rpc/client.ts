@@ -3,6 +3,7 @@ import {
   type ChannelOptions,
   Client,
   type ClientDuplexStream,
+  connectivityState,
   credentials,
   Metadata,
   type ServiceError,
@@ -69,6 +70,9 @@ export interface RpcClient {
 
   /** Converts an answer. @throws PlatformError `internal` for an invalid answer, which is not the caller's fault */
   understand<T>(convert: () => T): T;
+
+  /** Calls back once: when the connection is lost, or at once where there is none. */
+  onceDisconnected(then: () => void): void;
 
   close(): void;
 }
@@ -219,6 +223,14 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
         const message = `the ${kind} at ${address} gives an answer that this version does not understand`;
         throw new PlatformError('internal', `${message}: ${messageOf(cause)}`, { cause });
       }
+    },
+
+    onceDisconnected(then) {
+      const channel = client.getChannel();
+      const { READY } = connectivityState;
+      // The state is read only: a call connects, not this.
+      if (channel.getConnectivityState(false) === READY) channel.watchConnectivityState(READY, Infinity, then);
+      else then();
     },
 
     close: () => client.close(),

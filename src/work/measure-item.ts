@@ -1,6 +1,5 @@
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import type { Measurement } from '../measurement/measurement.js';
-import { ANY_RUN } from '../measurement/system.js';
 import { knownResults, wantedOf } from '../measuring/known-results.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { Answers } from './answers.js';
@@ -39,7 +38,7 @@ export async function measureItem(id: string, item: WorkItem, options: MeasureIt
   const answered = await answers.answered(id);
   const stored = await knownResults(
     requests.map(({ request }) => wantedOf(request)),
-    await agent.system(ANY_RUN),
+    agent.description,
     store,
   );
   const left: number[] = [];

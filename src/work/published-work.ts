@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { BenchmarkAgent, MeasuredRequest, MeasureOptions } from '../agent/benchmark-agent.js';
+import type { MeasuredRequest, MeasureOptions } from '../agent/benchmark-agent.js';
 import { throwIfCancelled } from '../base/cancellation.js';
 import type { Clock } from '../base/clock.js';
 import { PlatformError } from '../base/errors.js';
 import type { Measurement } from '../measurement/measurement.js';
+import { identifySystem, type SystemFacts } from '../measurement/system.js';
 import { activeTracing } from '../tracing/tracing.js';
 import type { Answers } from './answers.js';
 import { bodyOf, type WorkRequest } from './work-item.js';
@@ -35,8 +36,8 @@ export interface PublishedWorkOptions {
   readonly queue: WorkQueue;
   /** The class of systems. */
   readonly system: string;
-  /** An agent of the class, which describes it. */
-  readonly agent: BenchmarkAgent;
+  /** What every agent of the class says about itself. */
+  readonly facts: SystemFacts;
   readonly answers: Answers;
   /** Name of the lease that the caller holds while it waits. */
   readonly wantedBy: string;
@@ -159,7 +160,7 @@ export class PublishedWork {
     const [only] = missing;
     if (only === undefined) return;
     if (missing.length === 1) {
-      yield { index: only.index, measurement: await this.#failureOf(only, reason) };
+      yield { index: only.index, measurement: this.#failureOf(only, reason) };
       return;
     }
     const middle = Math.ceil(missing.length / 2);
@@ -170,11 +171,11 @@ export class PublishedWork {
     for (const half of halves) await queue.publish(this.options.system, half);
   }
 
-  async #failureOf({ request }: WorkRequest, reason: string): Promise<Measurement> {
+  #failureOf({ request }: WorkRequest, reason: string): Measurement {
     const { benchmark, runOptions, protocol, context, occasion, limits } = request;
     return {
       signature: benchmark.signature,
-      system: await this.options.agent.system(runOptions),
+      system: identifySystem(this.options.facts, runOptions),
       protocol,
       ...(context === undefined ? {} : { context }),
       occasion,

@@ -9,7 +9,6 @@ import type {
   RequestProgress,
 } from '../agent/benchmark-agent.js';
 import { type Clock, monotonicClock } from '../base/clock.js';
-import { ANY_RUN } from '../measurement/system.js';
 import { knownResults, wantedOf } from '../measuring/known-results.js';
 import { Leases } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
@@ -57,8 +56,7 @@ export function queuedAgent(
     requests: readonly MeasureRequest[],
     options: MeasureOptions = {},
   ): AsyncGenerator<MeasuredRequest> {
-    const described = await agent.system(ANY_RUN);
-    const system = classOf(described);
+    const system = classOf(agent.description);
     const { serving } = await queue.state(system);
     const all = requests.map((request, index) => ({ request, index }));
     const isPublished = ({ request }: Numbered): boolean => serving > 0 && isForQueue(request);
@@ -69,12 +67,16 @@ export function queuedAgent(
       try {
         await answers.forgetOrphans(async (name) => (await leases.holderOf(name)) !== undefined);
         const asked = published.map(({ request }) => request);
-        const { cacheBytes } = described;
+        const { cacheBytes } = agent.description;
         const limits = { mostRequests: MOST_REQUESTS, mostBytes: MOST_BYTES };
         const items = divideWork(asked, { agents: serving, cacheBytes, ...limits });
         const replaced = await replacedBy(published);
         const work = items.map((item) => item.flatMap(({ index }) => replaced[index] ?? []));
-        yield* new PublishedWork({ queue, system, agent, answers, wantedBy, clock }).measure(work, serving, options);
+        yield* new PublishedWork({ queue, system, facts: agent.description, answers, wantedBy, clock }).measure(
+          work,
+          serving,
+          options,
+        );
       } finally {
         await leases.release(wantedBy);
       }
@@ -86,7 +88,7 @@ export function queuedAgent(
   /** The requests, each with the time of the stored measurement that it replaces. */
   async function replacedBy(published: readonly Numbered[]): Promise<readonly (WorkRequest & Numbered)[]> {
     const wanted = published.map(({ request }) => wantedOf(request));
-    const stored = await knownResults(wanted, await agent.system(ANY_RUN), store);
+    const stored = await knownResults(wanted, agent.description, store);
     return published.map(({ request, index }) => {
       return { request, index, replaces: stored.get(request)?.measuredAt };
     });

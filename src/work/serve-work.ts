@@ -6,7 +6,7 @@ import { Leases } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
 import { activeTracing, traced } from '../tracing/tracing.js';
 import { Answers } from './answers.js';
-import { classOfAgent } from './class-of.js';
+import { classOf } from './class-of.js';
 import { measureItem } from './measure-item.js';
 import { Turn } from './turn.js';
 import { itemIn, type WorkItem } from './work-item.js';
@@ -43,7 +43,7 @@ export async function serveWork(
   try {
     await keepGoing(
       async (answers) => {
-        const system = await classOfAgent(agent);
+        const system = classOf(agent.description);
         answers();
         const server = new WorkServer({ agent, store, leases, signal, clock });
         const serving = await queue.serve(system, (message) => server.handle(message));

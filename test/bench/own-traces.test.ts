@@ -14,7 +14,7 @@ describe("a model's own trace covers the model in every format, and counts once 
   let agent: BenchmarkAgent;
   before(async () => {
     server = await startAgent();
-    agent = connectAgent(server.address);
+    agent = await connectAgent(server.address);
   });
   after(async () => {
     await agent.close();

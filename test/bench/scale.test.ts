@@ -11,7 +11,6 @@ import { waitingAgent } from '../../bench/scale/waiting-agent.js';
 import type { WaitedItem } from '../../bench/scale/agent-messages.js';
 import { createFakeAgent } from '../../src/agent/fake-agent.js';
 import { refusal } from '../rpc/support/refusal.js';
-import { SYSTEM } from '../store/sample-measurement.js';
 
 const MB = 1e6;
 
@@ -71,7 +70,7 @@ describe('the bricks of the scale benchmark', () => {
   test('make agents wait as long as the ideal time says', async () => {
     const items: WaitedItem[] = [];
     const fake = createFakeAgent({ latencyOf: () => 1 });
-    const agent = waitingAgent(fake, { host: 'a', brickMs: 1, system: SYSTEM, onItem: (item) => items.push(item) });
+    const agent = waitingAgent(fake, { host: 'a', brickMs: 1, onItem: (item) => items.push(item) });
     const series = { name: 'waited', bricks: 20 };
     for (let time = 0; time < 2; time += 1) {
       const measured: number[] = [];
@@ -95,7 +94,7 @@ describe('the bricks of the scale benchmark', () => {
 
   test('make agents wait no longer after the signal', async () => {
     const fake = createFakeAgent({ latencyOf: () => 1 });
-    const agent = waitingAgent(fake, { host: 'a', brickMs: 1e6, system: SYSTEM, onItem: () => assert.fail() });
+    const agent = waitingAgent(fake, { host: 'a', brickMs: 1e6, onItem: () => assert.fail() });
     const stop = new AbortController();
     const measuring = agent.measure(requestsOf({ name: 'stopped', bricks: 2 }), { signal: stop.signal });
     const ended = assert.rejects(Promise.resolve(measuring[Symbol.asyncIterator]().next()), refusal('cancelled'));

@@ -68,7 +68,7 @@ function filesLeft(place: Workplace): readonly string[] {
 
 /** Has an agent measure a benchmark and predict with a model; calls `lookAround` while its processes run. */
 async function measureAndPredict(t: TestContext, address: string, lookAround: () => void): Promise<void> {
-  const agent = connectAgent(address);
+  const agent = await connectAgent(address);
   t.after(() => agent.close());
   const predictions = predictClient(address);
   t.after(() => predictions.close());

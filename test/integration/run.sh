@@ -91,6 +91,10 @@ start agent 'as ' "${mlmodelscope[@]}" agent --listen 127.0.0.1:0 --server "$ser
 agent="$answer"
 start web-agent 'as ' "${mlmodelscope[@]}" agent --listen 127.0.0.1:0 --framework onnxruntime-web --server "$server"
 
+# An agent in another language keeps the contract, and its measurements are found in the store.
+PYTHONPATH="$work/stubs" start foreign 'listening on ' "$python" "$folder/../python/agent.py"
+AGENT="$answer" node --test "$dist/test/agent/support/contract-at.js" > "$work/contract.log" || fail 'the contract is not kept'
+
 evaluation onnxruntime kernel > "$work/native.yml"
 evaluation onnxruntime-web > "$work/web.yml"
 PYTHONPATH="$work/stubs" "$python" "$folder/../python/client.py" --agent "$agent" --server "$server" \

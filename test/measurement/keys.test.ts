@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { measurementKey, type MeasurementSetup, setupKey } from '../../src/measurement/measurement.js';
 import type { Protocol } from '../../src/measurement/protocol.js';
-import { type System, withFingerprint } from '../../src/measurement/system.js';
+import { type System, identifySystem } from '../../src/measurement/system.js';
 import { PROTOCOL, sampleMeasurement, SYSTEM } from '../store/sample-measurement.js';
 
 const { fingerprint: FINGERPRINT, ...FACTS } = SYSTEM;
@@ -47,7 +47,7 @@ describe("a system's fingerprint", () => {
   });
 
   test('is added to the facts, which stay unchanged', () => {
-    const { fingerprint, ...facts } = withFingerprint(FACTS);
+    const { fingerprint, ...facts } = identifySystem(FACTS, FACTS.runOptions);
     assert.match(fingerprint, /^[0-9a-f]{64}$/);
     assert.deepEqual(facts, FACTS);
   });
@@ -61,19 +61,21 @@ describe("a system's fingerprint", () => {
     { processorFeatures: ['avx2'] },
     { framework: 'another' },
     { frameworkVersion: '1.30.1' },
+    { devices: [{ kind: 'gpu', name: 'Test GPU', memoryBytes: 2 ** 34 }] },
     { runOptions: { ...FACTS.runOptions, threads: 2 } },
     { runOptions: { ...FACTS.runOptions, executionProvider: 'cuda' } },
     { runOptions: { ...FACTS.runOptions, optimizationLevel: 'basic' } },
   ];
   for (const change of changes) {
     test(`differs with ${JSON.stringify(change)}`, () => {
-      assert.notEqual(withFingerprint({ ...FACTS, ...change }).fingerprint, FINGERPRINT);
+      const changed = { ...FACTS, ...change };
+      assert.notEqual(identifySystem(changed, changed.runOptions).fingerprint, FINGERPRINT);
     });
   }
 
   test('depends neither on memory nor on the order of features', () => {
     const same = { ...FACTS, memoryBytes: 1, processorFeatures: ['avx512f', 'avx2'] };
-    assert.equal(withFingerprint(same).fingerprint, FINGERPRINT);
+    assert.equal(identifySystem(same, same.runOptions).fingerprint, FINGERPRINT);
   });
 });
 

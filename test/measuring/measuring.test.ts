@@ -17,6 +17,7 @@ import { conditionsBeside, measuredBeside } from '../store/measured-beside.js';
 import { sampleMeasurement, SYSTEM } from '../store/sample-measurement.js';
 import { sampleTasks } from './sample-tasks.js';
 import { withClock } from './with-clock.js';
+import { identifySystem } from '../../src/measurement/system.js';
 
 const TASKS = sampleTasks('model: Relu', 'model: Neg', 'model: Abs');
 
@@ -26,7 +27,7 @@ async function measuringWith(agent: BenchmarkAgent, signal = new AbortController
   const results = new KnownResults();
   const progress = new RunProgress();
   const store = shared ?? (await openMemoryStore());
-  const system = await agent.system(SYSTEM.runOptions);
+  const system = identifySystem(agent.description, SYSTEM.runOptions);
   const measuring = new Measuring({ agent, store, signal, onEvent }, system, results, progress);
   return { measuring, events, results, progress, store };
 }
@@ -373,7 +374,7 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     const [first, second] = [await measuringWith(slow.agent, signal, store), await measuringWith(quick, signal, store)];
     const [task] = TASKS;
     assert.ok(task !== undefined);
-    const stored = sampleMeasurement(0, { system: await quick.system(SYSTEM.runOptions) });
+    const stored = sampleMeasurement(0, { system: identifySystem(quick.description, SYSTEM.runOptions) });
     await store.putMeasurement(stored);
     for (const { results } of [first, second]) results.put(stored);
     const both = [first.measuring.measure([task]), second.measuring.measure([task])];

@@ -85,7 +85,7 @@ export async function measuredServer(t: TestContext): Promise<MeasuredServer> {
       idOf: (index) => `${name}-${String(index).padStart(6, '0')}`,
       small: () => submission({ plugin: name }),
       attach: async (evaluation) => {
-        const tools = { store: await openMemoryStore(), connect: fakeAgent };
+        const tools = { store: await openMemoryStore(), connect: () => Promise.resolve(fakeAgent()) };
         void attachPlugin({ ...evaluation, name }, address, tools, { signal: stop.signal });
         const isAttached = async (): Promise<boolean> => {
           const { plugins } = await client.unary(listPlugins, {}, { deadlineMs });

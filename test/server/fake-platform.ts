@@ -79,7 +79,7 @@ export async function openPlatform(
     attach(evaluation) {
       const link = memoryLink();
       void platform.attach(link.platform);
-      void servePlugin(evaluation, link.plugin, { store, connect: fakeAgent });
+      void servePlugin(evaluation, link.plugin, { store, connect: () => Promise.resolve(fakeAgent()) });
       return () => link.plugin.close();
     },
   };

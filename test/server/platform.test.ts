@@ -50,10 +50,11 @@ describe('an evaluation', deadline, () => {
     const { platform, attach } = await fresh(t);
     attach(
       scripted(async function* ({ evaluation }, { agent }) {
+        await Promise.resolve();
         const { manifest, models } = evaluation;
-        const system = await agent.system({ threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' });
+        const { framework } = agent.description;
         const layers = models.map(({ name, model }) => [name, model.graph.nodes.length]);
-        yield { kind: 'done', partial: false, result: { name: manifest.name, layers, framework: system.framework } };
+        yield { kind: 'done', partial: false, result: { name: manifest.name, layers, framework } };
       }),
     );
     await platform.submit(ID, submitted());

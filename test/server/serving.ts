@@ -33,7 +33,7 @@ export async function serving(t: TestContext, { limits = {}, token }: ServingOpt
   };
   const attach = async (evaluation: Evaluation): Promise<void> => {
     const options = { client: { security: { token } }, signal: stop.signal };
-    void attachPlugin(evaluation, server.address, { store, connect: fakeAgent }, options);
+    void attachPlugin(evaluation, server.address, { store, connect: () => Promise.resolve(fakeAgent()) }, options);
     await until(() => server.platform.plugins().length > 0);
   };
   return { server, address: server.address, client: connect(token), connect, attach };

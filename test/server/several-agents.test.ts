@@ -38,7 +38,8 @@ async function platformWith(t: TestContext, processors: Readonly<Record<string, 
   t.after(() => platform.close());
   const link = memoryLink();
   void platform.attach(link.platform);
-  const connect = ({ address }: { readonly address: string }): FakeAgent => agents.get(address) ?? assert.fail(address);
+  const connect = ({ address }: { readonly address: string }): Promise<FakeAgent> =>
+    Promise.resolve(agents.get(address) ?? assert.fail(address));
   void servePlugin(measuring, link.plugin, { store, connect });
   return { platform, agents };
 }

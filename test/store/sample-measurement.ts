@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Measurement, setupKey } from '../../src/measurement/measurement.js';
 import type { Limits, Protocol } from '../../src/measurement/protocol.js';
-import { withFingerprint, type System } from '../../src/measurement/system.js';
+import { identifySystem, type System } from '../../src/measurement/system.js';
 
 const FACTS: Omit<System, 'fingerprint'> = {
   processor: 'Test CPU @ 3.00GHz',
@@ -18,7 +18,8 @@ const FACTS: Omit<System, 'fingerprint'> = {
 
 /** A system, by default the one of {@link sampleMeasurement}. */
 export function sampleSystem(changes: Partial<typeof FACTS> = {}): System {
-  return withFingerprint({ ...FACTS, ...changes });
+  const facts = { ...FACTS, ...changes };
+  return identifySystem(facts, facts.runOptions);
 }
 
 export const SYSTEM = sampleSystem();

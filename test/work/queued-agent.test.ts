@@ -9,7 +9,7 @@ import { knownResults, wantedOf } from '../../src/measuring/known-results.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { Answers } from '../../src/work/answers.js';
-import { classOfAgent } from '../../src/work/class-of.js';
+import { classOf } from '../../src/work/class-of.js';
 import { MemoryWorkQueue } from '../../src/work/memory/work-queue.js';
 import { queuedAgent } from '../../src/work/queued-agent.js';
 import { serveWork } from '../../src/work/serve-work.js';
@@ -87,15 +87,14 @@ async function all(measured: AsyncIterable<MeasuredRequest>): Promise<readonly M
 }
 
 async function untilServing({ queue }: Place, agent: BenchmarkAgent, serving: number): Promise<void> {
-  const system = await classOfAgent(agent);
+  const system = classOf(agent.description);
   await until(async () => (await queue.state(system)).serving === serving);
 }
 
 async function storedOf({ store }: Place, requests: readonly MeasureRequest[]): Promise<readonly Measurement[]> {
   const [first] = requests;
   assert.ok(first);
-  const system = await fakeAgent().system(first.runOptions);
-  return [...(await knownResults(requests.map(wantedOf), system, store)).measurements()];
+  return [...(await knownResults(requests.map(wantedOf), fakeAgent().description, store)).measurements()];
 }
 
 async function failedOf({ queue }: Place): Promise<readonly FailedWork[]> {
@@ -135,19 +134,11 @@ describe('a queued agent', { timeout: 60_000 }, () => {
   it('continues with other agents if one dies, and uses it again when it answers', async (t) => {
     const at = await place(t);
     let isDead = false;
-    let deaths = 0;
     const dying = fakeAgent('machine-1');
-    const mortal: BenchmarkAgent = {
-      ...beforeEach(dying, () => {
-        if (dying.measured.length === 3 && deaths === 0) isDead = true;
-        if (isDead) throw new PlatformError('unavailable', 'the agent does not answer');
-      }),
-      system: (runOptions) => {
-        if (!isDead) return dying.system(runOptions);
-        deaths++;
-        return Promise.reject(new PlatformError('unavailable', 'the agent does not answer'));
-      },
-    };
+    const mortal = beforeEach(dying, () => {
+      if (dying.measured.length === 3) isDead = true;
+      if (isDead) throw new PlatformError('unavailable', 'the agent does not answer');
+    });
     const other = fakeAgent('machine-2');
     at.serve(mortal);
     at.serve(other);
@@ -219,7 +210,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     };
     at.serve(hanging);
     await untilServing(at, agent, 1);
-    const system = await classOfAgent(agent);
+    const system = classOf(agent.description);
     const cancel = new AbortController();
     const measuring = all(at.queued(agent).measure(sampleRequests(100), { signal: cancel.signal }));
     await until(async () => (await at.queue.state(system)).waiting > 0);
@@ -298,7 +289,7 @@ describe('serving work', { timeout: 60_000 }, () => {
     const agent = fakeAgent();
     at.serve(agent);
     await untilServing(at, agent, 1);
-    await at.queue.publish(await classOfAgent(agent), message('{"measure": "this"}'));
+    await at.queue.publish(classOf(agent.description), message('{"measure": "this"}'));
     assert.equal((await all(at.queued(agent).measure(sampleRequests(2)))).length, 2);
     const [failed] = await failedOf(at);
     assert.match(failed?.reason ?? '', /the message/);
@@ -307,7 +298,7 @@ describe('serving work', { timeout: 60_000 }, () => {
   it('measures work once if it arrives twice', async (t) => {
     const at = await place(t);
     const agent = fakeAgent();
-    const system = await classOfAgent(agent);
+    const system = classOf(agent.description);
     const publish = (id: string, requests: readonly MeasureRequest[]): Promise<void> => {
       const asked = requests.map((request) => ({ request, replaces: undefined }));
       const body = bodyOf({ requests: asked, wantedBy: undefined, traceContext: {} });

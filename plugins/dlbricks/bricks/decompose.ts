@@ -1,7 +1,9 @@
 import {
+  type AgentDescription,
   type Benchmark,
   type BenchmarkAgent,
   countLayers,
+  isAbleTo,
   isCompletelyTyped,
   type LayerGraph,
   layerGraph,
@@ -50,9 +52,9 @@ const KERNELS_OF_COPIES = 64;
  */
 export function granularityOf(
   { cut, granularity }: Pick<CutSettings, 'cut' | 'granularity'>,
-  together: boolean,
+  agent: Pick<AgentDescription, 'abilities'>,
 ): number {
-  return granularity ?? (cut === 'kernel' && !together ? KERNELS_OF_COPIES : 1);
+  return granularity ?? (cut === 'kernel' && !isAbleTo(agent, 'measure_bricks') ? KERNELS_OF_COPIES : 1);
 }
 
 /** Settings for making the graph to cut. */
@@ -127,14 +129,14 @@ export async function decompose(
   surroundingBytes?: number,
 ): Promise<Decomposed> {
   const { name, model } = loaded;
-  const [together, { cacheBytes }] = [await agent.measuresTogether(), await agent.system(settings.runOptions)];
   const toCut = await graphToCut(loaded, settings, agent, signal);
   const startMs = performance.now();
-  const granularity = granularityOf(settings, together);
+  const { description } = agent;
+  const granularity = granularityOf(settings, description);
   const modelWeightBytes = surroundingBytes ?? toCut.weightBytes;
-  const measured: KernelContext['measured'] = together
+  const measured: KernelContext['measured'] = isAbleTo(description, 'measure_bricks')
     ? { way: 'together' }
-    : { way: 'copies', surroundings: { modelWeightBytes, cacheBytes } };
+    : { way: 'copies', surroundings: { modelWeightBytes, cacheBytes: description.cacheBytes } };
   const context = { layers: countLayers(model), ends: endsOf(model), measured };
   const decomposed =
     settings.cut === 'layer'

@@ -25,7 +25,7 @@ export async function prepareAll(
   models: readonly LoadedModel[],
   { settings, agent, prepare, signal, onModel }: Preparing,
 ): Promise<readonly PreparedModel[]> {
-  const { cores } = await agent.system(settings.runOptions);
+  const { cores } = agent.description;
   let done = 0;
   const prepareOne = async (model: LoadedModel): Promise<PreparedModel> => {
     onModel(model, done);

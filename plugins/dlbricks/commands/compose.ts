@@ -4,6 +4,7 @@ import {
   COMMAND_DEFAULTS,
   type CommandHost,
   EXIT_PARTIAL,
+  identifySystem,
   knownResults,
   KnownResults,
   loadModels,
@@ -14,7 +15,6 @@ import {
   runOptionsOf,
   runsOn,
   type System,
-  withFingerprint,
   writeShown,
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
@@ -50,10 +50,10 @@ async function recipeOf(
   host: CommandHost,
 ): Promise<Recipe> {
   if (options.recipe !== undefined) return readRecipe(options.recipe);
-  const settings = cutSettingsOf(options);
+  const settings = cutSettingsOf(options, agent.description);
   const { cut } = settings;
-  const granularity = granularityOf(settings, await agent.measuresTogether());
-  const loaded = await loadModels(references, { ...options, runsOn: await runsOn(agent, options) }, host);
+  const granularity = granularityOf(settings, agent.description);
+  const loaded = await loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
   const quiet = options.quiet ?? false;
   const prepared = await prepareModels(loaded, { settings, agent, prepare: prepareModel, quiet }, host);
   const models = prepared.map(({ recipe }) => recipe);
@@ -62,7 +62,11 @@ async function recipeOf(
 
 /** The system whose measurements are used: the one whose fingerprint begins with `--system`, else this machine. */
 async function systemOf(store: ResultStore, options: ComposeOptions, agent: BenchmarkAgent): Promise<System> {
-  if (options.system === undefined) return agent.system(runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads));
+  if (options.system === undefined) {
+    const { description } = agent;
+    const threads = options.threads ?? COMMAND_DEFAULTS.threads;
+    return identifySystem(description, runOptionsOf(threads, description));
+  }
   const systems = await store.listSystems();
   const prefix = options.system.toLowerCase();
   const fitting = systems.filter(({ fingerprint }) => fingerprint.startsWith(prefix));
@@ -80,7 +84,7 @@ async function systemOf(store: ResultStore, options: ComposeOptions, agent: Benc
 /** The system of the evaluation; kernels were measured with the optimizer off. */
 function evaluationSystem(system: System, { cut }: Recipe): System {
   if (cut === 'layer') return system;
-  return withFingerprint({ ...system, runOptions: runOptionsOf(system.runOptions.threads) });
+  return identifySystem(system, { ...system.runOptions, optimizationLevel: 'all' });
 }
 
 async function sourceOf(
@@ -102,7 +106,7 @@ async function sourceOf(
   }
   const store = await host.openStore(options.store, { access: 'read' });
   const system = evaluationSystem(await systemOf(store, options, agent), recipe);
-  const settings = { ...measureSettingsOf(options), runOptions: system.runOptions };
+  const settings = { ...measureSettingsOf(options, agent.description), runOptions: system.runOptions };
   const needs = recipe.models.flatMap((model) => modelNeeds(model, system, settings.protocol));
   const occasions = Array.from({ length: MOST_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
   const wanted = occasions.flatMap((occasion) => needs.map((need) => wantedOfNeed(need, occasion, settings)));

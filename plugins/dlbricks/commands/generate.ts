@@ -110,13 +110,13 @@ Example; the second line may run on any machine:
   mlmodelscope dlbricks compose --recipe out/recipe.json --results results.json`,
     )
     .action(async (references: string[], options: GenerateOptions) => {
-      const settings = cutSettingsOf(options);
-      const { cut } = settings;
       const agent = await host.connect(options.agent, options.framework);
-      const granularity = granularityOf(settings, await agent.measuresTogether());
+      const settings = cutSettingsOf(options, agent.description);
+      const { cut } = settings;
+      const granularity = granularityOf(settings, agent.description);
       const unusable: UnusableModel[] = [];
       let owned = references.length;
-      const wanted = { ...options, runsOn: await runsOn(agent, options) };
+      const wanted = { ...options, runsOn: runsOn(agent, options) };
       const read = await loadModels([...references, ...(options.decoy ?? [])], wanted, host, (model, index) => {
         unusable.push(model);
         if (index < references.length) owned--;
@@ -142,7 +142,7 @@ Example; the second line may run on any machine:
       }
       const bricks = uniqueBricks(prepared);
       const models = own.map((model) => model.prepared.recipe);
-      const optimizedFor = cut === 'kernel' ? optimizedForOf(await agent.system(settings.runOptions)) : undefined;
+      const optimizedFor = cut === 'kernel' ? optimizedForOf(agent.description) : undefined;
       await writeSuite(
         options.output,
         {

@@ -5,7 +5,6 @@ import {
   FRAMEWORK_REMEDY,
   loadEvaluation,
   PlatformError,
-  runOptionsOf,
 } from '../../../src/plugin-api.js';
 import { settingsSchema } from '../settings.js';
 import { type SweepMeasuringOptions, settingsOf } from './options.js';
@@ -55,7 +54,7 @@ export async function estimationsOfManifest(
     for (const note of loaded.notes) notes.add(note);
     const { manifest, models, unusable, batch, limits } = loaded;
     for (const threads of options.threads ?? [manifest.threads]) {
-      const problems = loaded.unmet(await agent.system(runOptionsOf(threads)));
+      const problems = loaded.unmet(agent.description);
       if (problems.length > 0) {
         const heading = `the agent does not fit the evaluation ${path} (${FRAMEWORK_REMEDY}):`;
         throw new PlatformError('unavailable', [heading, ...problems].join('\n  '));

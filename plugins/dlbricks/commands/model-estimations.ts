@@ -37,7 +37,7 @@ export async function estimationsOfModels(
       inputs: options,
       quiet: options.quiet ?? false,
       canBeNone,
-      runsOn: await runsOn(agent, options),
+      runsOn: runsOn(agent, options),
       onUnusable: (model, { batch }) => {
         host.warn(`warning: ${model.name}: ${model.reason}`);
         unusable.push({ ...model, batch });

@@ -10,6 +10,7 @@ import {
   addTableOptions,
   addThreadsOption,
   addWideOption,
+  type AgentDescription,
   type AgentOptions,
   askedProtocol,
   COMMAND_DEFAULTS,
@@ -161,14 +162,17 @@ export function addUncutReportingOptions(command: Command): Command {
 }
 
 /** How models are cut. */
-export function cutSettingsOf(options: CutOptions & { readonly threads?: number }): CutSettings {
+export function cutSettingsOf(
+  options: CutOptions & { readonly threads?: number },
+  agent: Pick<AgentDescription, 'providers'>,
+): CutSettings {
   const { cut, granularity, keep_dynamic: keepDynamic, shorten } = settingsOf(options);
   return {
     cut,
     granularity,
     keepDynamic,
     shorten,
-    runOptions: runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads),
+    runOptions: runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads, agent),
   };
 }
 
@@ -192,7 +196,8 @@ export function refuseCutOptions(options: CutOptions & { readonly batch?: unknow
 /** The settings of measurements from the options, for commands without a manifest. */
 export function measureSettingsOf(
   options: ProtocolOptions & { readonly threads?: number | undefined },
+  agent: Pick<AgentDescription, 'providers'>,
 ): MeasureSettings {
-  const runOptions = runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads);
+  const runOptions = runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads, agent);
   return { runOptions, protocol: askedProtocol(options), limits: DEFAULT_LIMITS };
 }

@@ -10,7 +10,6 @@ import {
   nameFramework,
   noteTrace,
   prepareOutputs,
-  runOptionsOf,
   showEvent,
   writeShown,
 } from '../../../src/plugin-api.js';
@@ -56,7 +55,7 @@ export async function runWithProgress(
     models: estimations.flatMap(({ models }) => models),
     batchSizes: estimations.map(({ batch }) => batch),
   });
-  nameFramework(await agent.system(runOptionsOf(1)));
+  nameFramework(agent.description);
   noteTrace(progress);
   const started = estimations.map((estimation) => ({ ...estimation, startMs: START_MS }));
   return runEstimations(started, context).finally(() => progress.stop());

@@ -27,8 +27,8 @@ export async function runSuite(folder: string, options: SweepMeasuringOptions, h
   const agent = await host.connect(options.agent, options.framework);
   const suite = await readSuite(folder);
   const { exports, quiet } = await prepareOutputs(options);
-  const settings = measureSettingsOf({ ...options, threads });
-  const here = optimizedForOf(await agent.system(settings.runOptions));
+  const settings = measureSettingsOf({ ...options, threads }, agent.description);
+  const here = optimizedForOf(agent.description);
   const differences = suite.optimizedFor === undefined ? [] : differencesBetween(suite.optimizedFor, here);
   for (const difference of differences) host.warn(`warning: ${difference}`);
   const store = await host.openStore(options.store);

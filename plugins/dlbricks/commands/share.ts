@@ -6,6 +6,7 @@ import {
   addTableOptions,
   COMMAND_DEFAULTS,
   type CommandHost,
+  identifySystem,
   knownResults,
   loadModels,
   prepareOutputs,
@@ -54,16 +55,16 @@ export function registerShare(parent: Command, host: CommandHost): void {
     .option('--export-svg <file>', 'draw the Jaccard index of each pair of models as a heat map')
     .addHelpText('after', HELP)
     .action(async (references: string[], options: ShareOptions) => {
-      const settings = cutSettingsOf(options);
       const outputs = await prepareOutputs(options);
       const agent = await host.connect(options.agent, options.framework);
+      const settings = cutSettingsOf(options, agent.description);
       const store = await host.openStore(options.store, { access: 'read' });
-      const loaded = await loadModels(references, { ...options, runsOn: await runsOn(agent, options) }, host);
+      const loaded = await loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
       const quiet = options.quiet ?? false;
       const models = await prepareModels(loaded, { settings, agent, prepare: prepareOrRefuse, quiet }, host);
       for (const { recipe, refusal } of models) if (refusal !== undefined) host.warn(`${recipe.name}: ${refusal}`);
-      const system = await agent.system(settings.runOptions);
-      const measuring = measureSettingsOf(options);
+      const system = identifySystem(agent.description, settings.runOptions);
+      const measuring = measureSettingsOf(options, agent.description);
       const wanted = models.flatMap(({ recipe }) =>
         modelNeeds(recipe, system, measuring.protocol).map((need) => wantedOfNeed(need, FIRST_OCCASION, measuring)),
       );
@@ -71,7 +72,7 @@ export function registerShare(parent: Command, host: CommandHost): void {
       const sharing = sharingAmong(models, system, observations);
       const shown = shownSharing(sharing, {
         cut: settings.cut,
-        granularity: granularityOf(settings, await agent.measuresTogether()),
+        granularity: granularityOf(settings, agent.description),
         batch: options.batch ?? COMMAND_DEFAULTS.batch,
       });
       const names = models.map(({ recipe }) => recipe.name);

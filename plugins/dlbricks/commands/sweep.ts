@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addReuseOptions,
+  type AgentDescription,
   type BenchmarkAgent,
   type CommandHost,
   listOption,
@@ -69,10 +70,10 @@ interface Configuration extends Pick<Settings, 'cut' | 'granularity'> {
 }
 
 /** Each cut with each length once, also where the default is one of the others. */
-function configurationsOf(cuts: readonly Cut[], lengths: readonly Granularity[], together: boolean) {
+function configurationsOf(cuts: readonly Cut[], lengths: readonly Granularity[], agent: AgentDescription) {
   const found = new Map<string, Configuration>();
   for (const cut of cuts) {
-    const byDefault = granularityOf({ cut }, together);
+    const byDefault = granularityOf({ cut }, agent);
     for (const length of lengths) {
       const granularity = length === AUTO ? byDefault : length;
       found.set(`${cut} ${granularity}`, { cut, granularity, isDefault: granularity === byDefault });
@@ -122,7 +123,7 @@ export function registerSweep(parent: Command, host: CommandHost): void {
       if (options.plots !== undefined) await requireWritable(join(options.plots, 'ratios.svg'));
       const agent = await host.connect(options.agent, options.framework);
       const estimation = await toSweep(references, options, agent, host);
-      const configurations = configurationsOf(cut, granularity, await agent.measuresTogether());
+      const configurations = configurationsOf(cut, granularity, agent.description);
       const estimations = configurations.map((part): PlannedEstimation => {
         const { cut: ofPart, granularity: ofLength } = part;
         return {

@@ -1,4 +1,4 @@
-import { type System, z } from '../../../src/plugin-api.js';
+import { type SystemFacts, z } from '../../../src/plugin-api.js';
 
 /** The properties that a runtime's optimized graph depends on besides the model; they do not identify the machine. */
 export const optimizedForSchema = z.strictObject({
@@ -10,7 +10,12 @@ export const optimizedForSchema = z.strictObject({
 
 export type OptimizedFor = z.infer<typeof optimizedForSchema>;
 
-export function optimizedForOf({ framework, frameworkVersion, architecture, processorFeatures }: System): OptimizedFor {
+export function optimizedForOf({
+  framework,
+  frameworkVersion,
+  architecture,
+  processorFeatures,
+}: SystemFacts): OptimizedFor {
   return {
     framework,
     framework_version: frameworkVersion,

@@ -2,6 +2,8 @@ import {
   DEFAULT_REMEASURE,
   distinctTasks,
   footprintClass,
+  identifySystem,
+  isAbleTo,
   KnownResults,
   type Measurement,
   Measuring,
@@ -90,8 +92,11 @@ export async function measureSuite(
   remeasure: Remeasure = DEFAULT_REMEASURE,
 ): Promise<SuiteResult> {
   const { agent, store, onEvent } = context;
-  const system = await agent.system(settings.runOptions);
-  if (suite.bricks.some(({ footprintBytes }) => footprintBytes !== undefined) && !(await agent.measuresTogether())) {
+  const system = identifySystem(agent.description, settings.runOptions);
+  if (
+    suite.bricks.some(({ footprintBytes }) => footprintBytes !== undefined) &&
+    !isAbleTo(agent.description, 'measure_bricks')
+  ) {
     throw new PlatformError(
       'unsupported',
       `${system.framework} ${system.frameworkVersion} keeps no profile of its kernels, which this suite needs; measure it with onnxruntime`,

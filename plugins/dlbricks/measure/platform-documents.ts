@@ -12,7 +12,7 @@ import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './tasks.j
 /** The store of the documents, and the data that they name. */
 export interface DocumentsContext {
   readonly store: ResultStore;
-  readonly agent: Pick<BenchmarkAgent, 'host'>;
+  readonly agent: Pick<BenchmarkAgent, 'description'>;
   /** Address of a trace on a tracing server, as in the manifest. */
   readonly traceUrlTemplate?: string | undefined;
 }
@@ -25,7 +25,7 @@ export async function keepPlatformDocuments(
   settings: MeasureSettings,
   { store, agent, traceUrlTemplate }: DocumentsContext,
 ): Promise<void> {
-  const host = await agent.host();
+  const { host } = agent.description;
   for (const [index, { name, manifest, model }] of loaded.entries()) {
     const benchmark = prepared[index]?.whole;
     if (benchmark === undefined) continue;

@@ -1,17 +1,15 @@
 import { PlatformError } from '../../base/errors.js';
-import {
-  BenchmarkServiceService,
-  type DescribeSystemResponse,
-  type Measurement,
-} from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { BenchmarkServiceService, type Measurement } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { TraceServiceService } from '../../generated/mlmodelscope/trace/v1/trace.js';
 import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
+import { type Ability, type AgentDescription, differencesBetween, isAbleTo } from '../agent-description.js';
 import type { BenchmarkAgent, MeasuredRequest, MeasureOptions, MeasureRequest } from '../benchmark-agent.js';
 import type { LayerTrace } from '../layer-trace.js';
 import { type Numbered, requestsTogether } from './requests-together.js';
 import { TakenTraces } from './taken-traces.js';
 import { fromWireLayerTrace, toWireLevel } from '../wire/trace-wire.js';
-import { ANY_RUN, type RunOptions } from '../../measurement/system.js';
+import { ANY_RUN, identifySystem } from '../../measurement/system.js';
+import { fromWireDescription, fromWireSystem } from '../wire/description-wire.js';
 import * as wire from '../wire/benchmark-wire.js';
 
 const { describeSystem, inferTypes, measure, measureBricks, optimize } = BenchmarkServiceService;
@@ -27,18 +25,52 @@ const OPTIMIZE_DEADLINE_MS = INFER_TYPES_DEADLINE_MS;
 /** Waiting for its turn, on top of the measurement's own time limit. */
 const MEASURE_WAIT_MS = 12 * 3600_000;
 
+/** What an agent lacks that does not have an ability. */
+const LACKING: Readonly<Record<Ability, string>> = {
+  infer_types: 'infers no types of values; use a model whose file states them',
+  optimize: 'returns no optimized graphs; use --cut layer',
+  measure_bricks: 'keeps no profile of kernels, and measures no bricks together',
+  trace: 'keeps no profile of kernels, and traces none',
+};
+
 /**
- * An agent behind an address, host:port. Connects with the first request.
+ * Connects to an agent behind an address, host:port, and asks for its description. After a lost connection, the
+ * description is fetched again before the next call: an agent that is another system than before gets no call.
  *
- * Beyond {@link BenchmarkAgent}: `internal` where the agent's answer is invalid, and `unauthenticated` where it
- * requires another token.
+ * @throws PlatformError beyond those of {@link BenchmarkAgent}: `internal` where the agent's answer is invalid, and
+ *   `unauthenticated` where it requires another token
  */
-export function connectAgent(address: string, clientOptions?: RpcClientOptions): BenchmarkAgent {
+export async function connectAgent(address: string, clientOptions?: RpcClientOptions): Promise<BenchmarkAgent> {
   const client = createRpcClient(address, 'agent', clientOptions);
   const traces = new TakenTraces();
+  let isSame = false;
 
-  function describe(runOptions: RunOptions): Promise<DescribeSystemResponse> {
-    return client.unary(describeSystem, { runOptions }, { deadlineMs: DESCRIBE_DEADLINE_MS });
+  async function describe(): Promise<AgentDescription> {
+    const answer = await client.unary(describeSystem, { runOptions: ANY_RUN }, { deadlineMs: DESCRIBE_DEADLINE_MS });
+    isSame = true;
+    client.onceDisconnected(() => (isSame = false));
+    return client.understand(() => fromWireDescription(answer, address));
+  }
+
+  const description = await describe().catch((error: unknown) => {
+    client.close();
+    throw error;
+  });
+
+  /** Called before each call of the agent. @throws PlatformError `unsupported` where it lacks the ability */
+  async function prepare(ability?: Ability): Promise<void> {
+    traces.remember();
+    if (ability !== undefined && !isAbleTo(description, ability)) {
+      const { framework, frameworkVersion } = description;
+      const agent = `the agent at ${address} (${framework} ${frameworkVersion})`;
+      throw new PlatformError('unsupported', `${agent} ${LACKING[ability]}`);
+    }
+    if (isSame) return;
+    const differences = differencesBetween(description, await describe());
+    if (differences.length === 0) return;
+    isSame = false;
+    const problem = `the agent at ${address} is another system since the connection was lost: ${differences.join('; ')}`;
+    throw new PlatformError('unavailable', `${problem}; run the command again to measure on that system`);
   }
 
   function measurementOf(message: Measurement | undefined, request: MeasureRequest): MeasuredRequest['measurement'] {
@@ -46,7 +78,13 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
       throw new PlatformError('internal', `the agent at ${address} ended a measurement without a result`);
     }
     const measuredAt = new Date().toISOString();
-    return client.understand(() => wire.fromWireMeasurement(message, request, measuredAt));
+    const system = identifySystem(description, request.runOptions);
+    return client.understand(() => {
+      if (message.system !== undefined && fromWireSystem(message.system).fingerprint !== system.fingerprint) {
+        throw new PlatformError('usage', 'measurement: of another system than it describes');
+      }
+      return wire.fromWireMeasurement(message, request, { system, measuredAt });
+    });
   }
 
   async function measureAlone(
@@ -101,23 +139,12 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
     if (missing.size > 0) measurementOf(undefined, first.request);
   }
 
-  return traces.ofEveryCall({
-    async system(runOptions) {
-      const { system } = await describe(runOptions);
-      return client.understand(() => wire.fromWireSystem(system));
-    },
-
-    async host() {
-      const { hostname } = await describe(ANY_RUN);
-      return hostname === '' ? address : hostname;
-    },
-
-    async measuresTogether() {
-      return (await describe(ANY_RUN)).measuresTogether;
-    },
+  return {
+    description,
 
     async *measure(requests, options = {}) {
       for (const together of requestsTogether(requests)) {
+        await prepare();
         const [first] = together;
         if (first?.request.context !== undefined) yield* measureTogether(together, options);
         else if (first !== undefined) yield await measureAlone(first, options);
@@ -125,6 +152,7 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
     },
 
     async trace({ benchmark, runOptions, protocol, limits }, level, { signal, onProgress } = {}) {
+      await prepare('trace');
       const request = {
         benchmark: wire.toWireBenchmark(benchmark),
         runOptions,
@@ -143,12 +171,14 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
     },
 
     async inferTypes(benchmark, signal) {
+      await prepare('infer_types');
       const request = { benchmark: wire.toWireBenchmark(benchmark) };
       const response = await client.unary(inferTypes, request, { signal, deadlineMs: INFER_TYPES_DEADLINE_MS });
       return client.understand(() => wire.fromWireValues(response.values));
     },
 
     async optimize(benchmark, runOptions, signal) {
+      await prepare('optimize');
       const request = { benchmark: wire.toWireBenchmark(benchmark), runOptions };
       const response = await client.unary(optimize, request, { signal, deadlineMs: OPTIMIZE_DEADLINE_MS });
       return client.understand(() => ({
@@ -162,5 +192,5 @@ export function connectAgent(address: string, clientOptions?: RpcClientOptions):
       await traces.take(client);
       client.close();
     },
-  });
+  };
 }

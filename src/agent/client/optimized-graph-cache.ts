@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OptimizeResponse } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Benchmark } from '../../measurement/benchmark.js';
-import type { System } from '../../measurement/system.js';
+import { identifySystem, type System } from '../../measurement/system.js';
 import { writeFileAtomically } from '../../base/atomic-file.js';
 import { makeFolder, OWNER_ONLY } from '../../base/make-folder.js';
 import type { BenchmarkAgent, OptimizedGraph } from '../benchmark-agent.js';
@@ -39,14 +39,9 @@ async function keep(file: string, bytes: Uint8Array): Promise<void> {
  */
 export function cacheOptimizedGraphs(agent: BenchmarkAgent, folder: string): BenchmarkAgent {
   return {
-    system: (runOptions) => agent.system(runOptions),
-    host: () => agent.host(),
-    measuresTogether: () => agent.measuresTogether(),
-    measure: (requests, options) => agent.measure(requests, options),
-    trace: (request, level, options) => agent.trace(request, level, options),
-    inferTypes: (benchmark, signal) => agent.inferTypes(benchmark, signal),
+    ...agent,
     async optimize(benchmark, runOptions, signal) {
-      const file = join(folder, fileName(await agent.system(runOptions), benchmark));
+      const file = join(folder, fileName(identifySystem(agent.description, runOptions), benchmark));
       const known = await read(file);
       if (known !== undefined) return known;
       const optimized = await agent.optimize(benchmark, runOptions, signal);
@@ -60,6 +55,5 @@ export function cacheOptimizedGraphs(agent: BenchmarkAgent, folder: string): Ben
       await keep(file, bytes).catch(() => undefined);
       return optimized;
     },
-    close: () => agent.close(),
   };
 }

@@ -11,7 +11,7 @@ import { fromWireDuration } from '../../rpc/duration.js';
 import type { PeerKind } from '../../rpc/status.js';
 import { TRACE_LEVELS, type TraceLevel } from '../../tracing/trace-level.js';
 import { PREDICTION_CALL_DEADLINE_MS, PREDICTION_STREAM_DEADLINE_MS } from '../prediction-deadlines.js';
-import { fromWireSystem } from '../wire/benchmark-wire.js';
+import { fromWireSystem } from '../wire/description-wire.js';
 import { fromWireFeature } from '../wire/feature-wire.js';
 
 const DESCRIBE_DEADLINE_MS = 10_000;

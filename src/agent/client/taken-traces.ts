@@ -1,7 +1,6 @@
 import { TraceServiceService } from '../../generated/mlmodelscope/trace/v1/trace.js';
 import type { RpcClient } from '../../rpc/client.js';
 import { activeTracing } from '../../tracing/tracing.js';
-import type { BenchmarkAgent } from '../benchmark-agent.js';
 import { fromWireSpan } from '../wire/trace-wire.js';
 
 const { takeSpans } = TraceServiceService;
@@ -16,22 +15,10 @@ const MOST_SPANS = 20_000;
 export class TakenTraces {
   readonly #traceIds = new Set<string>();
 
-  /** The same agent; it records the traces in which its methods are called. */
-  ofEveryCall(agent: BenchmarkAgent): BenchmarkAgent {
-    const remember = (): void => {
-      const traceId = activeTracing()?.traceId();
-      if (traceId !== undefined) this.#traceIds.add(traceId);
-    };
-    return {
-      system: (...request) => (remember(), agent.system(...request)),
-      host: () => agent.host(),
-      measuresTogether: () => agent.measuresTogether(),
-      measure: (...request) => (remember(), agent.measure(...request)),
-      trace: (...request) => (remember(), agent.trace(...request)),
-      inferTypes: (...request) => (remember(), agent.inferTypes(...request)),
-      optimize: (...request) => (remember(), agent.optimize(...request)),
-      close: () => agent.close(),
-    };
+  /** Called with each call of the agent. */
+  remember(): void {
+    const traceId = activeTracing()?.traceId();
+    if (traceId !== undefined) this.#traceIds.add(traceId);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Benchmark } from '../../measurement/benchmark.js';
-import type { RunOptions } from '../../measurement/system.js';
+import { AS_IT_IS } from '../../measurement/system.js';
 import { modelOf } from '../../measurement/weightless.js';
 import { type InferredValue, unknownValues } from '../../onnx/layers/layer-graph.js';
 import type { TensorType } from '../../onnx/model/model.js';
@@ -11,9 +11,6 @@ import { elementsOf, type TensorValue } from '../../predictor/tensor-value.js';
 import { refusalOf } from '../failure.js';
 import type { InferTypesJob } from './job.js';
 import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
-
-/** Without optimization, no node is fused or folded away, so every value exists. */
-const RUN_OPTIONS: RunOptions = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'disabled' };
 
 /** Largest integer or boolean value whose content is returned: enough for shapes, axes and sizes. */
 const CONTENT_ELEMENTS = 1024;
@@ -100,7 +97,8 @@ export async function inferTypes(
   if (known !== undefined) return known;
   let open: OpenBenchmark;
   try {
-    const request = { benchmark, runOptions: RUN_OPTIONS, memoryLimitBytes };
+    // Without optimization, no node is fused or folded away, so every value exists.
+    const request = { benchmark, runOptions: AS_IT_IS, memoryLimitBytes };
     open = await openBenchmark(request, context, { everyValueIsOutput: true });
   } catch (error) {
     throw refusalOf(error, 'open');

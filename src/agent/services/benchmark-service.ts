@@ -1,4 +1,3 @@
-import os from 'node:os';
 import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
 import {
   BenchmarkServiceService,
@@ -15,14 +14,14 @@ import {
 } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { PlatformError } from '../../base/errors.js';
 import { type Benchmark, inputBytes } from '../../measurement/benchmark.js';
-import { FRAMEWORKS } from '../../predictor/frameworks.js';
-import type { Framework } from '../../predictor/predictor.js';
 import type { ActiveCalls } from '../../rpc/active-calls.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import type { MeasureProgress, RequestProgress } from '../benchmark-agent.js';
 import { noProfile } from '../failure.js';
-import { defaultMemoryLimitBytes, describeSystem, type MachineDescription } from './describe-system.js';
+import { type AgentDescription, isAbleTo } from '../agent-description.js';
+import { toWireDescription } from '../wire/description-wire.js';
+import { defaultMemoryLimitBytes } from './describe-machine.js';
 import { measureTogether } from './measure-together.js';
 import { inferredOf, measuredOf, optimizedOf } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
@@ -34,7 +33,6 @@ import {
   toWireBenchmark,
   toWireMeasurement,
   toWireProgress,
-  toWireSystem,
   toWireValues,
 } from '../wire/benchmark-wire.js';
 
@@ -54,14 +52,13 @@ const SHARE_BESIDE = 1 / 8;
  * Whether other graphs may be optimized or typed beside this one. Otherwise it runs alone and may take all memory of
  * the limit.
  */
-function leavesRoom({ inputs }: Benchmark, machine: MachineDescription): boolean {
+function leavesRoom({ inputs }: Benchmark, description: AgentDescription): boolean {
   const bytes = inputBytes(inputs);
-  return bytes <= (defaultMemoryLimitBytes(machine) * SHARE_BESIDE) / machine.cores;
+  return bytes <= (defaultMemoryLimitBytes(description) * SHARE_BESIDE) / description.cores;
 }
 
 export interface BenchmarkServiceOptions {
-  readonly machine: MachineDescription;
-  readonly framework: Framework;
+  readonly description: AgentDescription;
   readonly runner: WorkerRunner;
   readonly calls: ActiveCalls;
   /** See AgentOptions. */
@@ -82,22 +79,20 @@ function withWeightFile(benchmark: Benchmark, weightFiles: ReadonlyMap<string, s
 
 /** Adds the service that describes the system, infers types and measures. */
 export function addBenchmarkService(server: RpcServer, options: BenchmarkServiceOptions): void {
-  const { machine, framework, runner, calls, weightFiles } = options;
-  const { measuresTogether } = FRAMEWORKS[runner.framework];
+  const { description, runner, calls, weightFiles } = options;
 
   const answerDescribeSystem: handleUnaryCall<DescribeSystemRequest, DescribeSystemResponse> = (call, callback) => {
     void calls.answer(call, callback, () => {
-      const system = describeSystem(machine, framework, fromWireRunOptions(call.request.runOptions));
-      return { system: toWireSystem(system), measuresTogether, hostname: os.hostname() };
+      return toWireDescription(description, fromWireRunOptions(call.request.runOptions));
     });
   };
 
   const answerInferTypes: handleUnaryCall<InferTypesRequest, InferTypesResponse> = (call, callback) => {
     void calls.answer(call, callback, async (signal) => {
       const benchmark = fromWireBenchmark(call.request.benchmark);
-      const memoryLimitBytes = defaultMemoryLimitBytes(machine);
+      const memoryLimitBytes = defaultMemoryLimitBytes(description);
       const limits = { timeLimitMs: INFER_TYPES_LIMIT_MS, memoryLimitBytes };
-      const options = { signal, beside: leavesRoom(benchmark, machine) };
+      const options = { signal, beside: leavesRoom(benchmark, description) };
       const { end } = await runner.runBeside({ kind: 'infer-types', benchmark, memoryLimitBytes }, limits, options);
       return { values: toWireValues(inferredOf(end)) };
     });
@@ -108,10 +103,10 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const request = call.request;
       const benchmark = withWeightFile(fromWireBenchmark(request.benchmark), weightFiles);
       const runOptions = fromWireRunOptions(request.runOptions);
-      const memoryLimitBytes = defaultMemoryLimitBytes(machine);
+      const memoryLimitBytes = defaultMemoryLimitBytes(description);
       const limits = { timeLimitMs: OPTIMIZE_LIMIT_MS, memoryLimitBytes };
       const job = { kind: 'optimize', benchmark, runOptions, memoryLimitBytes } as const;
-      const options = { signal, beside: leavesRoom(benchmark, machine) };
+      const options = { signal, beside: leavesRoom(benchmark, description) };
       const { end, shareMs } = await runner.runBeside(job, limits, options);
       const optimized = optimizedOf(end);
       return {
@@ -127,7 +122,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const request = call.request;
       const benchmark = withWeightFile(fromWireBenchmark(request.benchmark), weightFiles);
       const runOptions = fromWireRunOptions(request.runOptions);
-      const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
+      const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(description));
       const onProgress = (progress: MeasureProgress): void => {
         calls.tell(call, { event: { $case: 'progress', value: toWireProgress(progress) } }, signal);
       };
@@ -138,27 +133,27 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const name = request.name?.slice(0, MOST_NAME_CHARACTERS);
       const job = { kind: 'measure', benchmark, name, runOptions, ...setup } as const;
       const measured = measuredOf(await runner.run(job, setup.limits, { signal, onProgress, onWaiting }));
-      const system = describeSystem(machine, framework, runOptions);
-      const measurement = toWireMeasurement(benchmark.signature, measured, system);
+      const measurement = toWireMeasurement(benchmark.signature, measured);
       call.write({ event: { $case: 'measurement', value: measurement } });
     });
   };
 
   const answerMeasureBricks: handleServerStreamingCall<MeasureBricksRequest, MeasureBricksResponse> = (call) => {
     void calls.stream(call, async (signal) => {
-      if (!measuresTogether) throw noProfile(framework);
+      if (!isAbleTo(description, 'measure_bricks')) {
+        throw noProfile({ name: description.framework, version: description.frameworkVersion });
+      }
       const { request } = call;
       const runOptions = fromWireRunOptions(request.runOptions);
-      const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
+      const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(description));
       const bricks = request.bricks.map(fromWireBrick);
-      const system = describeSystem(machine, framework, runOptions);
       const onProgress = (progress: RequestProgress): void => {
         calls.tell(call, { event: { $case: 'progress', value: toWireProgress(progress, progress) } }, signal);
       };
       const options = { signal, onProgress };
-      const all = measureTogether(bricks, { runOptions, ...setup }, runner, machine.cacheBytes, options);
+      const all = measureTogether(bricks, { runOptions, ...setup }, runner, description.cacheBytes, options);
       for await (const { index, measured } of all) {
-        const measurement = toWireMeasurement(bricks[index]?.benchmark.signature ?? '', measured, system);
+        const measurement = toWireMeasurement(bricks[index]?.benchmark.signature ?? '', measured);
         call.write({ event: { $case: 'measurement', value: { brick: index, measurement } } });
       }
     });

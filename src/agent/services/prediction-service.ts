@@ -1,5 +1,4 @@
 import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
-import os from 'node:os';
 import { PlatformError } from '../../base/errors.js';
 import {
   type DescribePredictorRequest,
@@ -9,7 +8,6 @@ import {
   PredictionServiceService,
 } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
 import { runOptionsOf } from '../../measurement/system.js';
-import type { Framework } from '../../predictor/predictor.js';
 import { toWireDuration } from '../../rpc/duration.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
@@ -21,8 +19,8 @@ import { batchSizeFor, type PredictOptions, predictOptionsOf } from '../predict/
 import { toFeatureResponse, answeredTraceId } from '../predict/response.js';
 import { withinTimePerBatch } from '../predict/time-limit.js';
 import type { Predicted } from '../jobs/predict-session.js';
-import { toWireSystem } from '../wire/benchmark-wire.js';
-import { describeSystem, type MachineDescription } from './describe-system.js';
+import type { AgentDescription } from '../agent-description.js';
+import { toWireSystem } from '../wire/description-wire.js';
 
 /**
  * Most bytes of the features of one input. They have to fit into a message, and making a mask takes several times its
@@ -57,15 +55,14 @@ function timesOf({ features, preprocessMs, inferenceMs, postprocessMs }: Predict
 }
 
 export interface PredictionServiceOptions {
-  readonly machine: MachineDescription;
-  readonly framework: Framework;
+  readonly description: AgentDescription;
   readonly models: OpenModels;
   readonly inputs: PredictInputs;
 }
 
 /** Adds the service that predicts for inputs one by one, with models that the Predict service has opened. */
 export function addPredictionService(server: RpcServer, options: PredictionServiceOptions): void {
-  const { machine, framework, models, inputs } = options;
+  const { description, models, inputs } = options;
   const { calls } = server;
 
   function inputsOf({ inputs: asked }: PredictEachRequest): MakeInputs {
@@ -119,10 +116,10 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
         return Promise.resolve({
           modelName: name,
           modelVersion: manifest?.version ?? version,
-          frameworkName: manifest?.framework?.name ?? framework.name,
-          frameworkVersion: manifest?.framework?.version ?? framework.version,
-          system: toWireSystem(describeSystem(machine, framework, runOptionsOf(machine.cores))),
-          hostname: os.hostname(),
+          frameworkName: manifest?.framework?.name ?? description.framework,
+          frameworkVersion: manifest?.framework?.version ?? description.frameworkVersion,
+          system: toWireSystem(description, runOptionsOf(description.cores, description)),
+          hostname: description.host,
         });
       });
     });

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { PlatformError } from '../../base/errors.js';
-import { DEFAULT_FRAMEWORK, type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
+import { DEFAULT_FRAMEWORK, type FrameworkName } from '../../predictor/frameworks.js';
 import { runOptionsOf } from '../../measurement/system.js';
-import type { Framework } from '../../predictor/predictor.js';
 import type { ServerSecurity } from '../../rpc/security.js';
 import { createRpcServer } from '../../rpc/server.js';
 import { addBenchmarkService } from './benchmark-service.js';
-import { defaultMemoryLimitBytes, type MachineDescription, readMachine } from './describe-system.js';
+import type { AgentDescription } from '../agent-description.js';
+import { defaultMemoryLimitBytes, describeAgent } from './describe-machine.js';
 import { WorkerRunner } from '../worker/worker-runner.js';
 import { type PredictAccess, predictInputs } from '../predict/inputs.js';
 import { OpenModels } from '../predict/open-models.js';
@@ -32,8 +32,7 @@ export interface AgentServerOptions {
 }
 
 export interface RunningAgent {
-  readonly machine: MachineDescription;
-  readonly framework: Framework;
+  readonly description: AgentDescription;
   /** host:port, as `connectAgent` takes it. */
   readonly address: string;
   /**
@@ -64,17 +63,18 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
   const { host = '127.0.0.1', port = 0, security, resolveModel = knowsNoModels } = options;
   const { framework = DEFAULT_FRAMEWORK, access = {}, weightFiles = new Map<string, string>() } = options;
   const server = createRpcServer({ security });
-  const machine = readMachine();
-  const runner = new WorkerRunner(framework, machine.cores);
+  const description = describeAgent(framework);
+  const runner = new WorkerRunner(framework, description.cores);
   const { calls } = server;
-  const shared = { machine, framework: FRAMEWORKS[framework].describe(), runner, calls, weightFiles };
+  const shared = { description, runner, calls, weightFiles };
   addBenchmarkService(server, shared);
   addTraceService(server, shared);
-  const limits = { timeLimitMs: PREDICT_LIMIT_MS, memoryLimitBytes: defaultMemoryLimitBytes(machine) };
-  const models = new OpenModels({ runner, runOptions: runOptionsOf(machine.cores), limits });
+  const limits = { timeLimitMs: PREDICT_LIMIT_MS, memoryLimitBytes: defaultMemoryLimitBytes(description) };
+  const models = new OpenModels({ runner, runOptions: runOptionsOf(description.cores, description), limits });
   const inputs = predictInputs(access);
-  addPredictService(server, { framework: shared.framework, calls, resolveModel, models, inputs });
-  addPredictionService(server, { machine, framework: shared.framework, models, inputs });
+  const own = { name: description.framework, version: description.frameworkVersion };
+  addPredictService(server, { framework: own, calls, resolveModel, models, inputs });
+  addPredictionService(server, { description, models, inputs });
   const address = await server.listen({ host, port });
   await removeStaleFolders();
 
@@ -95,5 +95,5 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
     await Promise.all(closed);
   };
   let stopped: Promise<void> | undefined;
-  return { machine, framework: shared.framework, address, openDoor, close: () => (stopped ??= stop()) };
+  return { description, address, openDoor, close: () => (stopped ??= stop()) };
 }

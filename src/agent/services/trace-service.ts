@@ -12,7 +12,7 @@ import { requireTracing } from '../../tracing/start-tracing.js';
 import { activeTracing } from '../../tracing/tracing.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import type { BenchmarkServiceOptions } from './benchmark-service.js';
-import { defaultMemoryLimitBytes, describeSystem } from './describe-system.js';
+import { defaultMemoryLimitBytes } from './describe-machine.js';
 import { tracedOf } from '../worker/job-end.js';
 import { fromWireLevel, toWireLayerTrace, toWireSpan } from '../wire/trace-wire.js';
 import { fromWireBenchmark, fromWireProtocol, fromWireRunOptions, toWireProgress } from '../wire/benchmark-wire.js';
@@ -30,14 +30,14 @@ async function inCallersTrace<T>(metadata: Metadata, work: () => Promise<T>): Pr
 
 /** Adds the service that traces the kernels of a model's runs. */
 export function addTraceService(server: RpcServer, options: BenchmarkServiceOptions): void {
-  const { machine, framework, runner, calls } = options;
+  const { description, runner, calls } = options;
 
   const answerTraceBenchmark: handleServerStreamingCall<TraceBenchmarkRequest, TraceBenchmarkResponse> = (call) => {
     void calls.stream(call, async (signal) => {
       const { request } = call;
       const benchmark = fromWireBenchmark(request.benchmark);
       const runOptions = fromWireRunOptions(request.runOptions);
-      const { protocol, limits } = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(machine));
+      const { protocol, limits } = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(description));
       const onProgress = (progress: MeasureProgress): void => {
         calls.tell(call, { event: { $case: 'progress', value: toWireProgress(progress) } }, signal);
       };
@@ -50,7 +50,7 @@ export function addTraceService(server: RpcServer, options: BenchmarkServiceOpti
       const end = await inCallersTrace(call.metadata, async () => {
         return activeTracing()?.atLevel(fromWireLevel(request.level), run) ?? run();
       });
-      const trace = toWireLayerTrace(tracedOf(end), describeSystem(machine, framework, runOptions));
+      const trace = toWireLayerTrace(tracedOf(end));
       call.write({ event: { $case: 'trace', value: trace } });
     });
   };

@@ -81,7 +81,7 @@ class Pool {
  *
  * @param machines at least one, with the same fingerprint
  */
-export function spreadAgent(all: readonly Machine[], { tell }: SpreadOptions): BenchmarkAgent {
+export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: SpreadOptions): BenchmarkAgent {
   const machines = new Machines(all, (message) => tell('warning', message));
   let isCompared = false;
   let spread: MachineSpread | undefined;
@@ -163,10 +163,9 @@ export function spreadAgent(all: readonly Machine[], { tell }: SpreadOptions): B
     requests: readonly MeasureRequest[],
     { signal, onProgress }: MeasureOptions = {},
   ): AsyncGenerator<MeasuredRequest> {
-    const [first, second] = requests;
-    if (first === undefined) return;
-    if (!isCompared && second !== undefined && machines.working.length > 1) await compare(requests, signal);
-    const { cacheBytes } = await machines.ask((agent) => agent.system(first.runOptions));
+    if (requests.length === 0) return;
+    if (!isCompared && requests.length > 1 && machines.working.length > 1) await compare(requests, signal);
+    const { cacheBytes } = all[0].agent.description;
     const pool = new Pool(divideWork(requests, { agents: machines.working.length, cacheBytes }));
     const stop = new AbortController();
     const options = { signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]), onProgress };
@@ -178,12 +177,11 @@ export function spreadAgent(all: readonly Machine[], { tell }: SpreadOptions): B
   }
 
   return {
-    system: (runOptions) => machines.ask((agent) => agent.system(runOptions)),
-    host: async () => {
-      const hosts = await Promise.all(machines.working.map(({ agent }) => agent.host().catch(() => undefined)));
-      return [...new Set(hosts.filter((host) => host !== undefined))].join(', ');
+    // Machines that are left out did no work.
+    get description() {
+      const hosts = machines.working.map(({ agent }) => agent.description.host);
+      return { ...all[0].agent.description, host: [...new Set(hosts)].join(', ') };
     },
-    measuresTogether: () => machines.ask((agent) => agent.measuresTogether()),
     measure,
     trace: (request, level, options) => machines.ask((agent) => agent.trace(request, level, options)),
     inferTypes: (benchmark, signal) => machines.ask((agent) => agent.inferTypes(benchmark, signal)),

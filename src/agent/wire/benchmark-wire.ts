@@ -13,7 +13,7 @@ import {
   measurementSchema,
   problemWithTimes,
 } from '../../measurement/measurement.js';
-import { type RunOptions, type System, systemSchema } from '../../measurement/system.js';
+import type { RunOptions } from '../../measurement/system.js';
 import type { MeasurePhase, MeasureProgress, MeasureRequest, RequestProgress } from '../benchmark-agent.js';
 import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { Measured } from '../jobs/job.js';
@@ -130,23 +130,6 @@ export function fromWireBrick({ benchmark, footprintBytes, modelBytes, roughMs }
   };
 }
 
-export function toWireSystem({ memoryBytes, cacheBytes, ...rest }: System): wire.System {
-  return { ...rest, memoryBytes: BigInt(Math.round(memoryBytes)), cacheBytes: BigInt(Math.round(cacheBytes)) };
-}
-
-/** @throws PlatformError `usage` */
-export function fromWireSystem(message: wire.System | undefined): System {
-  const system =
-    message === undefined
-      ? undefined
-      : {
-          ...message,
-          memoryBytes: Number(message.memoryBytes),
-          cacheBytes: Number(message.cacheBytes),
-        };
-  return check(systemSchema, system, 'system');
-}
-
 /** @param session index of its first brick and number of its bricks; absent for a session without bricks */
 export function toWireProgress(
   { phase, runsDone, runsTotal, waitsFor = 0 }: MeasureProgress,
@@ -178,14 +161,14 @@ function toWireOutcome({ outcome }: Measured): wire.Measurement['outcome'] {
   return { $case: 'failure', value: { reason: REASONS[outcome.reason], message: outcome.message } };
 }
 
-export function toWireMeasurement(signature: string, measured: Measured, system: System): wire.Measurement {
+export function toWireMeasurement(signature: string, measured: Measured): wire.Measurement {
   return {
     signature,
     outcome: toWireOutcome(measured),
     costMs: measured.costMs,
     sessionMs: measured.sessionMs,
     peakMemoryBytes: BigInt(Math.round(measured.peakMemoryBytes)),
-    system: toWireSystem(system),
+    system: undefined,
     conditions: toWireConditions(measured.conditions),
   };
 }
@@ -211,30 +194,42 @@ function fromWireOutcome(outcome: wire.Measurement['outcome']): unknown {
   return { kind: 'failure', reason: keyOf(REASONS, outcome.value.reason), message: outcome.value.message };
 }
 
+/** What an agent answers. The other fields of a measurement are as they were asked for. */
+const answeredSchema = measurementSchema.pick({
+  outcome: true,
+  costMs: true,
+  sessionMs: true,
+  peakMemoryBytes: true,
+  conditions: true,
+});
+
 /**
- * @param measuredAt ISO 8601 in UTC
- * @throws PlatformError `usage`
+ * @param place system: of the agent; measuredAt: ISO 8601 in UTC
+ * @throws PlatformError `usage`, also for a measurement of another benchmark than the requested one
  */
 export function fromWireMeasurement(
   message: wire.Measurement,
-  { protocol, occasion, limits, context }: Omit<MeasureRequest, 'benchmark' | 'runOptions'>,
-  measuredAt: string,
+  { benchmark: { signature }, protocol, occasion, limits, context }: Omit<MeasureRequest, 'runOptions'>,
+  place: Pick<Measurement, 'system' | 'measuredAt'>,
 ): Measurement {
-  const received = {
-    signature: message.signature,
-    system: fromWireSystem(message.system),
-    protocol,
-    ...(context === undefined ? {} : { context }),
-    occasion,
-    limits,
+  if (message.signature !== signature)
+    throw new PlatformError('usage', 'measurement: of another benchmark than asked for');
+  const answered = {
     outcome: fromWireOutcome(message.outcome),
     costMs: message.costMs,
     sessionMs: message.sessionMs,
     peakMemoryBytes: Number(message.peakMemoryBytes),
     ...fromWireConditions(message.conditions),
-    measuredAt,
   };
-  const measurement = check(measurementSchema, received, 'measurement');
+  const measurement = {
+    signature,
+    protocol,
+    ...(context === undefined ? {} : { context }),
+    occasion,
+    limits,
+    ...check(answeredSchema, answered, 'measurement'),
+    ...place,
+  };
   const problem = problemWithTimes(measurement);
   if (problem !== undefined) throw new PlatformError('usage', `measurement: ${problem}`);
   return measurement;

@@ -2,12 +2,11 @@
 import { z } from 'zod';
 import * as wire from '../../generated/mlmodelscope/trace/v1/trace.js';
 import { conditionsSchema } from '../../measurement/conditions.js';
-import type { System } from '../../measurement/system.js';
 import { check } from '../../rpc/check-message.js';
 import { type SpanDocument, spanDocumentSchema } from '../../tracing/span-document.js';
 import { includesLevel, type TraceLevel } from '../../tracing/trace-level.js';
 import type { LayerTrace } from '../layer-trace.js';
-import { fromWireConditions, toWireConditions, toWireSystem } from './benchmark-wire.js';
+import { fromWireConditions, toWireConditions } from './benchmark-wire.js';
 
 /** FRAMEWORK is the deepest level of this contract: the runtimes here do not trace libraries and hardware. */
 export function toWireLevel(level: TraceLevel): wire.TraceLevel {
@@ -27,15 +26,12 @@ export function fromWireLevel(level: wire.TraceLevel): TraceLevel {
   }
 }
 
-export function toWireLayerTrace(
-  { untracedMs, tracedMs, kernels, conditions }: LayerTrace,
-  system: System,
-): wire.LayerTrace {
+export function toWireLayerTrace({ untracedMs, tracedMs, kernels, conditions }: LayerTrace): wire.LayerTrace {
   return {
     untracedMs: [...untracedMs],
     tracedMs: [...tracedMs],
     kernels: kernels.map(({ runMs, ...kernel }) => ({ ...kernel, runMs: [...runMs] })),
-    system: toWireSystem(system),
+    system: undefined,
     conditions: toWireConditions(conditions),
   };
 }

@@ -7,8 +7,7 @@ import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { announceAgent } from '../../directory/announce-agent.js';
-import { type AgentOffer, modelsWithin } from '../../directory/agent-offer.js';
-import type { Framework } from '../../predictor/predictor.js';
+import { type AgentOffer, modelsWithin, offeredFacts } from '../../directory/agent-offer.js';
 import type { RunningFramework } from '../../registry/load-model.js';
 import { offeredModels, type OfferedModels } from '../../registry/offered-models.js';
 import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
@@ -53,10 +52,7 @@ function advertised({ listen, server: servers = [], advertise }: AgentFlags, { a
 
 /** The agent with as many of its models as a registration has room for. */
 function offerOf(agent: RunningAgent, address: string, known: OfferedModels, host: OwnedHost): AgentOffer {
-  const { architecture, processor, operatingSystem, cores, memoryBytes } = agent.machine;
-  const framework = { framework: agent.framework.name, frameworkVersion: agent.framework.version };
-  const machine = { hostname: os.hostname(), architecture, processor, operatingSystem, cores, memoryBytes };
-  const offer = { address, tls: host.security.server.identity !== undefined, ...machine, ...framework };
+  const offer = { address, tls: host.security.server.identity !== undefined, ...offeredFacts(agent.description) };
   const { models, leftOut } = modelsWithin(offer, known.models);
   if (leftOut > 0) {
     const unlisted = counted(leftOut, 'model');
@@ -65,13 +61,16 @@ function offerOf(agent: RunningAgent, address: string, known: OfferedModels, hos
   return { ...offer, models };
 }
 
-function runningFramework({ name, version }: Framework, { allowVersion }: AgentFlags): RunningFramework {
-  return { framework: name, frameworkVersion: version, allowVersion: allowVersion ?? false };
+function runningFramework(
+  { framework, frameworkVersion }: Omit<RunningFramework, 'allowVersion'>,
+  { allowVersion }: AgentFlags,
+): RunningFramework {
+  return { framework, frameworkVersion, allowVersion: allowVersion ?? false };
 }
 
 /** The models that clients can open by name. Warns about each manifest whose model cannot be opened. */
 async function knownModels(agent: RunningAgent, flags: AgentFlags, host: OwnedHost): Promise<OfferedModels> {
-  const known = await offeredModels(runningFramework(agent.framework, flags), flags.models);
+  const known = await offeredModels(runningFramework(agent.description, flags), flags.models);
   for (const reason of known.leftOut) host.warn(`warning: not offered: ${reason}`);
   return known;
 }
@@ -178,8 +177,9 @@ Examples:
       const { startAgent } = await import('../../agent/services/server.js');
       const agent = await startAgent({
         ...settings,
-        resolveModel: (name, version, own) => {
-          return resolvePredictionModel(name, version, { folder: flags.models, runsOn: runningFramework(own, flags) });
+        resolveModel: (name, version, { name: framework, version: frameworkVersion }) => {
+          const runsOn = runningFramework({ framework, frameworkVersion }, flags);
+          return resolvePredictionModel(name, version, { folder: flags.models, runsOn });
         },
       });
       try {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { fittingTable } from '../../base/fitting-table.js';
 import type { Column } from '../../base/text-table.js';
 import { addAgentPlaceOptions, type AgentOptions } from '../../command/options.js';
-import { ANY_RUN, type System } from '../../measurement/system.js';
+import { ANY_RUN, identifySystem, type System } from '../../measurement/system.js';
 import { type BuiltInModel, builtInModels } from '../../registry/built-in-models.js';
 import { listAgents, type ListedAgent } from '../../directory/list-agents.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
@@ -34,8 +34,7 @@ async function agentsAt(
     return agents.map(({ models, ...agent }) => ({ ...agent, models: models.map(({ name }) => name) }));
   }
   const agent = await host.connect(address, framework);
-  const system = await agent.system(ANY_RUN);
-  return [{ address: address ?? null, ...system }];
+  return [{ address: address ?? null, ...identifySystem(agent.description, ANY_RUN) }];
 }
 
 const MODEL_COLUMNS: readonly Column<BuiltInModel>[] = [

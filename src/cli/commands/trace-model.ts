@@ -16,7 +16,7 @@ import { isCoreShared } from '../../measurement/disturbance.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
 import { type Limits, type Protocol, protocolSchema } from '../../measurement/protocol.js';
-import { runOptionsOf, type System } from '../../measurement/system.js';
+import { identifySystem, runOptionsOf, type System } from '../../measurement/system.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
 import { keepLayers } from '../../platform-documents/keep-layers.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
@@ -119,11 +119,12 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
       const results = await host.openStore(store);
       const agent = await host.connect(address, framework);
       const loading = { batch, dimensions: dimension, signal: host.signal };
-      const loaded = await host.loadModel(reference, { ...loading, runsOn: await runsOn(agent, options) });
+      const loaded = await host.loadModel(reference, { ...loading, runsOn: runsOn(agent, options) });
       checkDimensions([loaded], dimension);
       const { name, manifest, model } = loaded;
-      const runOptions = runOptionsOf(threads);
-      const system = await agent.system(runOptions);
+      const { description } = agent;
+      const runOptions = runOptionsOf(threads, description);
+      const system = identifySystem(description, runOptions);
       nameEvaluated({ models: [loaded], batchSizes: [batch] });
       nameFramework(system);
       const attributes = {
@@ -149,7 +150,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
       progress.stop();
       const { traceId, layers } = measured;
       const endedAt = new Date().toISOString();
-      const evaluated = { name, manifest, batchSize: batch, system, host: await agent.host(), endedAt, traceId };
+      const evaluated = { name, manifest, batchSize: batch, system, host: description.host, endedAt, traceId };
       await keepLayers(results, { ...evaluated, ...layers });
       for (const { message } of noiseIn(layers, system, threads)) host.warn(message);
       const table = kernelTable(layers);

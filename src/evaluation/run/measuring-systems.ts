@@ -1,8 +1,7 @@
 import type { Machine } from '../../agent/spread/machines.js';
-import { messageOf } from '../../base/errors.js';
+import { PlatformError } from '../../base/errors.js';
 import { shortIds } from '../../base/short-ids.js';
-import { runOptionsOf, type System } from '../../measurement/system.js';
-import type { PluginEvent } from '../event.js';
+import { identifySystem, runOptionsOf, type System } from '../../measurement/system.js';
 
 /** Agents with the same fingerprint. */
 export interface MeasuringSystem {
@@ -12,11 +11,8 @@ export interface MeasuringSystem {
   readonly machines: readonly [Machine, ...Machine[]];
 }
 
-/** The systems of the agents that answer, and a note on each agent that does not answer. */
-export interface FoundSystems {
-  readonly systems: readonly [MeasuringSystem, ...MeasuringSystem[]];
-  readonly notes: readonly PluginEvent[];
-}
+/** At least one system. */
+export type FoundSystems = readonly [MeasuringSystem, ...MeasuringSystem[]];
 
 /** Facts by which people distinguish systems, the most important first. */
 function factsOf({ processor, cores, framework, frameworkVersion, operatingSystem }: System): readonly string[] {
@@ -38,40 +34,24 @@ function namesOf(systems: readonly System[]): readonly string[] {
   });
 }
 
-/**
- * Groups agents by their fingerprints. The systems, and the agents of each system, are in the order of the agents.
- *
- * @param machines at least one
- * @throws PlatformError of the first agent where no agent answers
- */
-export async function systemsOf(machines: readonly Machine[], threads: number): Promise<FoundSystems> {
-  const runOptions = runOptionsOf(threads);
-  const asked = await Promise.allSettled(machines.map(({ agent }) => agent.system(runOptions)));
+/** Groups agents by their fingerprints. The systems, and the agents of each system, are in the order of the agents. */
+export function systemsOf(machines: readonly [Machine, ...Machine[]], threads: number): FoundSystems {
   const groups = new Map<string, { readonly system: System; readonly machines: [Machine, ...Machine[]] }>();
-  const notes: PluginEvent[] = [];
-  let refusal: unknown;
-  for (const [index, answer] of asked.entries()) {
-    const machine = machines[index];
-    if (machine === undefined) continue;
-    if (answer.status === 'rejected') {
-      refusal ??= answer.reason;
-      const message = `the agent at ${machine.name} is left out: ${messageOf(answer.reason)}`;
-      notes.push({ kind: 'note', level: 'warning', message });
-      continue;
-    }
-    const { fingerprint } = answer.value;
-    const group = groups.get(fingerprint);
-    if (group === undefined) groups.set(fingerprint, { system: answer.value, machines: [machine] });
+  for (const machine of machines) {
+    const { description } = machine.agent;
+    const system = identifySystem(description, runOptionsOf(threads, description));
+    const group = groups.get(system.fingerprint);
+    if (group === undefined) groups.set(system.fingerprint, { system, machines: [machine] });
     else group.machines.push(machine);
   }
   const names = namesOf([...groups.values()].map(({ system }) => system));
   const [first, ...rest] = [...groups.values()].map((group, index) => ({ ...group, name: names[index] ?? '' }));
-  if (first === undefined) throw refusal;
-  return { systems: [first, ...rest], notes };
+  if (first === undefined) throw new PlatformError('internal', 'no system of any machine');
+  return [first, ...rest];
 }
 
 /** The system with the most agents; the first of several with equally many. */
-export function largestOf([first, ...rest]: FoundSystems['systems']): MeasuringSystem {
+export function largestOf([first, ...rest]: FoundSystems): MeasuringSystem {
   return rest.reduce((best, system) => (system.machines.length > best.machines.length ? system : best), first);
 }
 

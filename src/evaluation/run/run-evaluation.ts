@@ -21,13 +21,42 @@ export interface PluginTools {
    * @param isOnly whether the evaluation asks for one agent of each system only, so that other agents of the same
    *   system may replace it
    */
-  readonly connect: (agent: AgentEndpoint, isOnly: boolean) => BenchmarkAgent;
+  readonly connect: (agent: AgentEndpoint, isOnly: boolean) => Promise<BenchmarkAgent>;
 }
 
 /** Sets the models, the batch size and the framework as attributes of the run's span. */
-function describeRun({ models, manifest }: LoadedEvaluation, [{ system }]: FoundSystems['systems']): void {
+function describeRun({ models, manifest }: LoadedEvaluation, [{ system }]: FoundSystems): void {
   nameEvaluated({ models, batchSizes: [manifest.batch_size] });
   nameFramework(system);
+}
+
+/** The agents that answer, and a note on each agent that does not answer. */
+interface FoundMachines {
+  readonly machines: readonly [Machine, ...Machine[]];
+  readonly notes: readonly PluginEvent[];
+}
+
+/** @throws PlatformError of the first agent where no agent answers */
+async function machinesAt(
+  endpoints: readonly AgentEndpoint[],
+  connect: (agent: AgentEndpoint) => Promise<BenchmarkAgent>,
+): Promise<FoundMachines> {
+  const asked = await Promise.allSettled(endpoints.map(connect));
+  const machines: Machine[] = [];
+  const notes: PluginEvent[] = [];
+  let refusal: unknown = new PlatformError('internal', 'an evaluation without agents');
+  for (const [index, answer] of asked.entries()) {
+    const name = endpoints[index]?.address ?? '';
+    if (answer.status === 'fulfilled') machines.push({ name, agent: answer.value });
+    else {
+      if (notes.length === 0) refusal = answer.reason;
+      const message = `the agent at ${name} is left out: ${messageOf(answer.reason)}`;
+      notes.push({ kind: 'note', level: 'warning', message });
+    }
+  }
+  const [first, ...rest] = machines;
+  if (first === undefined) throw refusal;
+  return { machines: [first, ...rest], notes };
 }
 
 async function* eventsOf(
@@ -43,12 +72,10 @@ async function* eventsOf(
     yield pluginEventOf({ kind: 'note', level: 'warning', message: `${name}: ${reason}` });
   }
   const { most, placement } = loaded.requirements.agents;
-  const machines = run.agents.map((endpoint): Machine => {
-    return { name: endpoint.address, agent: connect(endpoint, most === 1) };
-  });
+  const { machines, notes } = await machinesAt(run.agents, (endpoint) => connect(endpoint, most === 1));
   try {
-    const { systems, notes } = await systemsOf(machines, loaded.manifest.threads);
     yield* notes;
+    const systems = systemsOf(machines, loaded.manifest.threads);
     describeRun(loaded, systems);
     const places = { store, signal };
     if (placement === 'each') {

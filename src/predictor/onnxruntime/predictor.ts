@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RunOptions } from '../../measurement/system.js';
+import { AS_IT_IS, type RunOptions } from '../../measurement/system.js';
 import {
   type ModelSource,
   type OpenModel,
@@ -29,9 +29,6 @@ function createSession(model: ModelSource, options: InferenceSession.SessionOpti
   const extra = weightsFolder === undefined ? {} : { extra: weightsIn(weightsFolder) };
   return InferenceSession.create(bytes, { ...options, ...extra });
 }
-
-/** Options without any fusion or folding, so that every value exists. */
-const AS_IT_IS: RunOptions = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'disabled' };
 
 async function open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel> {
   const session = await createSession(model, sessionOptionsOf(runOptions));
@@ -90,6 +87,7 @@ async function optimize(
 }
 
 async function inferStaticTypes(model: Uint8Array): Promise<ReadonlyMap<string, TensorType>> {
+  // Without any fusion or folding, every value exists.
   const session = await createSession({ kind: 'bytes', bytes: model }, sessionOptionsOf(AS_IT_IS));
   try {
     return staticTypesIn(session.outputMetadata);

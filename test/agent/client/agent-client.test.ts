@@ -1,15 +1,29 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
+import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
 import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import { startAgent } from '../../../src/agent/services/server.js';
 import { PlatformError } from '../../../src/base/errors.js';
+import {
+  Ability,
+  BenchmarkServiceService,
+  type DescribeSystemRequest,
+  DescribeSystemResponse,
+  Measurement,
+  type MeasureRequest,
+  type MeasureResponse,
+  System,
+} from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { identifySystem } from '../../../src/measurement/system.js';
+import { createRpcServer } from '../../../src/rpc/server.js';
+import { refusal } from '../../rpc/support/refusal.js';
 import { describeBenchmarkAgent } from '../support/contract.js';
-import { longProtocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+import { longProtocol, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { measureOne } from '../support/measure-one.js';
 
 describeBenchmarkAgent('an agent behind gRPC', async () => {
   const agent = await startAgent();
-  const client = connectAgent(agent.address);
+  const client = await connectAgent(agent.address);
   return {
     ...client,
     async close() {
@@ -19,27 +33,147 @@ describeBenchmarkAgent('an agent behind gRPC', async () => {
   };
 });
 
+/** How a foreign agent describes itself, and answers Measure. */
+interface Foreign {
+  readonly system?: Partial<System>;
+  readonly hostname?: string;
+  readonly abilities?: readonly Ability[];
+  readonly measurement?: Partial<Measurement>;
+}
+
+const FOREIGN: System = {
+  ...System.create(),
+  fingerprint: 'made up by the agent',
+  processor: 'another processor',
+  architecture: 'x64',
+  operatingSystem: 'Linux 6.1',
+  cores: 2,
+  memoryBytes: 8_000_000_000n,
+  framework: 'another',
+  frameworkVersion: '2.0.0',
+};
+
+/** Serves an agent that is not ours. `described` counts its descriptions. */
+async function serveForeign(t: TestContext, foreign: Foreign, port = 0) {
+  let described = 0;
+  const server = createRpcServer({});
+  const describeSystem: handleUnaryCall<DescribeSystemRequest, DescribeSystemResponse> = (_, callback) => {
+    described++;
+    const { hostname = '', abilities = [] } = foreign;
+    const system = { ...FOREIGN, ...foreign.system };
+    callback(null, { ...DescribeSystemResponse.create(), system, hostname, abilities: [...abilities] });
+  };
+  const measure: handleServerStreamingCall<MeasureRequest, MeasureResponse> = (call) => {
+    const value: Measurement = {
+      ...Measurement.create(),
+      signature: call.request.benchmark?.signature ?? '',
+      outcome: { $case: 'samples', value: { runMs: [1, 1, 1], warmupMs: [], overheadMs: undefined } },
+      ...foreign.measurement,
+    };
+    call.write({ event: { $case: 'measurement', value } });
+    call.end();
+  };
+  server.addService(BenchmarkServiceService, { describeSystem, measure }, { maxRequestBytes: {} });
+  const address = await server.listen({ host: '127.0.0.1', port });
+  const close = (): Promise<void> => server.close(new PlatformError('unavailable', 'closed'));
+  t.after(close);
+  return { address, close, described: () => described };
+}
+
+function portOf(address: string): number {
+  return Number(address.split(':').at(-1));
+}
+
+async function connectForeign(t: TestContext, foreign: Foreign) {
+  const served = await serveForeign(t, foreign);
+  const agent = await connectAgent(served.address);
+  t.after(() => agent.close());
+  return { ...served, agent };
+}
+
 describe('agent client', () => {
   test('an address without a listener is unavailable; the error names the address and gives advice', async () => {
     const agent = await startAgent();
     await agent.close();
-    const client = connectAgent(agent.address);
-    try {
-      await assert.rejects(client.system(runOptions), (error) => {
-        assert.ok(error instanceof PlatformError);
-        assert.equal(error.code, 'unavailable');
-        assert.ok(error.message.includes(agent.address));
-        assert.match(error.message, /mlmodelscope agent/);
-        return true;
-      });
-    } finally {
-      await client.close();
+    await assert.rejects(connectAgent(agent.address), (error) => {
+      assert.ok(error instanceof PlatformError);
+      assert.equal(error.code, 'unavailable');
+      assert.ok(error.message.includes(agent.address));
+      assert.match(error.message, /mlmodelscope agent/);
+      return true;
+    });
+  });
+
+  test('an agent describes itself once for each connection', async (t) => {
+    const { agent, described } = await connectForeign(t, {});
+    for (let time = 0; time < 3; time++) await measureOne(agent, relu, runOptions, protocol);
+    assert.equal(described(), 1);
+  });
+
+  test('the platform computes the fingerprint, whatever the agent sends', async (t) => {
+    const { agent } = await connectForeign(t, {});
+    const { system } = await measureOne(agent, relu, runOptions, protocol);
+    assert.deepEqual(system, identifySystem(agent.description, runOptions));
+    // printf '["another processor","x64","Linux 6.1",2,0,[],"another","2.0.0",1,"cpu","all"]' | sha256sum
+    assert.equal(system.fingerprint, '0a953223f55639e357c158b78e6aef59f65d8f7153496ba98803d365685d0557');
+  });
+
+  test('an agent that gives no name is named by its address', async (t) => {
+    const { agent, address } = await connectForeign(t, {});
+    assert.equal(agent.description.host, address);
+  });
+
+  test('a call that the agent says it cannot answer is refused with a remedy, and not made', async (t) => {
+    const { agent } = await connectForeign(t, { abilities: [Ability.MEASURE] });
+    await assert.rejects(agent.optimize(relu, runOptions), refusal('unsupported', /another 2\.0\.0.*--cut layer/));
+    await assert.rejects(agent.inferTypes(relu), refusal('unsupported', /infers no types/));
+  });
+
+  test('an agent of version 0.1, which lists no abilities, may infer types and optimize', async (t) => {
+    const { agent } = await connectForeign(t, {});
+    assert.deepEqual(agent.description.abilities, ['infer_types', 'optimize']);
+  });
+
+  test('a description that is no line of text is refused', async (t) => {
+    const { address } = await serveForeign(t, { system: { processor: '\u001b[2J' } });
+    await assert.rejects(connectAgent(address), refusal('internal', /processor: not a line/));
+  });
+
+  test('a measurement of another benchmark is refused, and the agent is named', async (t) => {
+    const { agent, address } = await connectForeign(t, { measurement: { signature: 'f'.repeat(64) } });
+    const measuring = measureOne(agent, relu, runOptions, protocol);
+    await assert.rejects(measuring, refusal('internal', new RegExp(`${address}.*of another benchmark`)));
+  });
+
+  test('a measurement of another system than the agent describes is refused', async (t) => {
+    const system = { ...FOREIGN, processor: 'a faster one', runOptions };
+    const { agent, address } = await connectForeign(t, { measurement: { system } });
+    const measuring = measureOne(agent, relu, runOptions, protocol);
+    await assert.rejects(measuring, refusal('internal', new RegExp(`${address}.*of another system`)));
+  });
+
+  test('an agent that comes back as the same system is used further', { timeout: 60_000 }, async (t) => {
+    const { agent, address, close } = await connectForeign(t, {});
+    await close();
+    const back = await serveForeign(t, { system: { memoryBytes: 9_000_000_000n } }, portOf(address));
+    await measureOne(agent, relu, runOptions, protocol);
+    assert.equal(back.described(), 1);
+  });
+
+  test('an agent that comes back as another system ends the run; the message says what differs', async (t) => {
+    const { agent, address, close } = await connectForeign(t, {});
+    await close();
+    await serveForeign(t, { system: { processor: 'a new one' } }, portOf(address));
+    const differs = /another system.*processor was "another processor" and is "a new one"/;
+    // Also the next call.
+    for (let call = 0; call < 2; call++) {
+      await assert.rejects(measureOne(agent, relu, runOptions, protocol), refusal('unavailable', differs));
     }
   });
 
   test('an agent that shuts down ends a measurement as unavailable', { timeout: 60_000 }, async () => {
     const agent = await startAgent();
-    const client = connectAgent(agent.address);
+    const client = await connectAgent(agent.address);
     try {
       const measuring = measureOne(client, relu, runOptions, longProtocol, {
         onProgress: ({ phase }) => {
@@ -55,7 +189,7 @@ describe('agent client', () => {
 
   test('an address that is in use is unavailable to a second agent', async () => {
     const agent = await startAgent();
-    const port = Number(agent.address.split(':').at(-1));
+    const port = portOf(agent.address);
     try {
       await assert.rejects(
         startAgent({ port }),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { MeasuredRequest, MeasureRequest, RequestProgress } from '../../../src/agent/benchmark-agent.js';
+import { isAbleTo } from '../../../src/agent/agent-description.js';
 import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import { startAgent } from '../../../src/agent/services/server.js';
 import { PlatformError } from '../../../src/base/errors.js';
@@ -157,9 +158,9 @@ describe('bricks that are measured together', { timeout: 120_000 }, () => {
 
 test('a framework without a profile says that it measures nothing together', async () => {
   const agent = await startAgent({ framework: 'onnxruntime-web' });
-  const client = connectAgent(agent.address);
+  const client = await connectAgent(agent.address);
   try {
-    assert.equal(await client.measuresTogether(), false);
+    assert.equal(isAbleTo(client.description, 'measure_bricks'), false);
     await assert.rejects(measureAll(client, [together(relu)]), /profile/);
   } finally {
     await client.close();

@@ -147,7 +147,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
   });
 
   test('two clients take turns', async () => {
-    const second = connectAgent(agent().address);
+    const second = await connectAgent(agent().address);
     const controller = new AbortController();
     const reports: MeasureProgress[] = [];
     try {

@@ -8,6 +8,6 @@ import { measureOne } from './measure-one.js';
 const [runs] = process.argv.slice(2).map(Number);
 const agent = await startAgent();
 const [benchmark, setup] = runs === undefined ? [endless, longProtocol] : [relu, { ...longProtocol, runs }];
-await measureOne(connectAgent(agent.address), benchmark, runOptions, setup, {
+await measureOne(await connectAgent(agent.address), benchmark, runOptions, setup, {
   onProgress: ({ phase }) => process.stdout.write(`${phase}\n`),
 });

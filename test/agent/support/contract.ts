@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { type Ability, agentDescriptionSchema, isAbleTo } from '../../../src/agent/agent-description.js';
 import type { BenchmarkAgent, MeasurePhase, MeasureProgress } from '../../../src/agent/benchmark-agent.js';
 import type { InferredValue } from '../../../src/onnx/layers/layer-graph.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { measurementSchema } from '../../../src/measurement/measurement.js';
-import { systemSchema } from '../../../src/measurement/system.js';
-import { benchmarkOf, protocol, relu, runOptions, unknownOperator } from './tiny-benchmarks.js';
-import { measureOne, setupOf } from './measure-one.js';
+import { ANY_RUN, AS_IT_IS, identifySystem, systemSchema } from '../../../src/measurement/system.js';
+import { DEFAULT_REMEASURE } from '../../../src/measurement/remeasure.js';
+import { KnownResults } from '../../../src/measuring/known-results.js';
+import { Measuring } from '../../../src/measuring/measuring.js';
+import { phaseOf } from '../../../src/measuring/phase.js';
+import { RunProgress } from '../../../src/measuring/run-progress.js';
+import { openMemoryStore } from '../../../src/store/memory/open.js';
+import { benchmarkOf, convolution, matMul, protocol, relu, runOptions, unknownOperator } from './tiny-benchmarks.js';
+import { measureAll, measureOne, setupOf } from './measure-one.js';
 
 /** Flattens x by means of its shape. An agent must infer {@link inferredOfFlatten} from it. */
 export const flatten = benchmarkOf({
@@ -35,7 +42,19 @@ function isOrdered(reports: readonly MeasureProgress[]): boolean {
   });
 }
 
-/** Requirements on every BenchmarkAgent. The agent must fail `unknownOperator` as unsupported and infer `flatten`. */
+/** Ends a test of something that an agent may lack. @returns whether the agent lacks it */
+function lacks(t: TestContext, { description }: BenchmarkAgent, ability: Ability): boolean {
+  const isAble = isAbleTo(description, ability);
+  if (!isAble) t.skip(`the agent says that it cannot ${ability.replace('_', ' ')}`);
+  return !isAble;
+}
+
+/**
+ * Requirements on every BenchmarkAgent. It must fail `unknownOperator` as unsupported, and infer `flatten` if it infers
+ * types at all.
+ *
+ * @param connect may be called several times; each agent is closed
+ */
 export function describeBenchmarkAgent(name: string, connect: () => Promise<BenchmarkAgent>): void {
   describe(`${name} is a benchmark agent`, () => {
     let agent: BenchmarkAgent;
@@ -44,33 +63,40 @@ export function describeBenchmarkAgent(name: string, connect: () => Promise<Benc
     });
     after(() => agent.close());
 
-    test('it describes the system for the run options asked for', async () => {
-      const options = { ...runOptions, threads: 2 };
-      const system = await agent.system(options);
-
-      assert.deepEqual(systemSchema.parse(system), system);
-      assert.deepEqual(system.runOptions, options);
-    });
-
-    test('run options are part of the system', async () => {
-      const one = await agent.system({ ...runOptions, threads: 1 });
-      const two = await agent.system({ ...runOptions, threads: 2 });
-
-      assert.notEqual(one.fingerprint, two.fingerprint);
+    test('its description is valid, and is a system with any run options', () => {
+      const { description } = agent;
+      assert.deepEqual(agentDescriptionSchema.parse(description), description);
+      for (const threads of [1, 2]) {
+        const system = identifySystem(description, { ...runOptions, threads });
+        assert.deepEqual(systemSchema.parse(system), system);
+      }
     });
 
     test('a measurement states its benchmark, setup and system', async () => {
-      const {
-        signature,
-        system,
-        protocol: measuredBy,
-        occasion,
-        limits,
-      } = await measureOne(agent, relu, runOptions, protocol);
+      const measurement = await measureOne(agent, relu, runOptions, protocol);
+      const { signature, system, protocol: measuredBy, occasion, limits } = measurement;
 
       assert.equal(signature, relu.signature);
-      assert.deepEqual(system, await agent.system(runOptions));
+      assert.deepEqual(system, identifySystem(agent.description, runOptions));
       assert.deepEqual({ protocol: measuredBy, occasion, limits }, setupOf(protocol));
+    });
+
+    test('a stored measurement is found by every later connection', async () => {
+      const store = await openMemoryStore();
+      const task = { label: 'relu', request: { benchmark: relu, runOptions, ...setupOf(protocol) }, work: 1 };
+      const taken: number[] = [];
+      for (let connection = 0; connection < 3; connection++) {
+        const again = await connect();
+        const system = identifySystem(again.description, ANY_RUN);
+        const results = new KnownResults();
+        const { missing } = await phaseOf([task], results, { system, store, remeasure: DEFAULT_REMEASURE });
+        const context = { agent: again, store, signal: new AbortController().signal, onEvent: () => undefined };
+        const progress = new RunProgress();
+        progress.add(missing);
+        taken.push(await new Measuring(context, system, results, progress).measure(missing));
+        await again.close();
+      }
+      assert.deepEqual(taken, [1, 0, 0]);
     });
 
     test('a measurement has as many runs as asked for, can be stored, and costs at least its runs', async () => {
@@ -105,13 +131,45 @@ export function describeBenchmarkAgent(name: string, connect: () => Promise<Benc
       );
     });
 
-    test('types are inferred, with the content of small integers', async () => {
+    test('types are inferred, with the content of small integers', async (t) => {
+      if (lacks(t, agent, 'infer_types')) return;
       const values = await agent.inferTypes(flatten);
       const comparable = [...values].map(([value, { content, ...rest }]) => {
         return [value, content === undefined ? rest : { ...rest, content: Uint8Array.from(content) }];
       });
 
       assert.deepEqual(new Map(comparable as [string, InferredValue][]), inferredOfFlatten);
+    });
+
+    test('an optimized graph runs as it is', async (t) => {
+      if (lacks(t, agent, 'optimize')) return;
+      const { benchmark, costMs } = await agent.optimize(convolution, runOptions);
+      assert.ok(costMs >= 0);
+      const { outcome } = await measureOne(agent, benchmark, AS_IT_IS, protocol);
+      assert.equal(outcome.kind, 'samples', JSON.stringify(outcome));
+    });
+
+    test('bricks are measured together, each once', async (t) => {
+      if (lacks(t, agent, 'measure_bricks')) return;
+      const asked = { runOptions: AS_IT_IS, ...setupOf(protocol), context: { footprintBytes: 2 ** 20 } };
+      const measured = await measureAll(
+        agent,
+        [relu, matMul].map((benchmark) => ({ benchmark, ...asked })),
+      );
+      const kinds = measured.map(({ index, measurement }) => [index, measurement.outcome.kind]);
+      assert.deepEqual(kinds.sort(), [
+        [0, 'samples'],
+        [1, 'samples'],
+      ]);
+    });
+
+    test('kernels are traced', async (t) => {
+      if (lacks(t, agent, 'trace')) return;
+      const { limits } = setupOf(protocol);
+      const asked = { benchmark: convolution, runOptions, protocol: setupOf(protocol).protocol, limits };
+      const { untracedMs, tracedMs, kernels } = await agent.trace(asked, 'FRAMEWORK_TRACE');
+      assert.ok(untracedMs.length > 0 && tracedMs.length > 0);
+      assert.ok(kernels.some(({ opName }) => opName.includes('Conv')));
     });
   });
 }

@@ -14,7 +14,7 @@ export function agentForSuite(options?: AgentServerOptions): () => AgentUnderTes
   let client: BenchmarkAgent | undefined;
   before(async () => {
     agent = await startAgent(options);
-    client = connectAgent(agent.address);
+    client = await connectAgent(agent.address);
   });
   after(async () => {
     await client?.close();

@@ -7,9 +7,9 @@ import * as wire from '../../../src/agent/wire/benchmark-wire.js';
 import * as messages from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Conditions } from '../../../src/measurement/conditions.js';
 import { FAILURE_REASONS } from '../../../src/measurement/measurement.js';
-import { OPTIMIZATION_LEVELS, withFingerprint } from '../../../src/measurement/system.js';
+import { OPTIMIZATION_LEVELS, identifySystem } from '../../../src/measurement/system.js';
 import { ELEMENT_TYPE_NAMES } from '../../../src/onnx/model/element-type.js';
-import { protocol, runOptions } from '../support/tiny-benchmarks.js';
+import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { setupOf } from '../support/measure-one.js';
 
 const setup = setupOf(protocol);
@@ -86,18 +86,20 @@ const measured: fc.Arbitrary<Measured> = fc.record(
   { requiredKeys: ['outcome', 'costMs', 'sessionMs', 'peakMemoryBytes'], ...plain },
 );
 
-const system = withFingerprint({
-  processor: 'Some CPU',
-  architecture: 'x64',
-  operatingSystem: 'Linux 6.1',
-  cores: 4,
-  memoryBytes: 25276502016,
-  cacheBytes: 33554432,
-  processorFeatures: ['avx', 'avx2'],
-  framework: 'onnxruntime',
-  frameworkVersion: '1.30.0',
+const system = identifySystem(
+  {
+    processor: 'Some CPU',
+    architecture: 'x64',
+    operatingSystem: 'Linux 6.1',
+    cores: 4,
+    memoryBytes: 25276502016,
+    cacheBytes: 33554432,
+    processorFeatures: ['avx', 'avx2'],
+    framework: 'onnxruntime',
+    frameworkVersion: '1.30.0',
+  },
   runOptions,
-});
+);
 
 /** Encodes a message and decodes it from the bytes, as over the network. */
 function sent<T>(type: { encode(message: T): { finish(): Uint8Array }; decode(bytes: Uint8Array): T }, message: T): T {
@@ -116,15 +118,22 @@ describe('wire', () => {
   test('a measurement arrives as it was sent', () => {
     fc.assert(
       fc.property(signature, measured, (id, original) => {
-        const message = sent(messages.Measurement, wire.toWireMeasurement(id, original, system));
+        const message = sent(messages.Measurement, wire.toWireMeasurement(id, original));
         const measuredAt = '2026-01-02T03:04:05.678Z';
-        assert.deepEqual(wire.fromWireMeasurement(message, setup, measuredAt), {
-          signature: id,
-          system,
-          ...setup,
-          ...original,
-          measuredAt,
-        });
+        assert.deepEqual(
+          wire.fromWireMeasurement(
+            message,
+            { ...setup, benchmark: { ...relu, signature: id } },
+            { system, measuredAt },
+          ),
+          {
+            signature: id,
+            system,
+            ...setup,
+            ...original,
+            measuredAt,
+          },
+        );
       }),
     );
   });
@@ -138,8 +147,9 @@ describe('wire', () => {
       { ...sane, costMs: 1e300 },
     ];
     for (const one of wrong) {
-      const message = sent(messages.Measurement, wire.toWireMeasurement('f'.repeat(64), one, system));
-      const arriving = (): unknown => wire.fromWireMeasurement(message, setup, '2026-01-02T03:04:05.678Z');
+      const message = sent(messages.Measurement, wire.toWireMeasurement(relu.signature, one));
+      const place = { system, measuredAt: '2026-01-02T03:04:05.678Z' };
+      const arriving = (): unknown => wire.fromWireMeasurement(message, { ...setup, benchmark: relu }, place);
       assert.throws(arriving, { code: 'usage', message: /^measurement: a time of .* ms, expected 0, or from/ });
     }
   });

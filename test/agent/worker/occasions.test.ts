@@ -4,6 +4,7 @@ import { measuringProcessesOf, needsLinux } from '../support/processes.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { matMul, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { measureOne } from '../support/measure-one.js';
+import { identifySystem } from '../../../src/measurement/system.js';
 
 const timeout = 60_000;
 
@@ -34,7 +35,7 @@ describe('a worker process', { skip: needsLinux, timeout: 2 * timeout }, () => {
     async () => {
       const { client } = agent();
       await Promise.all(Array.from({ length: 4 }, () => client.optimize(matMul, runOptions)));
-      const { cores } = await client.system(runOptions);
+      const { cores } = identifySystem(client.description, runOptions);
       assert.equal(measuringProcessesOf(process.pid).length, Math.min(cores, 4));
       await processOf(relu, 5);
     },

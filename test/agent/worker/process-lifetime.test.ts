@@ -31,7 +31,7 @@ describe('worker processes', () => {
 
   test('none outlives an agent that is closed', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();
-    const client = connectAgent(agent.address);
+    const client = await connectAgent(agent.address);
     await measureOne(client, relu, runOptions, protocol);
     const before = measuringProcessesOf(process.pid).length;
     await client.close();
@@ -42,7 +42,7 @@ describe('worker processes', () => {
 
   test('none outlives an agent that is closed while one starts', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();
-    const client = connectAgent(agent.address);
+    const client = await connectAgent(agent.address);
     const measuring = assert.rejects(measureOne(client, relu, runOptions, protocol));
     await until(() => measuringProcessesOf(process.pid).length > 0);
     await agent.close();
@@ -69,7 +69,7 @@ describe('worker processes', () => {
 
   test('one that is killed while it starts is started again', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();
-    const client = connectAgent(agent.address);
+    const client = await connectAgent(agent.address);
     const stop = killStarting(2);
     try {
       const { outcome } = await measureOne(client, relu, runOptions, protocol);
@@ -84,7 +84,7 @@ describe('worker processes', () => {
 
   test('one that is killed at each start is an error', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();
-    const client = connectAgent(agent.address);
+    const client = await connectAgent(agent.address);
     const stop = killStarting(Infinity);
     try {
       await assert.rejects(
@@ -101,7 +101,7 @@ describe('worker processes', () => {
 
   test('a terminal’s Ctrl-C and Ctrl-Z do not reach a measurement', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();
-    const client = connectAgent(agent.address);
+    const client = await connectAgent(agent.address);
     try {
       const { outcome } = await measureOne(
         client,
@@ -126,7 +126,7 @@ describe('worker processes', () => {
 
   test('one that has refused a wrong request does the next request', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();
-    const client = connectAgent(agent.address);
+    const client = await connectAgent(agent.address);
     try {
       await measureOne(client, relu, runOptions, protocol);
       const before = measuringProcessesOf(process.pid);
@@ -145,7 +145,7 @@ describe('worker processes', () => {
   // a second.
   test('each is replaced after 64 jobs', { skip: needsLinux, timeout }, async () => {
     const agent = await startAgent();
-    const client = connectAgent(agent.address);
+    const client = await connectAgent(agent.address);
     const pids: (number | undefined)[] = [];
     try {
       for (let job = 0; job <= 64; job++) {

@@ -32,7 +32,12 @@ async function serve(t: TestContext, store: ResultStore, evaluation: Evaluation,
     await server.close();
   };
   t.after(close);
-  void attachPlugin(evaluation, server.address, { store, connect: fakeAgent }, { signal: stop.signal });
+  void attachPlugin(
+    evaluation,
+    server.address,
+    { store, connect: () => Promise.resolve(fakeAgent()) },
+    { signal: stop.signal },
+  );
   while (server.platform.plugins().length === 0) await setTimeout(10);
   return { address: server.address, close };
 }

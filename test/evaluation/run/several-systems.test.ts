@@ -7,7 +7,8 @@ import type { Evaluation } from '../../../src/evaluation/evaluation.js';
 import type { PluginEvent } from '../../../src/evaluation/event.js';
 import { runEvaluation } from '../../../src/evaluation/run/run-evaluation.js';
 import { type SystemsResult, systemsResultIn } from '../../../src/evaluation/systems-result.js';
-import type { System } from '../../../src/measurement/system.js';
+import { identifySystem, runOptionsOf } from '../../../src/measurement/system.js';
+import type { AgentDescription } from '../../../src/agent/agent-description.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import { requestsFor } from '../../agent/spread/requests.js';
 import { submission } from '../../server/fake-platform.js';
@@ -30,10 +31,8 @@ const measuring = scripted(async function* (_request, { agent, signal }) {
   yield { kind: 'done', result: { latencyMs }, partial: false };
 });
 
-const dead: BenchmarkAgent = {
-  ...createFakeAgent({ latencyOf: () => 1 }),
-  system: () => Promise.reject(new PlatformError('unavailable', 'nobody answers')),
-};
+/** In place of an agent that does not answer. */
+const dead = new PlatformError('unavailable', 'nobody answers');
 
 /** A machine that breaks while it measures. */
 function breaking(processor: string): BenchmarkAgent {
@@ -56,7 +55,7 @@ interface Options {
 
 /** The events of an evaluation on these agents, whose addresses are their names. */
 async function eventsOn(
-  agents: Readonly<Record<string, BenchmarkAgent>>,
+  agents: Readonly<Record<string, BenchmarkAgent | PlatformError>>,
   { manifest = {}, evaluation = measuring, signal = new AbortController().signal }: Options,
 ): Promise<readonly PluginEvent[]> {
   const run = {
@@ -66,10 +65,10 @@ async function eventsOn(
     agents: Object.keys(agents).map((address) => ({ address, tls: false })),
     traceContext: {},
   };
-  const connect = ({ address }: { readonly address: string }): BenchmarkAgent => {
+  const connect = ({ address }: { readonly address: string }): Promise<BenchmarkAgent> => {
     const agent = agents[address];
     assert.ok(agent !== undefined, address);
-    return agent;
+    return agent instanceof PlatformError ? Promise.reject(agent) : Promise.resolve(agent);
   };
   const events: PluginEvent[] = [];
   const store = await openMemoryStore();
@@ -230,7 +229,7 @@ describe('an evaluation that identical machines share', () => {
       agents: Object.keys(agents).map((address) => ({ address, tls: false })),
       traceContext: {},
     };
-    const connect = (): BenchmarkAgent => agents['a:1'];
+    const connect = (): Promise<BenchmarkAgent> => Promise.resolve(agents['a:1']);
     const tools = { store: await openMemoryStore(), connect };
     const events: PluginEvent[] = [];
     for await (const event of runEvaluation(measuring, run, tools, new AbortController().signal)) events.push(event);
@@ -242,7 +241,7 @@ describe('an evaluation that identical machines share', () => {
 describe('systems that look alike', () => {
   it('are named by the property in which they differ', async () => {
     const cores = { ...machine('fast', 1) };
-    const more = withSystem(machine('fast', 1), { cores: 64, fingerprint: 'f'.repeat(64) });
+    const more = describedWith(machine('fast', 1), { cores: 64 });
     const events = await eventsOn({ 'a:1': cores, 'b:1': more }, { manifest: { placement: 'each' } });
     assert.deepEqual(
       systemsIn(events).systems.map(({ name }) => name),
@@ -250,18 +249,19 @@ describe('systems that look alike', () => {
     );
   });
 
-  it('are named by their fingerprints where they differ in nothing else', async () => {
-    const [one, other] = ['a', 'b'].map((end) => {
-      return withSystem(machine('fast', 1), { fingerprint: `${'f'.repeat(8)}${end.repeat(56)}` });
+  it('are named by their fingerprints where they differ in nothing that names show', async () => {
+    const [one, other] = ['avx2', 'avx512f'].map((feature) => {
+      return describedWith(machine('fast', 1), { processorFeatures: [feature] });
     }) as [BenchmarkAgent, BenchmarkAgent];
     const events = await eventsOn({ 'a:1': one, 'b:1': other }, { manifest: { placement: 'each' } });
+    const prints = [one, other].map(({ description }) => identifySystem(description, runOptionsOf(1)).fingerprint);
     assert.deepEqual(
       systemsIn(events).systems.map(({ name }) => name),
-      ['fast, ffffffffa', 'fast, ffffffffb'],
+      prints.map((fingerprint) => `fast, ${fingerprint.slice(0, 8)}`).sort(),
     );
   });
 });
 
-function withSystem(agent: BenchmarkAgent, changes: Partial<System>): BenchmarkAgent {
-  return { ...agent, system: async (runOptions) => ({ ...(await agent.system(runOptions)), ...changes }) };
+function describedWith(agent: BenchmarkAgent, changes: Partial<AgentDescription>): BenchmarkAgent {
+  return { ...agent, description: { ...agent.description, ...changes } };
 }

@@ -74,7 +74,7 @@ function agentFor({ inferred }: GeneratedModel): FakeAgent {
 describe('an evaluation', () => {
   test('has the same estimates if several machines share it, and reports the spread between them', async () => {
     const machine = (name: string) => ({ name, agent: createFakeAgent({ latencyOf: latencyBySignature }) });
-    const machines = [machine('a'), machine('b')];
+    const machines = [machine('a'), machine('b')] as const;
     const agent = spreadAgent(machines, { tell: () => {} });
     const shared = await run(requestFor(models), { agent, store: await openMemoryStore() });
     const alone = await run(requestFor(models), { agent: machine('c').agent, store: await openMemoryStore() });

@@ -17,6 +17,7 @@ import { LIMITS, PROTOCOL } from '../../../store/sample-measurement.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { loadedChain } from '../support/chain-model.js';
 import { CALL_MS, type DriftingAgent, driftingAgent } from '../support/drifting-agent.js';
+import { abilitiesWith } from '../../../../src/agent/agent-description.js';
 
 const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
 const MEASURING = { runOptions: RUN_OPTIONS, protocol: PROTOCOL, limits: LIMITS };
@@ -30,7 +31,8 @@ const loaded = loadedChain('model', 'Relu', 'Neg', 'Relu', 'Abs');
 const WAYS = {
   'bricks that are measured together': (...factors: readonly number[]): DriftingAgent => driftingAgent(...factors),
   'bricks as copies': (...factors: readonly number[]): DriftingAgent => {
-    return { ...driftingAgent(...factors), measuresTogether: () => Promise.resolve(false) };
+    const agent = driftingAgent(...factors);
+    return { ...agent, description: { ...agent.description, ...abilitiesWith(false) } };
   },
 } as const;
 

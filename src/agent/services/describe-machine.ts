@@ -1,18 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import os from 'node:os';
-import { type RunOptions, type System, withFingerprint } from '../../measurement/system.js';
-import type { Framework } from '../../predictor/predictor.js';
+import type { SystemFacts } from '../../measurement/system.js';
+import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
+import { abilitiesWith, type AgentDescription } from '../agent-description.js';
 
 /** A machine, as its operating system describes it. */
-export interface MachineDescription {
-  readonly processor: string;
-  readonly architecture: string;
-  readonly operatingSystem: string;
-  readonly cores: number;
-  readonly memoryBytes: number;
-  readonly cacheBytes: number;
-  readonly processorFeatures: readonly string[];
-}
+export type MachineFacts = Omit<SystemFacts, 'framework' | 'frameworkVersion' | 'devices'>;
 
 /**
  * Extensions for which runtimes have kernels of their own, as Linux spells them. Source: the dispatch of ONNX Runtime's
@@ -74,7 +67,7 @@ function readCacheBytes(): number {
 }
 
 /** The part of this machine that this process may use. */
-export function readMachine(): MachineDescription {
+export function readMachine(): MachineFacts {
   const cpuInfo = readCpuInfo();
   // The limit of the control group. Without a limit, it is 0 or more than the memory of the machine.
   const constrainedBytes = process.constrainedMemory() ?? 0;
@@ -87,23 +80,25 @@ export function readMachine(): MachineDescription {
     cores: os.availableParallelism(),
     memoryBytes: constrainedBytes > 0 ? Math.min(constrainedBytes, totalBytes) : totalBytes,
     cacheBytes: readCacheBytes(),
-    processorFeatures: processorFeaturesIn(cpuInfo),
+    processorFeatures: [...processorFeaturesIn(cpuInfo)],
   };
 }
 
-/** The system of measurements on this machine with this framework and these run options. */
-export function describeSystem(machine: MachineDescription, framework: Framework, runOptions: RunOptions): System {
-  const { processorFeatures, ...rest } = machine;
-  return withFingerprint({
-    ...rest,
-    processorFeatures: [...processorFeatures],
-    framework: framework.name,
-    frameworkVersion: framework.version,
-    runOptions,
-  });
+/** An agent on this machine with a framework. */
+export function describeAgent(frameworkName: FrameworkName): AgentDescription {
+  const { describe, keepsProfile } = FRAMEWORKS[frameworkName];
+  const { name, version } = describe();
+  return {
+    ...readMachine(),
+    framework: name,
+    frameworkVersion: version,
+    host: os.hostname(),
+    providers: [],
+    ...abilitiesWith(keepsProfile),
+  };
 }
 
 /** Default memory limit of a worker process: half of the machine's memory, so that the machine never swaps. */
-export function defaultMemoryLimitBytes(machine: MachineDescription): number {
-  return machine.memoryBytes / 2;
+export function defaultMemoryLimitBytes({ memoryBytes }: Pick<SystemFacts, 'memoryBytes'>): number {
+  return memoryBytes / 2;
 }

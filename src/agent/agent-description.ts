@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { systemFactsSchema } from '../measurement/system.js';
+import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
+
+/** What an agent may be able to do besides measuring benchmarks one by one. */
+export const ABILITIES = ['infer_types', 'optimize', 'measure_bricks', 'trace'] as const;
+
+export type Ability = (typeof ABILITIES)[number];
+
+/** A text of a table or a message, of an agent that may be hostile. */
+const line = z
+  .string()
+  .max(300)
+  .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, 'not a line');
+
+/** Most entries of a list. A processor has some tens of features. */
+const MAX_ENTRIES = 100;
+
+/**
+ * Everything that an agent says about itself. It is fetched once for each connection. The platform computes the
+ * fingerprints of systems from it; see identifySystem.
+ */
+export const agentDescriptionSchema = systemFactsSchema
+  .extend({
+    processor: line,
+    architecture: line,
+    operatingSystem: line,
+    processorFeatures: z.array(line).max(MAX_ENTRIES),
+    framework: line,
+    frameworkVersion: line,
+    devices: systemFactsSchema.shape.devices.unwrap().max(MAX_ENTRIES).optional(),
+    /** Name of its host, for documents. No measurement depends on it. */
+    host: line,
+    /** Execution providers, the default first; empty: the processor alone. */
+    providers: z.array(line.min(1)).max(MAX_ENTRIES),
+    /** Levels of the traces that it can make. */
+    traceLevels: z.array(z.enum(TRACE_LEVELS)),
+    abilities: z.array(z.enum(ABILITIES)),
+  })
+  .readonly();
+
+export type AgentDescription = z.infer<typeof agentDescriptionSchema>;
+
+/** The levels of an agent that traces whole models, and those of one that also traces their kernels. */
+const LEVELS_WITHOUT_KERNELS: readonly TraceLevel[] = ['APPLICATION_TRACE', 'MODEL_TRACE'];
+const LEVELS_WITH_KERNELS: readonly TraceLevel[] = [...LEVELS_WITHOUT_KERNELS, 'FRAMEWORK_TRACE'];
+
+/** What an agent of version 0.1 can do. It only says whether its framework keeps a profile of kernels. */
+export function abilitiesWith(keepsProfile: boolean): Pick<AgentDescription, 'traceLevels' | 'abilities'> {
+  return keepsProfile
+    ? { traceLevels: [...LEVELS_WITH_KERNELS], abilities: [...ABILITIES] }
+    : { traceLevels: [...LEVELS_WITHOUT_KERNELS], abilities: ['infer_types', 'optimize'] };
+}
+
+export function isAbleTo({ abilities }: Pick<AgentDescription, 'abilities'>, ability: Ability): boolean {
+  return abilities.includes(ability);
+}
+
+/** Fields that may differ between two connections to an agent: memory varies by a few pages between boots. */
+const VARYING: ReadonlySet<keyof AgentDescription> = new Set(['memoryBytes', 'host']);
+
+/** How an agent differs from its earlier description, in words; empty where it is the same system as before. */
+export function differencesBetween(before: AgentDescription, now: AgentDescription): readonly string[] {
+  const fields = (Object.keys({ ...before, ...now }) as (keyof AgentDescription)[]).filter((name) => !VARYING.has(name));
+  return fields.flatMap((name) => {
+    const [was, is] = [before[name], now[name]].map((value) => JSON.stringify(value) ?? 'nothing');
+    return was === is ? [] : [`${name} was ${was} and is ${is}`];
+  });
+}

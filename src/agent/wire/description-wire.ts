@@ -1,0 +1,95 @@
+// Converts between AgentDescription and the messages that carry it. `fromWire…` checks its message and throws
+// PlatformError `usage`; the caller knows which side was wrong.
+import * as wire from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { identifySystem, type RunOptions, type System, type SystemFacts } from '../../measurement/system.js';
+import { check } from '../../rpc/check-message.js';
+import { TRACE_LEVELS } from '../../tracing/trace-level.js';
+import {
+  abilitiesWith,
+  type Ability,
+  type AgentDescription,
+  agentDescriptionSchema,
+  isAbleTo,
+} from '../agent-description.js';
+import { fromWireRunOptions } from './benchmark-wire.js';
+
+const WIRE_ABILITIES = {
+  infer_types: wire.Ability.INFER_TYPES,
+  optimize: wire.Ability.OPTIMIZE,
+  measure_bricks: wire.Ability.MEASURE_BRICKS,
+  trace: wire.Ability.TRACE,
+} as const satisfies Record<Ability, wire.Ability>;
+
+/** What a system message says, unchecked. */
+function factsIn(message: wire.System | undefined): object {
+  if (message === undefined) return {};
+  const { memoryBytes, cacheBytes, devices, processor, architecture, operatingSystem, cores } = message;
+  const { processorFeatures, framework, frameworkVersion } = message;
+  return {
+    processor,
+    architecture,
+    operatingSystem,
+    cores,
+    memoryBytes: Number(memoryBytes),
+    cacheBytes: Number(cacheBytes),
+    processorFeatures,
+    framework,
+    frameworkVersion,
+    ...(devices.length > 0 && {
+      devices: devices.map((device) => ({ ...device, memoryBytes: Number(device.memoryBytes) })),
+    }),
+  };
+}
+
+/** @param runOptions of the system that a measurement is of */
+export function toWireSystem(facts: SystemFacts, runOptions: RunOptions): wire.System {
+  const { memoryBytes, cacheBytes, devices = [], ...rest } = identifySystem(facts, runOptions);
+  return {
+    ...rest,
+    memoryBytes: BigInt(Math.round(memoryBytes)),
+    cacheBytes: BigInt(Math.round(cacheBytes)),
+    devices: devices.map((device) => ({ ...device, memoryBytes: BigInt(Math.round(device.memoryBytes)) })),
+  };
+}
+
+/**
+ * The system of a message, with a fingerprint that is computed here.
+ *
+ * @throws PlatformError `usage`
+ */
+export function fromWireSystem(message: wire.System | undefined): System {
+  const description = fromWireDescription({ ...wire.DescribeSystemResponse.create(), system: message }, '');
+  return identifySystem(description, fromWireRunOptions(message?.runOptions));
+}
+
+export function toWireDescription(description: AgentDescription, runOptions: RunOptions): wire.DescribeSystemResponse {
+  const { host, abilities, providers, traceLevels } = description;
+  return {
+    system: toWireSystem(description, runOptions),
+    measuresTogether: isAbleTo(description, 'measure_bricks'),
+    hostname: host,
+    abilities: [wire.Ability.MEASURE, ...abilities.map((ability) => WIRE_ABILITIES[ability])],
+    executionProviders: [...providers],
+    traceLevels: [...traceLevels],
+  };
+}
+
+/**
+ * Abilities and levels that only a newer version knows are left out.
+ *
+ * @param address stands for the name of the host where the agent does not give it
+ * @throws PlatformError `usage`
+ */
+export function fromWireDescription(message: wire.DescribeSystemResponse, address: string): AgentDescription {
+  const { system, measuresTogether, hostname, abilities, executionProviders, traceLevels } = message;
+  const known = (Object.keys(WIRE_ABILITIES) as Ability[]).filter((name) => abilities.includes(WIRE_ABILITIES[name]));
+  const usual = abilitiesWith(abilities.length === 0 ? measuresTogether : known.includes('trace'));
+  const described = {
+    ...factsIn(system),
+    host: hostname === '' ? address : hostname,
+    providers: executionProviders,
+    traceLevels: traceLevels.length === 0 ? usual.traceLevels : TRACE_LEVELS.filter((level) => traceLevels.includes(level)),
+    abilities: abilities.length === 0 ? usual.abilities : known,
+  };
+  return check(agentDescriptionSchema, described, 'system');
+}
