@@ -14,7 +14,8 @@ const SETTINGS: CutSettings = { cut: 'layer', granularity: undefined, runOptions
  * results.
  */
 async function prepareOn(cores: number, names: readonly string[]) {
-  const agent = { ...createFakeAgent({ latencyOf: () => 1 }), system: () => Promise.resolve(sampleSystem({ cores })) };
+  const fake = createFakeAgent({ latencyOf: () => 1 });
+  const agent = { ...fake, description: { ...fake.description, cores } };
   let [now, most] = [0, 0];
   const done: number[] = [];
   const prepared = await prepareAll(
