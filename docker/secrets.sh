@@ -34,7 +34,7 @@ token() {
   printf '  - { name: %s-%s, role: %s, sha256: %s }\n' "$1" "$2" "$2" "$hash" >> authority/access.yml
 }
 echo tokens: > authority/access.yml
-token server full
+token server plugin
 token agent agent
 token client submit
 token client read

@@ -6,6 +6,8 @@ import { type AgentOffer, sizeOf } from './agent-offer.js';
 export interface RegisteredAgent extends AgentOffer {
   /** Id of its lease; only the agent and the platform know it. */
   readonly id: string;
+  /** The token to show to it, and to no other; '' for none. Only the agent, the platform and plugins know it. */
+  readonly accessToken: string;
   /** The number of its registration; later ones are greater. */
   readonly number: number;
   /** ISO 8601 in UTC. */
@@ -40,16 +42,26 @@ export interface AgentDirectory {
   chooseAll(unmet: Unmet, used: number): readonly [RegisteredAgent, ...RegisteredAgent[]];
 }
 
+/** Who registers an agent. */
+export interface AgentHolder {
+  /** Name of the token with which the agent was registered; '' on a server without tokens of several holders. */
+  readonly name: string;
+  /** See {@link RegisteredAgent.accessToken}. */
+  readonly accessToken: string;
+}
+
+const NO_HOLDER: AgentHolder = { name: '', accessToken: '' };
+
 /** A directory in which agents register. */
 export interface LeasedDirectory extends AgentDirectory {
   readonly leaseMs: number;
 
   /**
-   * Adds an agent. It replaces the one registered at the same address.
+   * Adds an agent. It replaces the one registered at the same address, if that one has the same holder or token.
    *
-   * @throws PlatformError `exhausted` where there are too many
+   * @throws PlatformError `exhausted` where there are too many; `forbidden` where the address has another holder
    */
-  register(offer: AgentOffer): RegisteredAgent;
+  register(offer: AgentOffer, holder?: AgentHolder): RegisteredAgent;
 
   /** @throws PlatformError `not_found` where the lease is unknown or has run out: register again */
   renew(id: string): void;
@@ -67,6 +79,7 @@ const MAX_SIZE = 48 * 2 ** 20;
 
 interface Entry {
   readonly agent: RegisteredAgent;
+  readonly holder: AgentHolder;
   readonly size: number;
   expiresMs: number;
   /** Number of the choice that last selected it; 0 before the first. */
@@ -78,6 +91,10 @@ export interface DirectoryOptions {
   readonly leaseMs?: number;
   /** Milliseconds on a clock that never goes back. */
   readonly now?: () => number;
+}
+
+function isSameHolder(one: AgentHolder, other: AgentHolder): boolean {
+  return one.name === other.name || (one.accessToken !== '' && one.accessToken === other.accessToken);
 }
 
 /** A directory in memory. It is lost when its process ends; agents register again when their lease is unknown. */
@@ -136,9 +153,13 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
       return [chosen(first), ...rest.map((entry, index) => (index + 1 < used ? chosen(entry) : entry.agent))];
     },
 
-    register(offer) {
+    register(offer, holder = NO_HOLDER) {
       const known = live();
       const previous = known.find(({ agent }) => agent.address === offer.address);
+      if (previous !== undefined && !isSameHolder(previous.holder, holder)) {
+        const problem = `an agent at ${offer.address} is registered with the token of another holder`;
+        throw new PlatformError('forbidden', `${problem}; register another address, or wait until it has ended`);
+      }
       const others = known.filter((entry) => entry !== previous);
       if (others.length >= MAX_AGENTS) {
         throw new PlatformError('exhausted', `${MAX_AGENTS} agents are registered already; stop one first`);
@@ -149,9 +170,10 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
         throw new PlatformError('exhausted', `${problem}; stop one first, or offer fewer models`);
       }
       if (previous !== undefined) remove(previous.agent.id);
-      const agent = { ...offer, id: randomUUID(), number: ++registrations, registeredAt: new Date().toISOString() };
+      const registered = { id: randomUUID(), number: ++registrations, registeredAt: new Date().toISOString() };
+      const agent = { ...offer, ...registered, accessToken: holder.accessToken };
       listed = undefined;
-      entries.set(agent.id, { agent, size, expiresMs: now() + leaseMs, chosen: previous?.chosen ?? 0 });
+      entries.set(agent.id, { agent, holder, size, expiresMs: now() + leaseMs, chosen: previous?.chosen ?? 0 });
       return agent;
     },
 

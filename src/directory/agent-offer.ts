@@ -21,6 +21,12 @@ function isReachable(address: string): boolean {
   return parsed !== undefined && parsed.port > 0 && !WILDCARDS.includes(parsed.host);
 }
 
+/** The token that an agent wants to be shown; empty for none. Characters that a header may have. */
+export const accessTokenSchema = z
+  .string()
+  .max(1024)
+  .regex(/^[!-~]*$/, 'not a token');
+
 /** Bytes of memory that an offer or a part of it takes; an estimate for values of any form. */
 export function sizeOf(offered: unknown): number {
   if (typeof offered === 'string') return VALUE_BYTES + offered.length;

@@ -10,9 +10,11 @@ import {
   type UnregisterAgentRequest,
   type UnregisterAgentResponse,
 } from '../generated/mlmodelscope/registry/v1/registry.js';
+import { check } from '../rpc/check-message.js';
 import { toWireDuration } from '../rpc/duration.js';
 import type { RpcServer } from '../rpc/server.js';
 import type { LeasedDirectory } from './agent-directory.js';
+import { accessTokenSchema } from './agent-offer.js';
 import { pageOf } from './agent-pages.js';
 import { fromWireAgent } from './agent-wire.js';
 
@@ -22,7 +24,12 @@ export function addAgentRegistryService(server: RpcServer, directory: LeasedDire
 
   const registerAgent: handleUnaryCall<RegisterAgentRequest, RegisterAgentResponse> = (call, callback) => {
     void calls.answer(call, callback, () => {
-      const { id } = directory.register(fromWireAgent(call.request.agent));
+      const { agent, accessToken } = call.request;
+      const holder = {
+        name: server.holderOf(call),
+        accessToken: check(accessTokenSchema, accessToken, 'access_token'),
+      };
+      const { id } = directory.register(fromWireAgent(agent), holder);
       return { agentId: id, lease: toWireDuration(directory.leaseMs) };
     });
   };

@@ -18,6 +18,8 @@ const FAREWELL_DEADLINE_MS = 1000;
 const RENEWALS_PER_LEASE = 3;
 
 export interface AnnounceOptions {
+  /** The token that the server and its plugins show to the agent. */
+  readonly accessToken?: string | undefined;
   readonly client?: RpcClientOptions | undefined;
   readonly signal: AbortSignal;
   /** Called after every registration: the first one, and those after the server lost the lease. */
@@ -31,8 +33,8 @@ interface Lease {
   readonly renewMs: number;
 }
 
-async function register(client: RpcClient, offer: AgentOffer): Promise<Lease> {
-  const request = { agent: toWireAgent(offer) };
+async function register(client: RpcClient, offer: AgentOffer, accessToken: string): Promise<Lease> {
+  const request = { agent: toWireAgent(offer), accessToken };
   const { agentId, lease } = await client.unary(registerAgent, request, { deadlineMs: CALL_DEADLINE_MS });
   const leaseMs = fromWireDuration(lease) ?? 0;
   if (leaseMs <= 0) throw new PlatformError('unsupported', `the server at ${client.address} gives no lease`);
@@ -62,13 +64,13 @@ async function unregister(client: RpcClient, { id }: Lease): Promise<void> {
  * @throws PlatformError where the server refuses the agent: a wrong token, an invalid offer
  */
 export async function announceAgent(offer: AgentOffer, server: string, options: AnnounceOptions): Promise<void> {
-  const { signal, onRegistered, onLost } = options;
+  const { accessToken = '', signal, onRegistered, onLost } = options;
   const client = createRpcClient(server, 'server', options.client);
   let lease: Lease | undefined;
   const stayRegistered = async (answers: () => void): Promise<void> => {
     while (!signal.aborted) {
       if (lease === undefined || !(await renew(client, lease))) {
-        lease = await register(client, offer);
+        lease = await register(client, offer, accessToken);
         onRegistered?.();
       }
       answers();

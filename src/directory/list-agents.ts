@@ -6,7 +6,7 @@ import { fromWireAgent } from './agent-wire.js';
 const DEADLINE_MS = 10_000;
 
 /** The public description of an agent. */
-export type ListedAgent = Omit<RegisteredAgent, 'id' | 'number'>;
+export type ListedAgent = Omit<RegisteredAgent, 'id' | 'number' | 'accessToken'>;
 
 /** Most pages of a server's list. */
 const MOST_PAGES = 1000;

@@ -58,21 +58,26 @@ const byRole: Decide = (path, shown, holder) => {
 export interface TokenCheck {
   /** Refuses a call that its token does not allow, before the server reads any message of the call. */
   readonly interceptor: ServerInterceptor;
-  /** Whether the call that came with this metadata has shown a token that the server accepts. */
-  isShownWith(metadata: Metadata): boolean;
+  /** The name of the token that the call with this metadata has shown; undefined for no accepted token. */
+  holderOf(metadata: Metadata): string | undefined;
 }
 
 /** @returns undefined for a server that needs no token */
-export function checkToken({ token, acceptedTokens }: ServerSecurity): TokenCheck | undefined {
-  if (acceptedTokens !== undefined) return check(acceptedTokens, byRole);
+export function checkToken({ token, acceptedTokens, ownToken }: ServerSecurity): TokenCheck | undefined {
+  const full = (name: string, text: string | undefined): readonly AcceptedToken[] =>
+    text === undefined ? [] : [{ name, role: 'full', sha256: sha256Of(text) }];
+  const own = full("this process's own token", ownToken);
+  if (acceptedTokens !== undefined) {
+    return check({ find: (shown) => findToken(shown, own) ?? acceptedTokens.find(shown) }, byRole);
+  }
   if (token === undefined) return undefined;
-  const only: readonly AcceptedToken[] = [{ name: 'token', role: 'full', sha256: sha256Of(token) }];
-  return check({ find: (shown) => findToken(shown, only) }, byOneToken);
+  const known = [...full('token', token), ...own];
+  return check({ find: (shown) => findToken(shown, known) }, byOneToken);
 }
 
 function check(tokens: AcceptedTokens, decide: Decide): TokenCheck {
-  /** Metadata of the calls that have shown a token. The token itself is not passed on. */
-  const shownWith = new WeakSet<Metadata>();
+  /** Names of the tokens that calls have shown, by the metadata of the call. The token itself is not passed on. */
+  const holders = new WeakMap<Metadata, string>();
   const interceptor: ServerInterceptor = ({ path }, call) => {
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, next) => {
@@ -84,11 +89,11 @@ function check(tokens: AcceptedTokens, decide: Decide): TokenCheck {
           call.sendStatus(refusal);
           return;
         }
-        if (holder !== undefined) shownWith.add(metadata);
+        if (holder !== undefined) holders.set(metadata, holder.name);
         next(metadata);
       })
       .build();
     return new ServerInterceptingCall(call, { start: (next) => next(listener) });
   };
-  return { interceptor, isShownWith: (metadata) => shownWith.has(metadata) };
+  return { interceptor, holderOf: (metadata) => holders.get(metadata) };
 }

@@ -16,6 +16,8 @@ export interface ServerSecurity {
   readonly token?: string | undefined;
   /** Tokens with a role each. Every call needs one of them. */
   readonly acceptedTokens?: AcceptedTokens | undefined;
+  /** A further token for everything, which this process has made and accepts alone. */
+  readonly ownToken?: string | undefined;
 }
 
 /** The credentials of a client. Servers beyond loopback are always called over TLS. */

@@ -43,6 +43,9 @@ export interface RpcServer {
   /** Whether a call has shown the token, or none is needed. For reads that give more to clients with the token. */
   isTrusted(call: { readonly metadata: Metadata }): boolean;
 
+  /** The name of the token that a call has shown; '' for none. */
+  holderOf(call: { readonly metadata: Metadata }): string;
+
   /** Bytes received on a call's connection, including those of incomplete messages. */
   receivedBytes(call: { getPeer(): string }): number;
 
@@ -150,7 +153,9 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   let stopped: Promise<void> | undefined;
   return {
     calls,
-    isTrusted: ({ metadata }) => check === undefined || check.isShownWith(metadata),
+    isTrusted: ({ metadata }) => check === undefined || check.holderOf(metadata) !== undefined,
+
+    holderOf: ({ metadata }) => check?.holderOf(metadata) ?? '',
 
     receivedBytes: (call) => connections.receivedBytes(call.getPeer()),
 

@@ -58,7 +58,7 @@ export async function prepareRunInputs(
   }
   const [{ framework, frameworkVersion }] = agents;
   const submission = await getSubmission(job.id, sources.submissions);
-  const endpoints = agents.map(({ address, tls }) => ({ address, tls }));
+  const endpoints = agents.map(({ address, tls, accessToken: token }) => ({ address, tls, token }));
   return { submission, agents: endpoints, framework, frameworkVersion };
 }
 

@@ -21,7 +21,7 @@ export interface ServerOptions {
   /** The store of evaluations and their events. */
   readonly store: ResultStore;
   readonly security?: ServerSecurity | undefined;
-  /** The server's credentials for the agents that it forwards predictions to. */
+  /** The authorities and the certificate for the agents that it forwards predictions to. No token of it is shown. */
   readonly agentSecurity?: ClientSecurity | undefined;
   readonly limits?: Partial<DispatchLimits> | undefined;
   /** Agents that are known without registering. */

@@ -1,6 +1,15 @@
-import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
+import { Client, credentials, type handleUnaryCall, Metadata, status } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { PlatformError } from '../../src/base/errors.js';
+import { toWireAgent } from '../../src/directory/agent-wire.js';
+import { ModelManifest } from '../../src/generated/carml/org/dlframework/registry.js';
+import { BenchmarkServiceService } from '../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { PredictorOpenRequest, PredictService } from '../../src/generated/mlmodelscope/org/dlframework/predictor.js';
+import { AgentRegistryServiceService } from '../../src/generated/mlmodelscope/registry/v1/registry.js';
+import { createRpcClient } from '../../src/rpc/client.js';
+import { createRpcServer } from '../../src/rpc/server.js';
+import { offer } from '../directory/support/offer.js';
 import { type Role, ROLES } from '../../src/rpc/roles.js';
 import { until } from '../support/until.js';
 import { deadline, type Ending, type Running, workplace, type Workplace } from './support/command.js';
@@ -178,6 +187,53 @@ describe('a token with a role', deadline, () => {
       assert.equal(code, 1, stderr);
       assert.match(stderr, message);
     }
+  });
+});
+
+/** An agent that anyone could have written. It keeps the tokens that it is shown, and refuses every call. */
+async function curiousAgent(t: TestContext) {
+  const shown: (string | undefined)[] = [];
+  const server = createRpcServer();
+  const listen: handleUnaryCall<unknown, never> = ({ metadata }, callback) => {
+    shown.push(metadata.get('authorization')[0]?.toString());
+    callback({ code: status.UNIMPLEMENTED });
+  };
+  server.addService(BenchmarkServiceService, { describeSystem: listen });
+  server.addService(PredictService, { open: listen });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => server.close(new PlatformError('unavailable', 'done')));
+  return { address, shown };
+}
+
+describe('an agent that registers with the role agent', deadline, () => {
+  it('is shown the token that it has made, by the server and by its plugins, and no other', async (t) => {
+    const place = await workplace(t);
+    const made = ROLES.map(newToken);
+    const tokens = Object.fromEntries(made.map((one) => [one.role, one])) as unknown as Team['tokens'];
+    const file = ['--access-file', await writeAccessFile(place, accessOf(made))];
+    const server = place.start(['serve', '--listen', '127.0.0.1:0', ...file], tokenVariable(tokens.full));
+    const [, serverAddress = ''] = await server.said(/server listening on (\S+)/);
+
+    const { address, shown } = await curiousAgent(t);
+    const agents = createRpcClient(serverAddress, 'server', { security: { token: tokens.agent.token } });
+    t.after(() => agents.close());
+    const models = [ModelManifest.fromPartial({ name: 'any', version: '1.0.0' })];
+    const agent = toWireAgent(offer({ address, tls: false, models }));
+    const accessToken = 'made-by-the-curious-agent';
+    const { registerAgent } = AgentRegistryServiceService;
+    await agents.unary(registerAgent, { agent, accessToken }, { deadlineMs: 10_000 });
+
+    const args = ['evaluate', await evaluation(place), '--server', serverAddress];
+    assert.equal((await place.run(args, tokenVariable(tokens.submit))).code, 1);
+    const submit = createRpcClient(serverAddress, 'server', { security: { token: tokens.submit.token } });
+    t.after(() => submit.close());
+    const open = PredictorOpenRequest.fromPartial({ modelName: 'any' });
+    await assert.rejects(submit.unary(PredictService.open, open, { deadlineMs: 10_000 }));
+
+    assert.ok(shown.length >= 2, `${shown.length} calls`);
+    assert.deepEqual(new Set(shown), new Set([`Bearer ${accessToken}`]));
+    const list = `${EVALUATIONS}/ListEvaluations`;
+    assert.equal(await statusOf(serverAddress, list, accessToken), status.UNAUTHENTICATED);
   });
 });
 

@@ -14,6 +14,35 @@ function directoryWithClock() {
 
 const addresses = (directory: ReturnType<typeof createDirectory>) => directory.list().map(({ address }) => address);
 
+describe('the address of an agent', () => {
+  const at = offer({ address: '10.0.0.1:7070' });
+  const holder = (name: string, accessToken: string) => ({ name, accessToken });
+
+  test('is registered again by its holder, or with its own token, and by no other holder', () => {
+    const directory = createDirectory();
+    directory.register(at, holder('rack-1', 'made by the agent'));
+    assert.throws(
+      () => directory.register(at, holder('rack-2', 'made by another')),
+      refusal('forbidden', /10\.0\.0\.1/),
+    );
+    assert.throws(() => directory.register(at, holder('rack-2', '')), refusal('forbidden'));
+    directory.register(at, holder('rack-1', 'made after a restart'));
+    directory.register(at, holder('rack-2', 'made after a restart'));
+    assert.deepEqual(
+      directory.list().map(({ accessToken }) => accessToken),
+      ['made after a restart'],
+    );
+  });
+
+  test('is free for every holder when the lease has run out', () => {
+    const { directory, pass } = directoryWithClock();
+    directory.register(at, holder('rack-1', 'one'));
+    pass(1000);
+    directory.register(at, holder('rack-2', 'two'));
+    assert.deepEqual(addresses(directory), ['10.0.0.1:7070']);
+  });
+});
+
 describe('a lease', () => {
   test('expires when it is not renewed in time', () => {
     const { directory, pass } = directoryWithClock();

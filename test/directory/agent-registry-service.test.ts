@@ -44,32 +44,33 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
     const { client, directory } = await registryServer(t);
     const models = await platformModels();
     const said = offer({ models });
-    await client.unary(registerAgent, { agent: toWireAgent(said) }, { deadlineMs });
+    await client.unary(registerAgent, { agent: toWireAgent(said), accessToken: 'secret' }, { deadlineMs });
 
     const [kept] = directory.list();
-    assert.deepEqual(
-      { ...kept, id: '', number: 0, registeredAt: '' },
-      { ...said, id: '', number: 0, registeredAt: '' },
-    );
+    const registered = { id: '', number: 0, registeredAt: '' };
+    assert.deepEqual({ ...kept, ...registered }, { ...said, ...registered, accessToken: 'secret' });
   });
 
-  test('lists agents without the ids of their leases', async (t) => {
+  test('lists agents without the ids of their leases, and without their tokens', async (t) => {
     const { client, directory } = await registryServer(t);
-    const { id } = directory.register(offer());
+    const { id } = directory.register(offer(), { name: '', accessToken: 'only the platform knows it' });
     const { agents } = await client.unary(listAgents, { pageSize: 0, pageToken: '' }, { deadlineMs });
     assert.deepEqual(
       agents.map(({ address, cores }) => [address, cores]),
       [['10.0.0.1:7070', 4]],
     );
     assert.ok(agents[0]?.registeredAt instanceof Date);
-    assert.ok(
-      !JSON.stringify(agents, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)).includes(id),
-    );
+    const text = JSON.stringify(agents, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+    for (const secret of [id, 'only the platform knows it']) assert.ok(!text.includes(secret));
   });
 
   test('a lease can be renewed and ended with its id', async (t) => {
     const { client, directory } = await registryServer(t);
-    const { agentId } = await client.unary(registerAgent, { agent: toWireAgent(offer()) }, { deadlineMs });
+    const { agentId } = await client.unary(
+      registerAgent,
+      { agent: toWireAgent(offer()), accessToken: '' },
+      { deadlineMs },
+    );
     await client.unary(renewAgent, { agentId }, { deadlineMs });
     await assert.rejects(client.unary(renewAgent, { agentId: 'x' }, { deadlineMs }), refusal('not_found'));
     await client.unary(unregisterAgent, { agentId: 'x' }, { deadlineMs });
@@ -96,7 +97,10 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
     test(`refuses ${name}`, async (t) => {
       const { client, directory } = await registryServer(t);
       const agent = { ...toWireAgent(offer()), ...changes };
-      await assert.rejects(client.unary(registerAgent, { agent }, { deadlineMs }), refusal('usage', message));
+      await assert.rejects(
+        client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs }),
+        refusal('usage', message),
+      );
       assert.deepEqual(directory.list(), []);
     });
   }
@@ -117,7 +121,10 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
     const { client, directory } = await registryServer(t);
     for (const [changes, message] of wrongModels) {
       const agent = toWireAgent(offer({ models: [{ ...(await someModel()), ...changes }] }));
-      await assert.rejects(client.unary(registerAgent, { agent }, { deadlineMs }), refusal('usage', message));
+      await assert.rejects(
+        client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs }),
+        refusal('usage', message),
+      );
     }
     assert.deepEqual(directory.list(), []);
   });
@@ -126,7 +133,7 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
     const { client } = await registryServer(t);
     const models = await largestModels(250);
     const agent = toWireAgent(offer({ models }));
-    const registered = client.unary(registerAgent, { agent }, { deadlineMs });
+    const registered = client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs });
     await assert.rejects(registered, refusal('usage', /agent: more than 1024 KiB; offer fewer models/));
   });
 
@@ -139,10 +146,16 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
 
   test('refuses an empty request, and models without a name', async (t) => {
     const { client } = await registryServer(t);
-    await assert.rejects(client.unary(registerAgent, { agent: undefined }, { deadlineMs }), refusal('usage'));
+    await assert.rejects(
+      client.unary(registerAgent, { agent: undefined, accessToken: '' }, { deadlineMs }),
+      refusal('usage'),
+    );
     const [model = assert.fail()] = await platformModels();
     const agent = toWireAgent(offer({ models: [{ ...model, name: '' }] }));
-    await assert.rejects(client.unary(registerAgent, { agent }, { deadlineMs }), refusal('usage', /models/));
+    await assert.rejects(
+      client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs }),
+      refusal('usage', /models/),
+    );
   });
 });
 
@@ -195,7 +208,7 @@ describe('the list of agents', { timeout: 60_000 }, () => {
     const fill = async (): Promise<never> => {
       for (let port = 1; ; port++) {
         const agent = toWireAgent(offer({ address: `10.0.0.1:${port}`, models }));
-        await client.unary(registerAgent, { agent }, { deadlineMs });
+        await client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs });
         registered++;
       }
     };

@@ -87,6 +87,21 @@ describe('a server with a token', { timeout: 20_000 }, () => {
     assert.doesNotMatch(JSON.stringify(handed), new RegExp(TOKEN));
   });
 
+  for (const [name, security] of [
+    ['a token', { token: TOKEN }],
+    ['tokens with roles', { acceptedTokens: { find: () => undefined } }],
+  ] as const) {
+    test(`accepts the token that its process has made, beside ${name}`, async (t) => {
+      const server = createRpcServer({ security: { ...security, ownToken: 'made-by-this-process' } });
+      const whoami: handleUnaryCall<Buffer, Buffer> = ({ request }, callback) => callback(null, request);
+      server.addService({ whoami: echo.repeat }, { whoami });
+      const address = await server.listen({ host: '127.0.0.1', port: 0 });
+      t.after(() => server.close(new PlatformError('unavailable', 'done')));
+      assert.equal(await statusWith(address, 'Bearer made-by-this-process'), undefined);
+      assert.equal(await statusWith(address, 'Bearer made-by-another-one'), status.UNAUTHENTICATED);
+    });
+  }
+
   test('trusts calls that have the token; a server without a token trusts all calls', async (t) => {
     const protectedOne = createRpcServer({ security: { token: TOKEN } });
     const trusted: boolean[] = [];

@@ -225,7 +225,7 @@ export const BUSY_BOMBS: Readonly<Record<string, Bomb>> = {
     return async () => {
       for (let port = 1; port <= 20; port++) {
         const agent = toWireAgent(offer({ address: `10.0.0.2:${port}`, models }));
-        await assert.rejects(client.unary(registerAgent, { agent }, { deadlineMs }), refusal('usage'));
+        await assert.rejects(client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs }), refusal('usage'));
       }
     };
   },
@@ -233,7 +233,7 @@ export const BUSY_BOMBS: Readonly<Record<string, Bomb>> = {
   'the largest allowed number of models of agents, and clients that list them': ({ client }) => {
     const register = async (port: number): Promise<void> => {
       const agent = toWireAgent(offer({ address: `10.0.0.1:${port}`, models: await manyModels(port) }));
-      await client.unary(registerAgent, { agent }, { deadlineMs });
+      await client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs });
     };
     // The loop is bounded: if registering takes longer than a lease, there is always room for another agent.
     const fill = async (): Promise<void> => {

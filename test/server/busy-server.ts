@@ -67,7 +67,7 @@ export async function measuredServer(t: TestContext): Promise<MeasuredServer> {
   };
 
   const agents = connect();
-  const { agentId } = await agents.unary(registerAgent, { agent: toWireAgent(AGENT) }, { deadlineMs });
+  const { agentId } = await agents.unary(registerAgent, { agent: toWireAgent(AGENT), accessToken: '' }, { deadlineMs });
   const renewal = setInterval(() => {
     agents.unary(renewAgent, { agentId }, { deadlineMs }).catch(() => undefined);
   }, RENEWAL_MS);

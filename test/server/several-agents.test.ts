@@ -83,8 +83,8 @@ describe('an evaluation on several agents', deadline, () => {
 
 describe('the message of a run to a plugin', () => {
   const agents = [
-    { address: '10.0.0.1:1', tls: false },
-    { address: '10.0.0.2:1', tls: true },
+    { address: '10.0.0.1:1', tls: false, token: '' },
+    { address: '10.0.0.2:1', tls: true, token: 'only-for-this-agent' },
   ];
   const sent = (some: typeof agents): AttachResponse => {
     const run = { evaluation: ID, attempt: 1, submission: submitted(), agents: some, traceContext: {} };

@@ -35,6 +35,8 @@ export interface RunningAgent {
   readonly description: AgentDescription;
   /** host:port, as `connectAgent` takes it. */
   readonly address: string;
+  /** A token that this agent alone accepts, for the servers with which it registers. */
+  readonly accessToken: string;
   /**
    * Opens another address on loopback for this process. It has no TLS, because the certificate has the name that other
    * machines use for this one. It accepts only its own token.
@@ -62,7 +64,8 @@ const knowsNoModels: ResolveModel = (name) => {
 export async function startAgent(options: AgentServerOptions = {}): Promise<RunningAgent> {
   const { host = '127.0.0.1', port = 0, security, resolveModel = knowsNoModels } = options;
   const { framework = DEFAULT_FRAMEWORK, access = {}, weightFiles = new Map<string, string>() } = options;
-  const server = createRpcServer({ security });
+  const ownToken = randomBytes(32).toString('hex');
+  const server = createRpcServer({ security: { ...security, ownToken } });
   const description = describeAgent(framework);
   const runner = new WorkerRunner(framework, description.cores);
   const { calls } = server;
@@ -80,12 +83,11 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
 
   const servers = [server];
   const openDoor: RunningAgent['openDoor'] = async () => {
-    const token = randomBytes(32).toString('hex');
-    const door = createRpcServer({ security: { token } });
+    const door = createRpcServer({ security: { token: ownToken } });
     servers.push(door);
     addBenchmarkService(door, { ...shared, calls: door.calls });
     addTraceService(door, { ...shared, calls: door.calls });
-    return { address: await door.listen({ host: '127.0.0.1', port: 0 }), token };
+    return { address: await door.listen({ host: '127.0.0.1', port: 0 }), token: ownToken };
   };
   const stop = async (): Promise<void> => {
     // The calls get this error before their measurements end.
@@ -95,5 +97,5 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
     await Promise.all(closed);
   };
   let stopped: Promise<void> | undefined;
-  return { description, address, openDoor, close: () => (stopped ??= stop()) };
+  return { description, address, accessToken: ownToken, openDoor, close: () => (stopped ??= stop()) };
 }

@@ -95,6 +95,7 @@ async function stayRegistered(
     await announceAgent(offer, address, {
       signal: AbortSignal.any([signal, refused.signal]),
       client: { security: host.security.client },
+      accessToken: agent.accessToken,
       onRegistered: () => host.print(`registered with ${address} as ${offer.address}\n`),
       onLost: (problem) => host.warn(`warning: ${problem}; trying again until the server answers`),
     }).finally(() => refused.abort());

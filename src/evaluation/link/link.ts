@@ -23,6 +23,8 @@ export interface AgentEndpoint {
   /** host:port */
   readonly address: string;
   readonly tls: boolean;
+  /** The token to show to it, which works nowhere else; '' for none. */
+  readonly token: string;
 }
 
 /** An evaluation to run. The platform sends the submission encoded, and the plugin receives it decoded. */

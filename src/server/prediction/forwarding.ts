@@ -22,11 +22,16 @@ function isPassing(error: unknown): error is PlatformError {
   return error instanceof PlatformError && (error.code === 'unavailable' || error.code === 'exhausted');
 }
 
+/** An agent that was started again has another token. */
+function keyOf({ address, accessToken }: RegisteredAgent): string {
+  return `${address} ${accessToken}`;
+}
+
 /** The agents that have clients' models open. A restart of the server forgets them: clients open their models again. */
 export class PredictionForwarding {
   /** The connection to the agent that has a model open, by the model's id. */
   readonly #routes = new Map<string, RpcClient>();
-  /** By address; made when they are needed, and closed when the agent is gone. */
+  /** By {@link keyOf}; made when they are needed, and closed when the agent is gone. */
   readonly #clients = new Map<string, RpcClient>();
 
   constructor(
@@ -92,17 +97,19 @@ export class PredictionForwarding {
   }
 
   #clientOf(agent: RegisteredAgent): RpcClient {
-    const there = new Set(this.agents.list().map(({ address }) => address));
+    const there = new Set(this.agents.list().map(keyOf));
     const used = new Set(this.#routes.values());
-    for (const [address, client] of this.#clients) {
-      if (there.has(address) || used.has(client)) continue;
+    for (const [key, client] of this.#clients) {
+      if (there.has(key) || used.has(client)) continue;
       client.close();
-      this.#clients.delete(address);
+      this.#clients.delete(key);
     }
-    const { address, tls } = agent;
-    const known = this.#clients.get(address);
-    const client = known ?? createRpcClient(address, 'agent', { security: this.security, tls });
-    this.#clients.set(address, client);
+    const { address, tls, accessToken } = agent;
+    const key = keyOf(agent);
+    // An agent gets its own token only: anyone who may register an agent would get this server's.
+    const security = { ...this.security, token: accessToken || undefined };
+    const client = this.#clients.get(key) ?? createRpcClient(address, 'agent', { security, tls });
+    this.#clients.set(key, client);
     return client;
   }
 

@@ -62,7 +62,7 @@ async function eventsOn(
     evaluation: 'evaluation-1',
     attempt: 1,
     submission: submission({ ...manifest }),
-    agents: Object.keys(agents).map((address) => ({ address, tls: false })),
+    agents: Object.keys(agents).map((address) => ({ address, tls: false, token: '' })),
     traceContext: {},
   };
   const connect = ({ address }: { readonly address: string }): Promise<BenchmarkAgent> => {
@@ -226,7 +226,7 @@ describe('an evaluation that identical machines share', () => {
       evaluation: 'evaluation-1',
       attempt: 1,
       submission: asked,
-      agents: Object.keys(agents).map((address) => ({ address, tls: false })),
+      agents: Object.keys(agents).map((address) => ({ address, tls: false, token: '' })),
       traceContext: {},
     };
     const connect = (): Promise<BenchmarkAgent> => Promise.resolve(agents['a:1']);
