@@ -106,7 +106,10 @@ async function getGraphOf(
   if (!isUnpacked) await unpack(besideManifest(manifest, archive.path), folder, rules);
   try {
     if (!(await isFile(graph))) {
-      throw new PlatformError('model', `${archive.url}: the archive has no file ${archive.graph}`);
+      const problem = isUnpacked
+        ? `${folder} has no file ${archive.graph}; remove that folder to unpack the archive again`
+        : `the archive has no file ${archive.graph}`;
+      throw new PlatformError('model', `${archive.url}: ${problem}`);
     }
     const digests = await digestsOf(graph, rules.signal);
     const { checksum } = archive;
@@ -118,7 +121,8 @@ async function getGraphOf(
     });
     return digests;
   } catch (error) {
-    await rm(folder, { recursive: true, force: true });
+    // A folder that was there before may have a user's own files.
+    if (!isUnpacked) await rm(folder, { recursive: true, force: true });
     throw error;
   }
 }

@@ -29,9 +29,10 @@ export interface OpenedUrl {
   close(): void;
 }
 
-/** The error for a URL that is refused. */
+/** The error for a URL that is refused. A password in it is not shown. */
 function refused(url: URL | string, problem: string): PlatformError {
-  return new PlatformError('usage', `the URL ${quotedUpTo(String(url), 200)} ${problem}`);
+  const shown = String(url).replace(/\/\/[^/?#]*@/, '//…@');
+  return new PlatformError('usage', `the URL ${quotedUpTo(shown, 200)} ${problem}`);
 }
 
 /** The error for an allowed URL that cannot be fetched. */

@@ -41,10 +41,12 @@ export function mirrorPath(url: string): string | undefined {
   return [host, ...segments, name].map(safeSegment).join('/');
 }
 
-/** Path of the file downloaded from an address, relative to the manifest's folder; undefined where it is not a URL. */
-export function fetchedPath(url: string): string | undefined {
-  const path = mirrorPath(url);
-  return path === undefined ? undefined : `${FETCHED_FOLDER}/${path}`;
+/**
+ * Path of the file downloaded from an address, relative to the manifest's folder. An address that is no URL has a path
+ * as well; fetching it says what is wrong.
+ */
+export function fetchedPath(address: string): string {
+  return `${FETCHED_FOLDER}/${mirrorPath(address) ?? safeSegment(address)}`;
 }
 
 /** Normalises a relative path within a folder or archive (no `.` or `..`); undefined where the path leads out of it. */

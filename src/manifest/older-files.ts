@@ -34,12 +34,11 @@ export function downloadOf(
   url: string,
   checksum: Checksum | undefined,
 ): Download | undefined {
-  const path = isUrl(url) ? fetchedPath(url) : undefined;
-  return path === undefined ? undefined : { kind, url, path, checksum };
+  return isUrl(url) ? { kind, url, path: fetchedPath(url), checksum } : undefined;
 }
 
 function fromArchive(url: string, graph: string, checksum: Checksum | undefined): FilesOfModel {
-  const path = fetchedPath(url) ?? '';
+  const path = fetchedPath(url);
   const folder = `${path}.files`;
   const archive: Download = { kind: 'archive', url, path, checksum, folder, graph };
   return { model: { graph_path: `${folder}/${graph}` }, downloads: [archive] };

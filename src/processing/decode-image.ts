@@ -1,9 +1,6 @@
 import sharp from 'sharp';
 import { messageOf, PlatformError } from '../base/errors.js';
-import { CHANNELS, type Image } from './image.js';
-
-/** 64 megapixels: more than cameras make, and 200 MB decoded. A few kilobytes can claim to be any size. */
-export const MAX_PIXELS = 64 * 2 ** 20;
+import { CHANNELS, type Image, MAX_PIXELS } from './image.js';
 
 /** Far more than any picture within {@link MAX_PIXELS} takes. */
 const DECODE_LIMIT_S = 20;

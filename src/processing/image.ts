@@ -6,3 +6,6 @@ export interface Image {
 }
 
 export const CHANNELS = 3;
+
+/** 64 megapixels: more than cameras make, and 200 MB decoded. A few bytes can claim to be any size. */
+export const MAX_PIXELS = 64 * 2 ** 20;

@@ -1,5 +1,6 @@
 import type { ResizeMethod } from '../manifest/steps.js';
-import { CHANNELS, type Image } from './image.js';
+import { PlatformError } from '../base/errors.js';
+import { CHANNELS, type Image, MAX_PIXELS } from './image.js';
 
 /**
  * Separable resampling as Pillow does it, to the bit. The filter is stretched over the source pixels of a target pixel
@@ -116,9 +117,19 @@ function resizeNearest(image: Image, width: number, height: number): Image {
   return { width, height, pixels };
 }
 
-/** The picture at another size, in pixels. */
+/**
+ * The picture at another size, in pixels.
+ *
+ * @throws PlatformError `usage`, before any work, where it would be too large: a long and narrow picture can become
+ *   thousands of times larger
+ */
 export function resizeImage(image: Image, width: number, height: number, method: ResizeMethod): Image {
   if (image.width === width && image.height === height) return image;
+  // Between the two passes, the picture has the new width and the old height.
+  if (width * Math.max(height, image.height) > MAX_PIXELS) {
+    const sizes = `${image.width} x ${image.height} to ${width} x ${height} pixels (width x height)`;
+    throw new PlatformError('usage', `resizing it from ${sizes} takes more than ${MAX_PIXELS} pixels; crop it first`);
+  }
   if (method === 'nearest') return resizeNearest(image, width, height);
   const filter = FILTERS[method];
   const wide = image.width === width ? image : resizeRows(image, windowsOf(filter, image.width, width));

@@ -100,6 +100,23 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
     assert.equal(again.code, 2);
   });
 
+  it('keeps a folder that was there before, also where the archive lacks the graph', async (t) => {
+    const { place, server, fetch } = await scene(t);
+    server.files.set('/tiny.tgz', tarOf([{ name: 'other.onnx', content: GRAPH }]));
+    const model = `    base_url: ${server.origin}/tiny.tgz\n    graph_path: tiny.onnx\n    is_archive: true`;
+    await place.write('m.yml', manifestOf(model));
+    const folder = `fetched/${server.place}/tiny.tgz.files`;
+    await mkdir(place.path(folder), { recursive: true });
+    const mine = await place.write(`${folder}/mine.txt`, 'do not delete');
+    const ending = await fetch('m.yml');
+    assertOneMessage(ending);
+    assert.match(
+      ending.stderr,
+      /tiny\.tgz\.files has no file tiny\.onnx; remove that folder to unpack the archive again/,
+    );
+    assert.equal(await readFile(mine, 'utf8'), 'do not delete');
+  });
+
   it('continues a download that broke', async (t) => {
     const { place, server, fetch } = await scene(t);
     const weights = Buffer.from(Array.from({ length: 200_000 }, (_, i) => i % 251));
@@ -243,6 +260,24 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
           return fetch('m.yml');
         },
         /the archive has no file tiny\.onnx/,
+      ],
+      [
+        'with an address that is no URL, such as one with a zone',
+        async ({ place, fetch }) => {
+          await place.write('m.yml', manifestOf(`    graph_path: 'http://[fe80::1%25lo]/tiny.onnx'`));
+          return fetch('m.yml');
+        },
+        /the URL "http:\/\/\[fe80::1%25lo\]\/tiny\.onnx" is not a URL/,
+      ],
+      [
+        'with a password in an address, which no message shows',
+        async ({ place, fetch }) => {
+          await place.write('m.yml', manifestOf('    graph_path: https://me:secret@models.example/tiny.onnx'));
+          const ending = await fetch('m.yml');
+          assert.doesNotMatch(ending.stderr, /secret/);
+          return ending;
+        },
+        /the URL "https:\/\/…@models\.example\/tiny\.onnx" has a user name; give none/,
       ],
     ];
     for (const [what, act, message] of wrong) {

@@ -11,9 +11,9 @@ describe('the path of an address', () => {
     assert.equal(fetchedPath('http://example.org/net.onnx'), 'fetched/example.org/net.onnx');
   });
 
-  test('is undefined for other texts', () => {
+  test('is a plain name where it is no URL', () => {
     assert.equal(mirrorPath('net.onnx'), undefined);
-    assert.equal(fetchedPath(''), undefined);
+    assert.equal(fetchedPath('http://[fe80::1%25lo]/net.onnx'), 'fetched/http____fe80__1%25lo__net.onnx');
   });
 
   test('has names that each file system takes, and that differ where long names differ at their ends', () => {

@@ -5,7 +5,8 @@ import { describe, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { PlatformError } from '../../src/base/errors.js';
-import { decodeImage, MAX_PIXELS } from '../../src/processing/decode-image.js';
+import { decodeImage } from '../../src/processing/decode-image.js';
+import { MAX_PIXELS } from '../../src/processing/image.js';
 
 const photo = readFileSync(join(import.meta.dirname, '../../../test/processing/fixtures/photo.jpg'));
 

@@ -3,21 +3,13 @@ import { MAX_IMAGE_BYTES } from '../../agent/predict/batches.js';
 import { imagesBelow, MAX_ELEMENTS } from '../../agent/predict/dataset.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { isFolder } from '../../base/is-folder.js';
-import { openRegularFile } from '../../base/regular-file.js';
+import { readRegularFile } from '../../base/regular-file.js';
 import type { GivenInput } from './given-inputs.js';
 
 async function readPicture(path: string): Promise<Buffer> {
-  const opened = await openRegularFile(path);
-  if (!opened.ok) throw new PlatformError('not_found', `expected a picture, found ${opened.found}`);
-  const { file, byteLength } = opened;
-  try {
-    if (byteLength > MAX_IMAGE_BYTES) {
-      throw new PlatformError('usage', `it has ${byteLength} bytes; a picture has at most ${MAX_IMAGE_BYTES}`);
-    }
-    return await file.readFile();
-  } finally {
-    await file.close();
-  }
+  const read = await readRegularFile(path, MAX_IMAGE_BYTES);
+  if (read.ok) return read.bytes;
+  throw new PlatformError('not_found', `expected a picture, found ${read.found}`);
 }
 
 async function picturesIn(folder: string): Promise<readonly string[]> {

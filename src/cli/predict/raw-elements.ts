@@ -3,7 +3,7 @@ import { messageOf, PlatformError } from '../../base/errors.js';
 import type { Tensor } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
 import { elementCount } from '../../onnx/model/element-type.js';
 import { readNpy } from '../../onnx/values/npy-file.js';
-import { openRegularFile } from '../../base/regular-file.js';
+import { readRegularFile } from '../../base/regular-file.js';
 import type { GivenInput } from './given-inputs.js';
 
 /** The tensors of one element. */
@@ -97,15 +97,8 @@ async function textOfInput(): Promise<string> {
 
 async function textOfFile(path: string): Promise<string> {
   if (path === '-') return textOfInput();
-  const opened = await openRegularFile(path);
-  if (!opened.ok) return fail(`${path}: expected a file, found ${opened.found}`);
-  const { file, byteLength } = opened;
-  try {
-    if (byteLength > MOST_FILE_BYTES) fail(`${path} has ${byteLength} bytes; at most ${MOST_FILE_BYTES} are read`);
-    return await file.readFile({ encoding: 'utf8' });
-  } finally {
-    await file.close();
-  }
+  const read = await readRegularFile(path, MOST_FILE_BYTES);
+  return read.ok ? read.bytes.toString('utf8') : fail(`${path}: expected a file, found ${read.found}`);
 }
 
 const IS_JSON = /^\s*[[{]/;

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import sharp from 'sharp';
 import {
   connectPredictions,
   type PredictionClient,
@@ -110,6 +111,16 @@ describe('predicting one by one', { timeout: 120_000 }, () => {
         alone.rows.map(([, value]) => value),
       );
     }
+  });
+
+  test('a narrow picture that would be resized to 82 million pixels fails alone, at once', async () => {
+    const [red = Buffer.of()] = pictures;
+    const narrow = await sharp({ create: { width: 1, height: 20_000, channels: 3, background: 'red' } })
+      .png()
+      .toBuffer();
+    const { rows } = await found('cropping', images(narrow, red), { batchSize: 2 });
+    assert.match(String(rows[0]?.[1]), /^usage: input "p0": resizing it from 1 x 20000 to 64 x 1280000 pixels/);
+    assert.equal(typeof rows[1]?.[1], 'number');
   });
 
   test('each batch states its size once', async () => {

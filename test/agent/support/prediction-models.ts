@@ -113,10 +113,19 @@ function numbers(name: string, dims: readonly number[], isBatched: boolean): Pre
   return { name, elementType: 'float32', dims, isBatched, sizes: isBatched ? dims.slice(1) : dims, fill: FILL };
 }
 
-function pictures(size: number | undefined): Facts {
+/** Resized by the shorter side, and cropped to what the model takes. */
+const CROPPING_STEPS: ImageSteps = {
+  ...PICTURE_STEPS,
+  geometry: [
+    { operator: 'resize', shorterSide: 64, method: 'bilinear' },
+    { operator: 'crop', height: 4, width: 4, anchor: 'center' },
+  ],
+};
+
+function pictures(size: number | undefined, steps = PICTURE_STEPS): Facts {
   const dims = [size ?? 1, 3, 4, 4];
   return {
-    inputs: [{ ...numbers('picture', dims, size === undefined), steps: PICTURE_STEPS }],
+    inputs: [{ ...numbers('picture', dims, size === undefined), steps }],
     postprocessors: new Map([['scores', { kind: 'classes', softmax: true, k: 2, labels: LABELS }]]),
     fixedBatchSize: size,
   };
@@ -138,6 +147,7 @@ const MODELS: Readonly<Record<string, readonly [TinyModel, Facts]>> = {
   broken: [broken, ofNumbers([1, 3], true)],
   endless: [endless, ofNumbers([2048, 2048], false)],
   classifier: [classifier('batch'), pictures(undefined)],
+  cropping: [classifier('batch'), pictures(undefined, CROPPING_STEPS)],
   tokens: [
     TOKENS,
     {
