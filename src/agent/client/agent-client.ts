@@ -5,6 +5,7 @@ import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
 import { type Ability, type AgentDescription, differencesBetween, isAbleTo } from '../agent-description.js';
 import type { BenchmarkAgent, MeasuredRequest, MeasureOptions, MeasureRequest } from '../benchmark-agent.js';
 import type { LayerTrace } from '../layer-trace.js';
+import { AnswerLimit } from './answer-limit.js';
 import { type Numbered, requestsTogether } from './requests-together.js';
 import { TakenTraces } from './taken-traces.js';
 import { fromWireLayerTrace, toWireLevel } from '../wire/trace-wire.js';
@@ -99,8 +100,10 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
       name,
     };
     const deadlineMs = limits.timeLimitMs + MEASURE_WAIT_MS;
+    const limit = new AnswerLimit(address, 1);
     let measurement: Measurement | undefined;
     for await (const { event } of client.stream(measure, message, { deadlineMs, signal })) {
+      limit.count(event?.$case);
       if (event?.$case === 'measurement') measurement = event.value;
       const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
       if (progress !== undefined) onProgress?.({ ...progress, index });
@@ -124,8 +127,10 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     };
     // Each session has its own time limit, and at worst each brick its own session.
     const deadlineMs = together.length * limits.timeLimitMs + MEASURE_WAIT_MS;
+    const limit = new AnswerLimit(address, together.length);
     const missing = new Set(together.keys());
     for await (const { event } of client.stream(measureBricks, message, { deadlineMs, signal })) {
+      limit.count(event?.$case);
       if (event?.$case === 'measurement') {
         const { brick, measurement } = event.value;
         const numbered = together[brick];
@@ -160,11 +165,13 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
         level: toWireLevel(level),
       };
       const deadlineMs = 2 * limits.timeLimitMs + MEASURE_WAIT_MS;
+      const answered = new AnswerLimit(address, 1);
       let trace: LayerTrace | undefined;
       for await (const { event } of client.stream(traceBenchmark, request, { deadlineMs, signal })) {
+        answered.count(event?.$case);
         const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
         if (progress !== undefined) onProgress?.(progress);
-        if (event?.$case === 'trace') trace = client.understand(() => fromWireLayerTrace(event.value));
+        if (event?.$case === 'trace') trace = client.understand(() => fromWireLayerTrace(event.value, protocol.runs));
       }
       if (trace !== undefined) return trace;
       throw new PlatformError('internal', `the agent at ${address} ended a trace without a result`);
@@ -184,7 +191,7 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
       return client.understand(() => ({
         benchmark: wire.fromWireBenchmark(response.benchmark),
         values: wire.fromWireValues(response.values),
-        costMs: response.costMs,
+        costMs: wire.fromWireCost(response.costMs),
       }));
     },
 

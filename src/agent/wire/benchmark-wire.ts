@@ -13,6 +13,7 @@ import {
   measurementSchema,
   problemWithTimes,
 } from '../../measurement/measurement.js';
+import type { Protocol } from '../../measurement/protocol.js';
 import type { RunOptions } from '../../measurement/system.js';
 import type { MeasurePhase, MeasureProgress, MeasureRequest, RequestProgress } from '../benchmark-agent.js';
 import type { InferredValue } from '../../onnx/layers/layer-graph.js';
@@ -185,13 +186,25 @@ export function fromWireConditions(message: wire.Conditions | undefined): { read
   return { conditions: Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined)) };
 }
 
-function fromWireOutcome(outcome: wire.Measurement['outcome']): unknown {
+/** Most characters of the message of a failure: it is stored for each brick. */
+const MAX_MESSAGE = 2000;
+
+/** @throws PlatformError `usage` for more samples than were asked for */
+function fromWireOutcome(outcome: wire.Measurement['outcome'], { runs, warmupRuns }: Protocol): unknown {
   if (outcome?.$case === 'samples') {
     const { overheadMs, ...samples } = outcome.value;
+    if (samples.runMs.length > runs || samples.warmupMs.length > warmupRuns) {
+      throw new PlatformError(
+        'usage',
+        `measurement: more than the ${runs} runs, or ${warmupRuns} warm-up runs, asked for`,
+      );
+    }
     return { kind: 'samples', ...samples, ...(overheadMs === undefined ? {} : { overheadMs }) };
   }
   if (outcome?.$case !== 'failure') return undefined;
-  return { kind: 'failure', reason: keyOf(REASONS, outcome.value.reason), message: outcome.value.message };
+  const { reason, message } = outcome.value;
+  const short = message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
+  return { kind: 'failure', reason: keyOf(REASONS, reason), message: short };
 }
 
 /** What an agent answers. The other fields of a measurement are as they were asked for. */
@@ -215,7 +228,7 @@ export function fromWireMeasurement(
   if (message.signature !== signature)
     throw new PlatformError('usage', 'measurement: of another benchmark than asked for');
   const answered = {
-    outcome: fromWireOutcome(message.outcome),
+    outcome: fromWireOutcome(message.outcome, protocol),
     costMs: message.costMs,
     sessionMs: message.sessionMs,
     peakMemoryBytes: Number(message.peakMemoryBytes),
@@ -233,6 +246,11 @@ export function fromWireMeasurement(
   const problem = problemWithTimes(measurement);
   if (problem !== undefined) throw new PlatformError('usage', `measurement: ${problem}`);
   return measurement;
+}
+
+/** The cost of an answer, ms. @throws PlatformError `usage` where it is no time */
+export function fromWireCost(costMs: number): number {
+  return check(measurementSchema.shape.costMs, costMs, 'cost_ms');
 }
 
 const MAX_INT64 = 2n ** 63n - 1n;

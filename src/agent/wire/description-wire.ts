@@ -88,7 +88,8 @@ export function fromWireDescription(message: wire.DescribeSystemResponse, addres
     ...factsIn(system),
     host: hostname === '' ? address : hostname,
     providers: executionProviders,
-    traceLevels: traceLevels.length === 0 ? usual.traceLevels : TRACE_LEVELS.filter((level) => traceLevels.includes(level)),
+    traceLevels:
+      traceLevels.length === 0 ? usual.traceLevels : TRACE_LEVELS.filter((level) => traceLevels.includes(level)),
     abilities: abilities.length === 0 ? usual.abilities : known,
   };
   return check(agentDescriptionSchema, described, 'system');

@@ -36,29 +36,34 @@ export function toWireLayerTrace({ untracedMs, tracedMs, kernels, conditions }: 
   };
 }
 
-const timesSchema = z.array(z.number().nonnegative()).min(1);
+/** @param runs number of runs that were asked for */
+function layerTraceSchemaFor(runs: number) {
+  const timesSchema = z.array(z.number().nonnegative()).min(1).max(runs);
+  return z.object({
+    untracedMs: timesSchema,
+    tracedMs: timesSchema,
+    kernels: z.array(
+      z.object({
+        sequenceIndex: z.string().regex(/^\d+(-\d+)*$/),
+        name: z.string(),
+        opName: z.string(),
+        executionProvider: z.string(),
+        shape: z.string(),
+        inputShape: z.string(),
+        elementType: z.string(),
+        runMs: timesSchema,
+      }),
+    ),
+    conditions: conditionsSchema.optional(),
+  });
+}
 
-const layerTraceSchema = z.object({
-  untracedMs: timesSchema,
-  tracedMs: timesSchema,
-  kernels: z.array(
-    z.object({
-      sequenceIndex: z.string().regex(/^\d+(-\d+)*$/),
-      name: z.string(),
-      opName: z.string(),
-      executionProvider: z.string(),
-      shape: z.string(),
-      inputShape: z.string(),
-      elementType: z.string(),
-      runMs: timesSchema,
-    }),
-  ),
-  conditions: conditionsSchema.optional(),
-});
-
-/** @throws PlatformError `usage` */
-export function fromWireLayerTrace(message: wire.LayerTrace): LayerTrace {
-  return check(layerTraceSchema, { ...message, ...fromWireConditions(message.conditions) }, 'trace');
+/**
+ * @param runs number of runs that were asked for
+ * @throws PlatformError `usage`
+ */
+export function fromWireLayerTrace(message: wire.LayerTrace, runs: number): LayerTrace {
+  return check(layerTraceSchemaFor(runs), { ...message, ...fromWireConditions(message.conditions) }, 'trace');
 }
 
 export function toWireSpan(span: SpanDocument): wire.Span {

@@ -9,9 +9,12 @@ import {
   BenchmarkServiceService,
   type DescribeSystemRequest,
   DescribeSystemResponse,
+  Failure_Reason,
   Measurement,
   type MeasureRequest,
   type MeasureResponse,
+  Progress,
+  Progress_Phase,
   System,
 } from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { identifySystem } from '../../../src/measurement/system.js';
@@ -39,6 +42,10 @@ interface Foreign {
   readonly hostname?: string;
   readonly abilities?: readonly Ability[];
   readonly measurement?: Partial<Measurement>;
+  /** Number of times that it answers; once by default. */
+  readonly answers?: number;
+  /** Progress reports before the answer. */
+  readonly progress?: number;
 }
 
 const FOREIGN: System = {
@@ -70,7 +77,10 @@ async function serveForeign(t: TestContext, foreign: Foreign, port = 0) {
       outcome: { $case: 'samples', value: { runMs: [1, 1, 1], warmupMs: [], overheadMs: undefined } },
       ...foreign.measurement,
     };
-    call.write({ event: { $case: 'measurement', value } });
+    const { answers = 1, progress = 0 } = foreign;
+    const report = { ...Progress.create(), phase: Progress_Phase.RUNNING };
+    for (let i = 0; i < progress; i++) call.write({ event: { $case: 'progress', value: report } });
+    for (let i = 0; i < answers; i++) call.write({ event: { $case: 'measurement', value } });
     call.end();
   };
   server.addService(BenchmarkServiceService, { describeSystem, measure }, { maxRequestBytes: {} });
@@ -150,6 +160,34 @@ describe('agent client', () => {
     const { agent, address } = await connectForeign(t, { measurement: { system } });
     const measuring = measureOne(agent, relu, runOptions, protocol);
     await assert.rejects(measuring, refusal('internal', new RegExp(`${address}.*of another system`)));
+  });
+
+  const samples = (runMs: readonly number[], warmupMs: readonly number[] = []): Partial<Measurement> => {
+    return {
+      outcome: { $case: 'samples', value: { runMs: [...runMs], warmupMs: [...warmupMs], overheadMs: undefined } },
+    };
+  };
+  const tooMuch: readonly (readonly [string, Foreign, RegExp])[] = [
+    ['measurements', { answers: 1000 }, /sends more than the 1 results asked for/],
+    ['progress', { progress: 100_000 }, /sends more progress than anyone could read/],
+    ['samples', { measurement: samples(new Array(6).fill(1)) }, /more than the 5 runs, or 2 warm-up runs, asked for/],
+    ['warm-up runs', { measurement: samples([1], [1, 1, 1]) }, /more than the 5 runs, or 2 warm-up runs/],
+    ['cost', { measurement: { costMs: -1 } }, /costMs/],
+    ['no number as a cost', { measurement: { costMs: NaN } }, /costMs/],
+  ];
+  for (const [what, foreign, message] of tooMuch) {
+    test(`an agent that answers with too much or wrong ${what} is refused by name`, async (t) => {
+      const { agent, address } = await connectForeign(t, foreign);
+      await assert.rejects(measureOne(agent, relu, runOptions, protocol), refusal('internal', message));
+      await assert.rejects(measureOne(agent, relu, runOptions, protocol), refusal('internal', new RegExp(address)));
+    });
+  }
+
+  test('the message of a failure is cut', async (t) => {
+    const failure = { reason: Failure_Reason.CRASHED, message: 'x'.repeat(5_000_000) };
+    const { agent } = await connectForeign(t, { measurement: { outcome: { $case: 'failure', value: failure } } });
+    const { outcome } = await measureOne(agent, relu, runOptions, protocol);
+    assert.ok(outcome.kind === 'failure' && outcome.message.length <= 2001);
   });
 
   test('an agent that comes back as the same system is used further', { timeout: 60_000 }, async (t) => {
