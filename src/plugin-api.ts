@@ -70,9 +70,11 @@ export {
   UNPACKED,
 } from './onnx/model/element-type.js';
 export { staticTypeOf } from './onnx/model/static-type.js';
+export { contentValues } from './onnx/values/content-values.js';
 export { fanIn } from './onnx/values/fill-range.js';
-export { countLayers, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layers/layer-graph.js';
+export { countLayers, type InferredValue, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layers/layer-graph.js';
 export { steeringConstants } from './onnx/operators/steering.js';
+export { readsShapeOnly, steeringValuesOf } from './onnx/operators/steering-values.js';
 export { bindDimensions } from './onnx/layers/bind-dimensions.js';
 export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
 export { domainOf } from './onnx/model/opsets.js';
@@ -82,6 +84,7 @@ export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from 
 export { encodeModelToBytes } from './onnx/write/write-model.js';
 export { int as intAttribute } from './onnx/model/make-attributes.js';
 export { parseModel } from './onnx/read/read-model.js';
+export { listed } from './onnx/model/node-label.js';
 export { nestedNodes } from './onnx/model/nested-nodes.js';
 export { readNames } from './onnx/model/subgraphs.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/layers/rename-subgraphs.js';

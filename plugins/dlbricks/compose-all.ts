@@ -31,7 +31,7 @@ export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut
 
 /** A model to compose: its recipe, and measurements of the whole model if they were asked for. */
 export type ComposableModel = Pick<PreparedModel, 'recipe'> &
-  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'inputs' | 'graph' | 'extension'>>;
+  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'runWith' | 'inputs' | 'graph' | 'extension'>>;
 
 /** Composes every model's latency from the measurements. */
 export function composeAll(
@@ -61,6 +61,7 @@ export function composeAll(
         limitedBy: interrupted || precision === undefined ? undefined : limitOf(estimate, precision),
         kernels: cut === 'kernel' ? kernelsOf(recipe) : undefined,
         kernelCheck: model.kernelCheck,
+        runWith: model.runWith,
         inputs: model.inputs,
         graph: model.graph,
         extension: model.extension,

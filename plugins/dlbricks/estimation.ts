@@ -86,6 +86,7 @@ export async function runEstimations(
       granularity: settings.granularity,
       keepDynamic: settings.keep_dynamic,
       shorten: settings.shorten,
+      values: settings.values,
       runOptions: runOptionsOf(threads, description),
       protocol,
       limits,

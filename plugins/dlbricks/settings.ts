@@ -1,5 +1,6 @@
 import { numberFrom, positiveNumber, remeasureSetting, wholeNumber, z } from '../../src/plugin-api.js';
 import { SHORTEN } from './bricks/decompose.js';
+import { VALUES } from './bricks/values-of-run.js';
 import { CUTS } from './cut/cut.js';
 
 /** The settings of `dlbricks` beside those of every evaluation: `settings` of a manifest, options of its commands. */
@@ -19,6 +20,10 @@ export const settingsSchema = z.strictObject({
   shorten: z.enum(SHORTEN).default('large').meta({
     description:
       'Models whose kernels are found in graphs with two and three of their repeated blocks and extended to all: those with more than 2 GiB of weights, all with repeated blocks, or none; kernel cut only.',
+  }),
+  values: z.enum(VALUES).default('made-up').meta({
+    description:
+      "Where the values come from that decide the work and sizes of operators (boxes of a non-maximum suppression, trip counts of loops): made up, or from one run of each model, with the weights of its file where that is on the agent's machine.",
   }),
   generation: z
     .strictObject({ prompt: wholeNumber(1, 1_000_000), tokens: wholeNumber(1, 1_000_000) })

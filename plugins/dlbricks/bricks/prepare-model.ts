@@ -11,6 +11,7 @@ import { type CutSettings, decompose, wholeOf } from './decompose.js';
 import { checkKernels, type KernelCheck } from './own-graph.js';
 import { type Extension, prepareExtended, shorteningOf } from './prepare-extended.js';
 import type { DecomposedModel } from './unique-bricks.js';
+import type { WeightsOfRun } from './values-of-run.js';
 
 /** The choices for a model's inputs. */
 export type ChosenInputs = Pick<LoadedModel, 'assumed' | 'sizes'>;
@@ -21,6 +22,8 @@ export interface PreparedModel extends DecomposedModel {
   readonly whole: Benchmark;
   /** The check of the kernels against those of the file itself; undefined at the layer cut, and without the file's weights. */
   readonly kernelCheck?: KernelCheck | undefined;
+  /** Weights of the run whose values steer operators; undefined where these values are made up. */
+  readonly runWith?: WeightsOfRun | undefined;
   readonly inputs?: ChosenInputs | undefined;
   /** How the kernels of a model with repeated blocks were found; undefined where its graph was optimized as it is. */
   readonly extension?: Extension | undefined;
@@ -60,7 +63,7 @@ export async function prepareModel(
     const reason = 'only graphs with fewer of its blocks were optimized, without the weights of its file';
     return { ...decomposed, ...common, extension, kernelCheck: own && { kind: 'failed', reason }, costMs };
   }
-  const { decomposed, optimized, costMs } = await decompose(loaded, settings, agent, signal);
+  const { decomposed, optimized, runWith, costMs } = await decompose(loaded, settings, agent, signal, { own });
   const checked =
     own === undefined || optimized === undefined
       ? undefined
@@ -70,6 +73,7 @@ export async function prepareModel(
     ...common,
     extension: found && { kind: 'whole', reason: found.reason },
     kernelCheck: checked?.check,
+    runWith,
     costMs: costMs + (checked?.costMs ?? 0) + (found?.costMs ?? 0),
   };
 }

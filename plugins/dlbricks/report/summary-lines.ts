@@ -88,8 +88,8 @@ function extensionLines({ models }: Report): string[] {
 }
 
 function warningLines(report: Report): string[] {
-  // Too many threads are warned of before anything is measured.
-  const ofMeasuring = report.warnings.filter(({ cause }) => cause !== 'threads');
+  // Too many threads are warned of before anything is measured, and made-up values above the table.
+  const ofMeasuring = report.warnings.filter(({ cause }) => cause !== 'threads' && cause !== 'values');
   return [...wideIntervalLines(report), ...ofMeasuring.map(({ message }) => `warning: ${message}`)];
 }
 
@@ -215,6 +215,12 @@ function linesOfSeveral(reports: readonly Report[], options: { readonly wide: bo
       ];
     }),
   ];
+}
+
+/** The lines above the table: why numbers in it may be far off. */
+export function leadingLines(reports: readonly Report[]): readonly string[] {
+  const warnings = reports.flatMap((report) => report.warnings.filter(({ cause }) => cause === 'values'));
+  return [...new Set(warnings.map(({ message }) => oneLine(`warning: ${message}`)))];
 }
 
 /** The summary below the table of one or more reports. */

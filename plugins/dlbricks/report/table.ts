@@ -4,7 +4,7 @@ import { operatorsLabel } from '../bricks/brick.js';
 import { configurationOf } from './configuration.js';
 import { columnsFor, dispensableIn, type Row, rowsOf } from './columns.js';
 import type { Report } from './report-schema.js';
-import { summaryLines } from './summary-lines.js';
+import { leadingLines, summaryLines } from './summary-lines.js';
 
 /** Most missing bricks that are named per model; the rest is counted. */
 const MOST_MISSING_SHOWN = 5;
@@ -46,6 +46,7 @@ export function toTable(reports: readonly Report[], { color, width = Infinity, w
   const table = fittingTable(columnsFor(reports, { wide }), rows, fitting);
   const missing = rows.flatMap((row) => missingLines(row, reports));
   return [
+    ...leadingLines(reports).map((line) => yellow(wrap(line, width, '  '))),
     table.text,
     ...leftOutLines(table, width),
     ...missing.map((line) => yellow(wrap(line, width, '    '))),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { messageOf, PlatformError } from '../../base/errors.js';
@@ -140,9 +141,15 @@ export function nodeProtoOf(node: Node): NodeProto {
   };
 }
 
+/** Longer lists are described by their hash. */
+const MOST_DESCRIBED = 65_536;
+
 function describedValues(given: InputValues | undefined): string {
   if (given === undefined) return '';
-  return given.list === undefined ? `from ${given.low} to ${given.high}` : given.list.join(' ');
+  const { low, high, list } = given;
+  if (list === undefined) return `from ${low} to ${high}`;
+  if (list.length <= MOST_DESCRIBED) return list.join(' ');
+  return `SHA-256 ${createHash('sha256').update(Float64Array.from(list)).digest('hex')}`;
 }
 
 /**
