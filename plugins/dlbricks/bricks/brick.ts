@@ -128,12 +128,12 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
     const name = names.nameOf(value);
     if (produced.has(value) || types.has(name) || initializers.has(name)) return;
     const type = graph.types.get(value);
+    const values = valuesOf(value);
+    if (values !== undefined) given.set(name, values);
     if (constant !== undefined) initializers.set(name, constant);
     else if (type !== undefined) {
       types.set(name, type);
       inputs.push(name);
-      const values = valuesOf(value);
-      if (values !== undefined) given.set(name, values);
     }
   };
 

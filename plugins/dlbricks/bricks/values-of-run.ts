@@ -27,7 +27,7 @@ export function withValuesOfRun(
   const known = new Map<string, InputValues>();
   for (const name of graph.layers.flatMap(steeringNames)) {
     const value = values.get(name);
-    const content = value === undefined || graph.constants.has(name) ? undefined : contentValues(value);
+    const content = value && contentValues(value);
     if (content !== undefined) known.set(name, content);
   }
   return { ...graph, ofRun: { weights, values: known } };

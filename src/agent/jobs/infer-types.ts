@@ -1,8 +1,11 @@
 import type { Benchmark } from '../../measurement/benchmark.js';
 import { AS_IT_IS } from '../../measurement/system.js';
 import { modelOf } from '../../measurement/weightless.js';
+import { hoistSubgraphWeights } from '../../onnx/layers/hoist-subgraph-weights.js';
 import { type InferredValue, unknownValues } from '../../onnx/layers/layer-graph.js';
 import { MOST_LISTED_VALUES, type TensorType } from '../../onnx/model/model.js';
+import { readModel } from '../../onnx/read/read-model.js';
+import { tensorBlocks } from '../../onnx/write/write-model.js';
 import { steeringValuesOf } from '../../onnx/operators/steering-values.js';
 import { makeFeeds, withEveryValueAsOutput, withShapesAsOutputs } from '../../predictor/materialize.js';
 import type { Predictor } from '../../predictor/predictor.js';
@@ -54,11 +57,29 @@ function inferredValueOf(value: TensorValue, steers = false): InferredValue {
 /** Largest content of all steering values together; a message cannot hold much more. */
 const MOST_STEERING_BYTES = 32 * 2 ** 20;
 
-/** Names of the values that steer nodes of a graph and that are no constants. */
+/** Names of the values that steer nodes of a graph, without the constants that its file has. */
 function steeringNames(benchmark: Benchmark): ReadonlySet<string> {
   const { nodes, initializers } = modelOf(benchmark, 'graph').graph;
   const names = nodes.flatMap(steeringValuesOf).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
-  return new Set(names.filter((name) => !initializers.has(name)));
+  return new Set(names.filter((name) => (initializers.get(name)?.data.kind ?? 'fill') === 'fill'));
+}
+
+/** Values that a graph does not make: its inputs and weights. */
+async function givenValues(
+  benchmark: Benchmark,
+  steering: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, TensorValue>> {
+  const { weights } = benchmark;
+  const { graph } = weights === undefined ? modelOf(benchmark, 'graph') : hoistSubgraphWeights(await readModel(weights));
+  const values = new Map([...makeFeeds(benchmark)].filter(([name]) => steering.has(name)));
+  for (const name of steering) {
+    const tensor = graph.initializers.get(name);
+    if (tensor === undefined || elementCount(tensor.dims) > MOST_LISTED_VALUES) continue;
+    const { elementType, dims } = tensor;
+    const bytes = new Uint8Array(Buffer.concat(Array.from(tensorBlocks(tensor), (block) => block.slice())));
+    values.set(name, { elementType, dims, bytes });
+  }
+  return values;
 }
 
 /** The same facts about all values, with the content of those that steer, as far as it fits into a message. */
@@ -136,8 +157,8 @@ export async function inferTypes(
   }
   try {
     const values = await open.evaluate();
-    const inputs = steeringValues ? [...makeFeeds(benchmark)].filter(([name]) => steering.has(name)) : [];
-    return valuesOfRun(new Map([...values, ...inputs]), steering);
+    const given = steering.size === 0 ? [] : await givenValues(benchmark, steering);
+    return valuesOfRun(new Map([...values, ...given]), steering);
   } catch (error) {
     throw refusalOf(error, 'run');
   } finally {

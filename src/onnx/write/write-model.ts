@@ -73,7 +73,8 @@ export function* fileBlocks({
   }
 }
 
-function* dataBlocks(tensor: Tensor): Generator<Uint8Array> {
+/** The raw_data of a tensor in blocks, each of which is only valid until the next one is asked for; none for texts. */
+export function* tensorBlocks(tensor: Tensor): Generator<Uint8Array> {
   const { data } = tensor;
   if (data.kind === 'inline') yield data.bytes;
   else if (data.kind === 'file') yield* fileBlocks(data);
@@ -202,7 +203,7 @@ export function encodeModel(model: Model): EncodedModel {
     for (const [i, { tensor }] of tensors.entries()) {
       const prefix = prefixes[i];
       if (prefix !== undefined) yield prefix;
-      yield* dataBlocks(tensor);
+      yield* tensorBlocks(tensor);
     }
   }
   return {
