@@ -117,6 +117,7 @@ export { footprintClass, isColdFootprint } from './composite/footprint.js';
 export { GATHERING } from './composite/operators-of.js';
 export { isProducible, Producers } from './composite/producers.js';
 export { protocolOfComposite } from './composite/protocol-of-composite.js';
+export { spelledOut } from './composite/spell-out.js';
 export { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from './predictor/frameworks.js';
 export { type Benchmark, type BenchmarkInput, inputBytes } from './measurement/benchmark.js';
 export {
@@ -139,6 +140,7 @@ export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightl
 export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';
 export { symbolicBenchmark } from './measurement/symbolic-benchmark.js';
 export type { Collection, CollectionDefinition } from './store/collection.js';
+export { unlessGone } from './store/unless-gone.js';
 export { EVALUATION_DOCUMENTS, type EvaluationDocument } from './platform-documents/documents.js';
 export { keepWholeModel } from './platform-documents/keep-whole-model.js';
 export type { ResultStore } from './store/result-store.js';

@@ -91,6 +91,7 @@ export async function runEstimations(
       protocol,
       limits,
       measureEndToEnd: settings.measure_end_to_end,
+      check: settings.check ?? settings.measure_end_to_end,
       precision: precisionOf(estimation),
       remeasure: remeasureAsked(settings.remeasure),
       traceUrlTemplate,

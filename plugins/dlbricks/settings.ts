@@ -33,6 +33,10 @@ export const settingsSchema = z.strictObject({
         'Tokens of a prompt, and tokens that decoders generate after it. The time to the first token and the sum over steps with a growing cache are composed for each two models whose names differ only in _prefill and _decode.',
     }),
   measure_end_to_end: z.boolean().default(false).meta({ description: 'Measure each whole model as well.' }),
+  check: z.boolean().optional().meta({
+    description:
+      "Run each model's optimized graph once whole with the runtime's profile, and compare its kernels with the bricks; by default only where whole models are measured; kernel cut only.",
+  }),
   target_error: positiveNumber(1000).default(5).meta({
     description:
       "Percent. Bricks are measured again, in other processes, until their part of each estimate's interval is within this; kernel cut only.",

@@ -19,6 +19,7 @@ import {
   inputBytes,
 } from '../../../src/plugin-api.js';
 import type { Cut } from '../cut/cut.js';
+import { type CheckableGraph, checkableGraph } from './checkable-graph.js';
 import type { EmptyCall } from './empty-call.js';
 import { type Values, type WeightsOfRun, withValuesOfRun } from './values-of-run.js';
 import { type DecomposedModel, decomposeKernels, decomposeModel, type KernelContext } from './unique-bricks.js';
@@ -91,6 +92,8 @@ export interface GraphToCut {
   readonly optimizeMs: number;
   /** The model as the runtime optimized it; undefined at the layer cut. */
   readonly optimized?: OptimizedGraph | undefined;
+  /** The whole graph of kernels, for a check of the bricks; undefined at the layer cut. */
+  readonly toCheck?: (() => CheckableGraph) | undefined;
   /** Weights of the run whose values steer operators; undefined where these values are made up. */
   readonly runWith?: WeightsOfRun | undefined;
 }
@@ -127,8 +130,10 @@ async function graphByRun(
   const options = { steeringValues: steeringValues || weights === 'own' };
   const optimized = await agent.optimize(whole, runOptions, signal, options);
   const { benchmark, values, costMs } = optimized;
-  const graph = known(layerGraph(modelOf(benchmark, `${model.source}, optimized`), values), values);
-  return { graph, weightBytes: inputBytes(benchmark.inputs, 'weight'), optimizeMs: costMs, optimized };
+  const kernels = modelOf(benchmark, `${model.source}, optimized`);
+  const graph = known(layerGraph(kernels, values), values);
+  const toCheck = (): CheckableGraph => checkableGraph(kernels, graph);
+  return { graph, weightBytes: inputBytes(benchmark.inputs, 'weight'), optimizeMs: costMs, optimized, toCheck };
 }
 
 /**

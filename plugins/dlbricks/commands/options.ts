@@ -48,6 +48,7 @@ export interface MeasuringOptions extends CutOptions, ProtocolOptions {
 export interface PrecisionOptions {
   readonly targetError?: number;
   readonly repeatLimit?: number;
+  readonly check?: boolean;
 }
 
 /** The agent, the store and the exports. */
@@ -132,6 +133,7 @@ export function settingsOf(
     valuesOfRun,
     targetError,
     repeatLimit,
+    check,
     remeasure,
   }: CutOptions & PrecisionOptions & ReuseOptions,
   manifest: Settings = DEFAULT_SETTINGS,
@@ -145,6 +147,7 @@ export function settingsOf(
     ...(valuesOfRun === true ? { values: 'run' as const } : {}),
     ...(targetError === undefined ? {} : { target_error: targetError }),
     ...(repeatLimit === undefined ? {} : { repeat_limit: repeatLimit }),
+    ...(check === undefined ? {} : { check }),
     ...(remeasure === undefined ? {} : { remeasure }),
   };
 }

@@ -65,6 +65,31 @@ const brickSchema = z.strictObject({
   runs: z.int().describe('Timed runs of all occasions together'),
 });
 
+const checkSchema = z.strictObject({
+  graph_ms: ms.describe('Time of the whole optimized graph, with made-up weights and without the profile'),
+  kernels_ms: ms.describe('Sum of its kernels, without the cost of the profile'),
+  bricks_ms: ms.describe('The same kernels by their bricks'),
+  bricks: z
+    .array(
+      z.strictObject({
+        signature: z.string(),
+        operators: z.array(z.string()),
+        shapes: z.array(z.string()),
+        kernel: z.string().describe('Name of its longest kernel in the optimized graph'),
+        sequences: z.int(),
+        kernels_ms: ms.describe('Its sequences in the whole graph'),
+        bricks_ms: ms.describe('The same by the brick'),
+        is_outside: z
+          .boolean()
+          .nullable()
+          .describe("Whether kernels_ms is outside of the brick's interval; null where it has none"),
+      }),
+    )
+    .describe('The largest differences first'),
+  seconds: z.number().nonnegative().nullable().describe('Wall time of the run, with its sessions'),
+  failure: z.string().nullable().describe('Why there is no comparison; null where there is one'),
+});
+
 /** A model of a report. */
 export const modelReportSchema = z.strictObject({
   name: z.string(),
@@ -83,6 +108,10 @@ export const modelReportSchema = z.strictObject({
     .describe(
       'Operators whose numbers of kernels differ between the optimized graphs with the weights of the file and with made-up weights; null where that was not checked',
     ),
+  check: checkSchema
+    .nullable()
+    .default(null)
+    .describe('Comparison of the bricks with one run of the whole graph; null where it was not asked for'),
   assumed_inputs: z
     .array(z.strictObject({ name: z.string(), values: z.string() }))
     .default([])
@@ -194,6 +223,9 @@ const costsSchema = z
     bricks_again_seconds: seconds.describe('Their further measurements, which set the intervals'),
     models_first_seconds: seconds.describe("Each whole model's first measurement"),
     models_again_seconds: seconds.describe("Each whole model's second measurement"),
+    check_seconds: seconds
+      .default(0)
+      .describe('Running whole optimized graphs to check their bricks; in none of the ratios'),
     known_seconds: seconds.describe(
       'Part of these for measurements that the store had already, by their recorded cost',
     ),

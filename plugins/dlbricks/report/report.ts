@@ -75,6 +75,31 @@ function extensionOf({ extension }: ModelResult): Pick<ModelReport, 'extended' |
   }
 }
 
+function checkOf({ check }: ModelResult): ModelReport['check'] {
+  if (check === undefined) return null;
+  if (check.kind === 'failed') {
+    return { graph_ms: null, kernels_ms: null, bricks_ms: null, bricks: [], seconds: null, failure: check.reason };
+  }
+  const { graphMs, kernelsMs, bricksMs, bricks, costMs } = check;
+  return {
+    graph_ms: graphMs,
+    kernels_ms: kernelsMs,
+    bricks_ms: bricksMs,
+    bricks: bricks.map(({ operators, shapes, count, wholeMs, isOutside, ...brick }) => ({
+      signature: brick.signature,
+      operators: [...operators],
+      shapes: [...shapes],
+      kernel: brick.kernel,
+      sequences: count,
+      kernels_ms: wholeMs,
+      bricks_ms: brick.bricksMs,
+      is_outside: isOutside ?? null,
+    })),
+    seconds: inSeconds(costMs),
+    failure: null,
+  };
+}
+
 function madeUpValuesOf({ estimate: { madeUpValues } }: ModelResult): ModelReport['made_up_values'] {
   if (madeUpValues === undefined) return null;
   const { operators, kernels } = madeUpValues;
@@ -92,6 +117,7 @@ function modelReport(result: ModelResult, cut: Cut, preparingMs: number | undefi
     layers: estimate.layers,
     kernels: kernels ?? null,
     kernel_differences: differencesOf(result),
+    check: checkOf(result),
     assumed_inputs: (inputs?.assumed ?? []).map(({ name, values }) => ({ name, values })),
     dimensions: (inputs?.sizes ?? []).map(({ name, size }) => ({ name, size })),
     ...extensionOf(result),

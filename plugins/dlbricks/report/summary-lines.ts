@@ -117,7 +117,8 @@ function costLine(costs: NonNullable<Report['summary']['costs']>): string {
   const ofModels = `each model once ${inSeconds(costs.models_first_seconds)}, repeated ${inSeconds(costs.models_again_seconds)}`;
   const earlier = known > 0 ? `; ${inSeconds(known)} of it measured before` : '';
   const measuredModels = costs.models_first_seconds > 0 ? `; ${ofModels}` : '';
-  return `wall time: ${before}, ${ofBricks}${measuredModels}${earlier}`;
+  const checked = costs.check_seconds > 0 ? `; check ${inSeconds(costs.check_seconds)}` : '';
+  return `wall time: ${before}, ${ofBricks}${measuredModels}${checked}${earlier}`;
 }
 
 /** The cost of the estimates and of the alternative, with the ratios between them. */
