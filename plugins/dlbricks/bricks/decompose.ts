@@ -182,7 +182,10 @@ export async function decompose(
   settings: CutSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
-  { own, surroundingBytes }: { readonly own?: Benchmark | undefined; readonly surroundingBytes?: number | undefined } = {},
+  {
+    own,
+    surroundingBytes,
+  }: { readonly own?: Benchmark | undefined; readonly surroundingBytes?: number | undefined } = {},
 ): Promise<Decomposed> {
   const { name, model } = loaded;
   const toCut = await graphToCut(loaded, settings, agent, signal, own);

@@ -65,7 +65,14 @@ export async function prepareModel(
     const { decomposed, extension, costMs } = found;
     const reason = 'only graphs with fewer of its blocks were optimized, without the weights of its file';
     const kernelCheck = own && { kind: 'failed' as const, reason };
-    return { ...decomposed, ...common, extension, kernelCheck, toCheck: 'only graphs with fewer of its blocks were optimized', costMs };
+    return {
+      ...decomposed,
+      ...common,
+      extension,
+      kernelCheck,
+      toCheck: 'only graphs with fewer of its blocks were optimized',
+      costMs,
+    };
   }
   const { decomposed, optimized, toCheck, runWith, costMs } = await decompose(loaded, settings, agent, signal, { own });
   const checked =

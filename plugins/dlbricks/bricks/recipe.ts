@@ -87,7 +87,8 @@ export const recipeSchema = z
       }
       for (const sequence of madeUp?.sequences ?? []) {
         const place = ['models', m, 'made_up_values'];
-        if (sequence >= sequences.length) context.addIssue({ code: 'custom', path: place, message: 'no such sequence' });
+        if (sequence >= sequences.length)
+          context.addIssue({ code: 'custom', path: place, message: 'no such sequence' });
       }
       for (const [i, [from, to]] of edges.entries()) {
         if (from >= to || to >= sequences.length)

@@ -166,12 +166,16 @@ export function addReportingOptions(command: Command): Command {
 
 /** The same, for each of several sizes of the batch and numbers of threads. */
 export function addSweepReportingOptions(command: Command): Command {
-  return addPlaceOptions(addProtocolOptions(addSweepOptions(addInputOptions(addValuesOption(addGraphOptions(command))))));
+  return addPlaceOptions(
+    addProtocolOptions(addSweepOptions(addInputOptions(addValuesOption(addGraphOptions(command))))),
+  );
 }
 
 /** Adds the options of a command that reports on models and has options of its own for the cut. */
 export function addUncutReportingOptions(command: Command): Command {
-  const measuring = addProtocolOptions(addThreadsOption(addBatchOption(addInputOptions(addValuesOption(addShortenOption(command))))));
+  const measuring = addProtocolOptions(
+    addThreadsOption(addBatchOption(addInputOptions(addValuesOption(addShortenOption(command))))),
+  );
   return addQuietOption(addTableOptions(addAgentOptions(addStoreOption(measuring))));
 }
 

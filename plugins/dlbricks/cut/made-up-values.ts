@@ -1,6 +1,7 @@
 import {
   ELEMENT_TYPES,
   type LayerGraph,
+  nestedNodes,
   type Node,
   readNames,
   readsShapeOnly,
@@ -88,6 +89,16 @@ class Following {
   }
 }
 
+/** Operators whose work depends on nothing but values: they give a node with subgraphs its name in messages. */
+const SELECTING: ReadonlySet<string> = new Set(['Compress', 'NonMaxSuppression', 'NonZero', 'Unique']);
+
+/** An operator in messages: with those in its subgraphs that select values, as in "If (NonMaxSuppression)". */
+function labelOf(layer: Node): string {
+  const [, ...inner] = nestedNodes([layer]);
+  const selecting = new Set(inner.map(({ opType }) => opType).filter((opType) => SELECTING.has(opType)));
+  return selecting.size === 0 ? layer.opType : `${layer.opType} (${[...selecting].join(', ')})`;
+}
+
 /** Finds the layers whose work or sizes depend on made-up values; undefined where there are none. Linear. */
 export function findMadeUpValues(graph: LayerGraph): MadeUpValues | undefined {
   const following = new Following(graph);
@@ -96,7 +107,9 @@ export function findMadeUpValues(graph: LayerGraph): MadeUpValues | undefined {
   for (const [index, layer] of graph.layers.entries()) {
     const { depends, isReader } = following.follow(layer);
     if (depends) layers.add(index);
-    if (isReader) operators.set(layer.opType, (operators.get(layer.opType) ?? 0) + 1);
+    if (!isReader) continue;
+    const operator = labelOf(layer);
+    operators.set(operator, (operators.get(operator) ?? 0) + 1);
   }
   if (layers.size === 0) return undefined;
   return { operators: [...operators].map(([operator, count]) => ({ operator, count })), layers };

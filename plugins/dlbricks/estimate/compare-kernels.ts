@@ -69,7 +69,12 @@ interface Compared {
   readonly brick: RecipeInContext['recipe']['bricks'][number];
   readonly latency: BrickLatency;
   readonly costMs: number | undefined;
-  readonly sequences: { readonly ms: number; readonly nodes: number; readonly innerRuns: number; readonly name: string }[];
+  readonly sequences: {
+    readonly ms: number;
+    readonly nodes: number;
+    readonly innerRuns: number;
+    readonly name: string;
+  }[];
 }
 
 /**
@@ -109,7 +114,11 @@ export function compareKernels(
       const cost = innerRuns > 0 ? (nodes + innerRuns) * nodeMs : (costMs ?? nodes * nodeMs);
       return sum + Math.max(0, ms - cost);
     }, 0);
-    const { ms: bricksMs, lowMs, highMs } = predictionInterval({ terms: [{ latency, count }], calls: [] }, spread, machines).interval;
+    const {
+      ms: bricksMs,
+      lowMs,
+      highMs,
+    } = predictionInterval({ terms: [{ latency, count }], calls: [] }, spread, machines).interval;
     const isWithin = lowMs === undefined || highMs === undefined ? undefined : lowMs <= wholeMs && wholeMs <= highMs;
     const isLarge = Math.abs(wholeMs - bricksMs) > count * RESOLUTION_MS;
     const [longest] = sequences.toSorted((a, b) => b.ms - a.ms);

@@ -70,7 +70,8 @@ async function givenValues(
   steering: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, TensorValue>> {
   const { weights } = benchmark;
-  const { graph } = weights === undefined ? modelOf(benchmark, 'graph') : hoistSubgraphWeights(await readModel(weights));
+  const { graph } =
+    weights === undefined ? modelOf(benchmark, 'graph') : hoistSubgraphWeights(await readModel(weights));
   const values = new Map([...makeFeeds(benchmark)].filter(([name]) => steering.has(name)));
   for (const name of steering) {
     const tensor = graph.initializers.get(name);

@@ -10,7 +10,11 @@ function row(cells: readonly string[]): string {
 }
 
 /** A GitHub-flavoured table between its warnings and a list of its notes. */
-export const markdown: Exporter<Pick<TableResult, 'table' | 'warnings' | 'notes'>> = ({ table, warnings = [], notes }) => {
+export const markdown: Exporter<Pick<TableResult, 'table' | 'warnings' | 'notes'>> = ({
+  table,
+  warnings = [],
+  notes,
+}) => {
   const lines = [
     ...warnings.flatMap((warning) => [warning, '']),
     row(table.titles),
