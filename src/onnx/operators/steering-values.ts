@@ -1,8 +1,10 @@
 import type { GraphProto } from '../../generated/onnx/onnx.js';
 import { SHAPE_ONLY } from '../model/constant-values.js';
+import { readType } from '../model/declared-type.js';
 import type { Node } from '../model/model.js';
 import { nodeOf } from '../model/nested-nodes.js';
 import { domainOf } from '../model/opsets.js';
+import { staticTypeOf } from '../model/static-type.js';
 import { readNames, subgraphsOf } from '../model/subgraphs.js';
 import { type SteeringInputs, steeringInputsOf } from './steering-inputs.js';
 
@@ -24,6 +26,16 @@ export function readsShapeOnly({ opType, domain }: Pick<Node, 'opType' | 'domain
 /** Whether a RoiAlign takes a fixed number of samples, so that the sizes of its regions do not matter. */
 function hasFixedSamples({ opType, attributes }: Node): boolean {
   return opType === 'RoiAlign' && attributes.some(({ name, i }) => name === 'sampling_ratio' && i > 0n);
+}
+
+/** Whether all branches of an If declare the same sizes of their outputs, so that the condition decides only its work. */
+function hasFixedSizes({ opType, domain, attributes }: Node): boolean {
+  if (opType !== 'If' || domainOf(domain) !== '') return false;
+  const sizes = subgraphsOf(attributes).map(({ output }) =>
+    output.map(({ type }) => staticTypeOf(readType(type).type)?.dims.join('x')),
+  );
+  const [first = []] = sizes;
+  return sizes.every((ofBranch) => ofBranch.every((dims, at) => dims !== undefined && dims === first[at]));
 }
 
 const DECIDES: readonly Decides[] = ['sizes', 'work', 'lengths'];
@@ -126,7 +138,9 @@ class BodySearch {
  * For a node with subgraphs, these are also values from which the subgraphs compute such values.
  */
 export function steeringValuesOf(node: Node): readonly SteeringValue[] {
-  const own = ownSteering(node);
-  const inner = subgraphsOf(node.attributes).flatMap((body) => new BodySearch(node, body).around());
-  return [...own, ...inner.map((found): SteeringValue => ({ ...found, decides: 'sizes' }))];
+  const bodies = subgraphsOf(node.attributes);
+  if (bodies.length === 0) return ownSteering(node);
+  const decides = hasFixedSizes(node) ? 'work' : 'sizes';
+  const inner = bodies.flatMap((body) => new BodySearch(node, body).around());
+  return [...ownSteering(node), ...inner].map((found): SteeringValue => ({ ...found, decides }));
 }
