@@ -72,7 +72,13 @@ export {
 export { staticTypeOf } from './onnx/model/static-type.js';
 export { contentValues } from './onnx/values/content-values.js';
 export { fanIn } from './onnx/values/fill-range.js';
-export { countLayers, type InferredValue, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layers/layer-graph.js';
+export {
+  countLayers,
+  type InferredValue,
+  isCompletelyTyped,
+  layerGraph,
+  type LayerGraph,
+} from './onnx/layers/layer-graph.js';
 export { steeringConstants } from './onnx/operators/steering.js';
 export { readsShapeOnly, steeringValuesOf } from './onnx/operators/steering-values.js';
 export { bindDimensions } from './onnx/layers/bind-dimensions.js';

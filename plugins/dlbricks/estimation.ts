@@ -1,5 +1,6 @@
 import {
   type AgentDescription,
+  isAbleTo,
   type Limits,
   type LoadedModel,
   type MeasuringContext,
@@ -42,6 +43,11 @@ function warnOfThreads(threads: number, { cores }: AgentDescription, tell: Measu
   if (threads <= cores) return;
   const message = `${threads} threads on ${cores} cores: latencies will vary more; ask for fewer with --threads or \`threads\``;
   tell({ kind: 'note', level: 'warning', message });
+}
+
+/** Whether bricks are checked: where whole models are measured too, unless the cut or the runtime makes it impossible. */
+function isChecked({ check, cut, measure_end_to_end: isWhole }: Settings, description: AgentDescription): boolean {
+  return check ?? (isWhole && cut === 'kernel' && isAbleTo(description, 'trace'));
 }
 
 /** The result of an estimation: all its data, and the report of it. */
@@ -91,7 +97,7 @@ export async function runEstimations(
       protocol,
       limits,
       measureEndToEnd: settings.measure_end_to_end,
-      check: settings.check ?? settings.measure_end_to_end,
+      check: isChecked(settings, description),
       precision: precisionOf(estimation),
       remeasure: remeasureAsked(settings.remeasure),
       traceUrlTemplate,

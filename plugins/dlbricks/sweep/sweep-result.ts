@@ -31,7 +31,10 @@ const rowSchema = z.strictObject({
   constructed_low_ms: z.number().nonnegative().nullable(),
   constructed_high_ms: z.number().nonnegative().nullable(),
   measured_ms: z.number().nonnegative().nullable().describe('Whole model'),
-  normalized_latency: z.number().nullable().describe('constructed_ms / measured_ms; null where coverage is below 1'),
+  normalized_latency: z
+    .number()
+    .nullable()
+    .describe('constructed_ms / measured_ms; null where a sequence was not measured'),
   graph_signature: ofModel.graph_signature,
   preparing_seconds: ofModel.preparing_seconds,
   end_to_end_seconds: ofModel.end_to_end_seconds,
