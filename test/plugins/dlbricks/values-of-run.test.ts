@@ -74,20 +74,21 @@ describe('values of one run', { timeout: 240_000 }, () => {
         ['values'],
       );
       assert.deepEqual([withRun?.made_up_values, withRun?.values_of_run, withRun?.coverage], [null, 'own', 1]);
-      // 3,000 boxes that all stay take 4.5 million comparisons; the machine may be busy.
+      // 3,000 boxes that all stay take 4.5 million comparisons, 30 to 100 times as long as made-up ones.
       assert.ok(msOf(ofRun, operator) > 5 * msOf(madeUp, operator));
       const normalized = withRun?.normalized_latency ?? 0;
-      assert.ok(normalized > 0.5 && normalized < 2, `${normalized}`);
+      // Other tests run at the same time; without the values of the run it is below 0.05.
+      assert.ok(normalized > 0.15 && normalized < 7, `${normalized}`);
     });
   }
 
   test('are given to bricks of several kernels and of the layer cut, too', async () => {
     const tail = await load('tail-longer', detectorTail({ boxes: 2000 }));
-    const short = await estimate([tail], { values: 'run' });
+    const madeUp = await estimate([tail], { measure_end_to_end: false });
     for (const settings of [{ granularity: 8 }, { cut: 'layer', granularity: 4 }]) {
       const longer = await estimate([tail], { values: 'run', measure_end_to_end: false, ...settings });
-      const ratio = msOf(longer, 'NonMaxSuppression') / msOf(short, 'NonMaxSuppression');
-      assert.ok(ratio > 0.4 && ratio < 2.5, `${JSON.stringify(settings)} ${ratio}`);
+      const ratio = msOf(longer, 'NonMaxSuppression') / msOf(madeUp, 'NonMaxSuppression');
+      assert.ok(ratio > 5, `${JSON.stringify(settings)} ${ratio}`);
       assert.equal(longer.report.models[0]?.made_up_values, null);
     }
   });
@@ -164,7 +165,7 @@ describe('values of one run', { timeout: 240_000 }, () => {
     const [largest] = check.bricks.toSorted((a, b) => (b.kernels_ms ?? 0) - (a.kernels_ms ?? 0));
     assert.deepEqual(largest?.operators, ['NonMaxSuppression']);
     const ratio = (largest?.bricks_ms ?? 0) / (largest?.kernels_ms ?? 1);
-    assert.ok(ratio > 0.4 && ratio < 2.5, `${ratio}`);
+    assert.ok(ratio > 0.15 && ratio < 7, `${ratio}`);
     await estimate([tail], asked, { store, of });
     assert.equal(traces, 1);
     await estimate([tail], { ...asked, remeasure: 'all' }, { store, of });
