@@ -12,6 +12,7 @@ import { meanOf } from '../estimate/statistics.js';
 import type { EstimateResult } from '../report/evaluation-result.js';
 import { finite, ratio } from '../report/figures.js';
 import { modelReportSchema, type Report, reportSchema } from '../report/report-schema.js';
+import { leadingLines } from '../report/summary-lines.js';
 import { percent, UNKNOWN } from '../report/words.js';
 import { jaccardAmong } from '../sharing/sharing.js';
 import { jaccardSchema } from '../sharing/sharing-result.js';
@@ -59,6 +60,7 @@ export const sweepSchema = z.strictObject({
   evaluation: z.string().nullable(),
   system,
   batch: z.int(),
+  warnings: z.array(z.string()).default([]).describe('Why numbers of models may be far off'),
   configurations: z.array(configurationSchema),
 });
 
@@ -116,6 +118,7 @@ export function sweepOf(all: readonly [Swept, ...Swept[]]): Sweep {
     evaluation: first.evaluation,
     system: first.system,
     batch: first.settings.batch,
+    warnings: [...leadingLines(all.map(({ report }) => report))],
     configurations: all.map(configurationOf),
   };
 }
@@ -171,7 +174,7 @@ function notesOf({ system: machine, batch, configurations }: Sweep): readonly st
 /** For people. */
 export function sweepText(sweep: Sweep, { width }: { readonly width: number | undefined }): string {
   const { text } = fittingTable(COLUMNS, sweep.configurations, { width, dispensable: DISPENSABLE });
-  return `${[text, ...notesOf(sweep)].join('\n')}\n`;
+  return `${[...sweep.warnings, text, ...notesOf(sweep)].join('\n')}\n`;
 }
 
 /** A sweep as it is exported: a record for each model, cut and granularity. */
@@ -193,6 +196,7 @@ export function sweepResult(sweep: Sweep): TableResult {
       ),
     },
     table: textTable(COLUMNS, sweep.configurations),
+    warnings: sweep.warnings,
     notes: notesOf(sweep),
   };
 }
