@@ -70,9 +70,17 @@ export {
   UNPACKED,
 } from './onnx/model/element-type.js';
 export { staticTypeOf } from './onnx/model/static-type.js';
+export { contentValues } from './onnx/values/content-values.js';
 export { fanIn } from './onnx/values/fill-range.js';
-export { countLayers, isCompletelyTyped, layerGraph, type LayerGraph } from './onnx/layers/layer-graph.js';
+export {
+  countLayers,
+  type InferredValue,
+  isCompletelyTyped,
+  layerGraph,
+  type LayerGraph,
+} from './onnx/layers/layer-graph.js';
 export { steeringConstants } from './onnx/operators/steering.js';
+export { readsShapeOnly, steeringValuesOf } from './onnx/operators/steering-values.js';
 export { bindDimensions } from './onnx/layers/bind-dimensions.js';
 export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
 export { domainOf } from './onnx/model/opsets.js';
@@ -82,6 +90,7 @@ export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from 
 export { encodeModelToBytes } from './onnx/write/write-model.js';
 export { int as intAttribute } from './onnx/model/make-attributes.js';
 export { parseModel } from './onnx/read/read-model.js';
+export { listed } from './onnx/model/node-label.js';
 export { nestedNodes } from './onnx/model/nested-nodes.js';
 export { readNames } from './onnx/model/subgraphs.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/layers/rename-subgraphs.js';
@@ -114,6 +123,7 @@ export { footprintClass, isColdFootprint } from './composite/footprint.js';
 export { GATHERING } from './composite/operators-of.js';
 export { isProducible, Producers } from './composite/producers.js';
 export { protocolOfComposite } from './composite/protocol-of-composite.js';
+export { spelledOut } from './composite/spell-out.js';
 export { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from './predictor/frameworks.js';
 export { type Benchmark, type BenchmarkInput, inputBytes } from './measurement/benchmark.js';
 export {
@@ -136,6 +146,7 @@ export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightl
 export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';
 export { symbolicBenchmark } from './measurement/symbolic-benchmark.js';
 export type { Collection, CollectionDefinition } from './store/collection.js';
+export { unlessGone } from './store/unless-gone.js';
 export { EVALUATION_DOCUMENTS, type EvaluationDocument } from './platform-documents/documents.js';
 export { keepWholeModel } from './platform-documents/keep-whole-model.js';
 export type { ResultStore } from './store/result-store.js';

@@ -10,6 +10,7 @@ import type { CutSettings } from './bricks/decompose.js';
 import type { PreparedModel } from './bricks/prepare-model.js';
 import { kernelsOf } from './bricks/recipe.js';
 import { spreadBetweenOccasions } from './estimate/brick-latency.js';
+import { type CheckedRun, compareKernels } from './estimate/compare-kernels.js';
 import { compose, type Estimate } from './estimate/compose.js';
 import { type Observations, observationsOf } from './estimate/observations.js';
 import { limitOf, type Precision } from './measure/next-occasion.js';
@@ -25,13 +26,15 @@ export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut
   readonly interrupted: boolean;
   readonly measured: number;
   readonly costs: EstimateResult['costs'];
+  /** Runs of the whole optimized graphs, in the order of the models; undefined where they were not asked for. */
+  readonly checks?: readonly (CheckedRun | undefined)[] | undefined;
   /** How far the machines of the measurements differ; undefined for one machine. */
   readonly machines?: MachineSpread | undefined;
 }
 
 /** A model to compose: its recipe, and measurements of the whole model if they were asked for. */
 export type ComposableModel = Pick<PreparedModel, 'recipe'> &
-  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'inputs' | 'graph' | 'extension'>>;
+  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'runWith' | 'inputs' | 'graph' | 'extension'>>;
 
 /** Composes every model's latency from the measurements. */
 export function composeAll(
@@ -40,7 +43,7 @@ export function composeAll(
   system: System,
   settings: ComposeSettings,
 ): EstimateResult {
-  const { cut, protocol, measureEndToEnd, precision, interrupted, measured, costs, machines } = settings;
+  const { cut, protocol, measureEndToEnd, precision, interrupted, measured, costs, checks, machines } = settings;
   const observations = observationsOf(results.measurements());
   const inContext = models.map(({ recipe }) => ({ recipe, context: contextOf(recipe, system) }));
   const spread = spreadBetweenOccasions(inContext, observations);
@@ -54,13 +57,16 @@ export function composeAll(
     system,
     models: models.map((model, index): ModelResult => {
       const { recipe, context } = inContext[index] ?? { recipe: model.recipe, context: undefined };
+      const check = checks?.[index];
       const estimate = withRefusal(compose({ recipe, context }, observations, spread, ofMachines), model);
       return {
         estimate,
         endToEnd: wholeOf(model),
+        check: check && compareKernels({ recipe, context }, observations, check, spread, ofMachines),
         limitedBy: interrupted || precision === undefined ? undefined : limitOf(estimate, precision),
         kernels: cut === 'kernel' ? kernelsOf(recipe) : undefined,
         kernelCheck: model.kernelCheck,
+        runWith: model.runWith,
         inputs: model.inputs,
         graph: model.graph,
         extension: model.extension,

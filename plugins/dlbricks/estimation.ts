@@ -1,5 +1,6 @@
 import {
   type AgentDescription,
+  isAbleTo,
   type Limits,
   type LoadedModel,
   type MeasuringContext,
@@ -44,6 +45,11 @@ function warnOfThreads(threads: number, { cores }: AgentDescription, tell: Measu
   tell({ kind: 'note', level: 'warning', message });
 }
 
+/** Whether bricks are checked: where whole models are measured too, unless the cut or the runtime makes it impossible. */
+function isChecked({ check, cut, measure_end_to_end: isWhole }: Settings, description: AgentDescription): boolean {
+  return check ?? (isWhole && cut === 'kernel' && isAbleTo(description, 'trace'));
+}
+
 /** The result of an estimation: all its data, and the report of it. */
 export interface Estimated {
   readonly result: EstimateResult;
@@ -86,10 +92,12 @@ export async function runEstimations(
       granularity: settings.granularity,
       keepDynamic: settings.keep_dynamic,
       shorten: settings.shorten,
+      values: settings.values,
       runOptions: runOptionsOf(threads, description),
       protocol,
       limits,
       measureEndToEnd: settings.measure_end_to_end,
+      check: isChecked(settings, description),
       precision: precisionOf(estimation),
       remeasure: remeasureAsked(settings.remeasure),
       traceUrlTemplate,

@@ -26,6 +26,7 @@ import { uniqueBricks } from './bricks/unique-bricks.js';
 import { bytesNote } from './bytes-note.js';
 import { observationsOf } from './estimate/observations.js';
 import { type ComposableModel, composeAll } from './compose-all.js';
+import { checkModels } from './measure/check-models.js';
 import { type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
 import { firstTasks, FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION, wholeModelTasks } from './measure/tasks.js';
@@ -40,6 +41,8 @@ export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly readingMs: number;
   /** Whether to measure each whole model as well: after each brick's first measurement, and again at the end. */
   readonly measureEndToEnd: boolean;
+  /** Whether the bricks are compared with the kernels of one run of each whole graph. */
+  readonly check?: boolean | undefined;
   /** Precision that bricks at the kernel cut need. */
   readonly precision: Precision;
   /** Address of a trace on a tracing server; by default as the environment says. */
@@ -202,6 +205,10 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
   const againCost =
     request.cut === 'kernel' ? await repeatBricks(models, evaluating, system, request, context) : NO_COST;
   const repeatCost = await evaluating.measure(evaluating.withoutFailed(again), request);
+  const checks =
+    request.check === true
+      ? await checkModels(models, system, request, context, request.remeasure?.kind === 'all')
+      : undefined;
   if (request.measureEndToEnd) {
     const { traceUrlTemplate } = request;
     const documents = { ...context, traceUrlTemplate };
@@ -219,6 +226,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
     interrupted,
     machines: await machineSpreadOf(system, context),
     measured: evaluating.measured - measuredBefore,
+    checks: checks?.runs,
     costs: {
       readingMs: request.readingMs,
       preparingOfModelsMs: models.map(({ costMs }) => costMs),
@@ -231,6 +239,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
       bricksAgain: againCost,
       modelsFirst: wholesCost,
       modelsAgain: repeatCost,
+      checkMs: checks?.wallMs,
     },
   });
 }

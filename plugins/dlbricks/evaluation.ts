@@ -1,5 +1,6 @@
 import { type Evaluation, PlatformError, whileTelling } from '../../src/plugin-api.js';
 import { runEstimation } from './estimation.js';
+import { isPartial } from './report/report.js';
 import { showReport } from './report/show-report.js';
 import { type Settings, settingsSchema } from './settings.js';
 
@@ -29,6 +30,6 @@ export const dlbricksEvaluation: Evaluation<Settings> = {
         coverage,
       };
     }
-    yield { kind: 'done', result: report, partial: report.models.some(({ missing }) => missing.length > 0) };
+    yield { kind: 'done', result: report, partial: isPartial(report) };
   },
 };

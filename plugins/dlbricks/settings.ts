@@ -1,5 +1,6 @@
 import { numberFrom, positiveNumber, remeasureSetting, wholeNumber, z } from '../../src/plugin-api.js';
 import { SHORTEN } from './bricks/decompose.js';
+import { VALUES } from './bricks/values-of-run.js';
 import { CUTS } from './cut/cut.js';
 
 /** The settings of `dlbricks` beside those of every evaluation: `settings` of a manifest, options of its commands. */
@@ -20,6 +21,10 @@ export const settingsSchema = z.strictObject({
     description:
       'Models whose kernels are found in graphs with two and three of their repeated blocks and extended to all: those with more than 2 GiB of weights, all with repeated blocks, or none; kernel cut only.',
   }),
+  values: z.enum(VALUES).default('made-up').meta({
+    description:
+      "Where the values come from that decide the work and sizes of operators (boxes of a non-maximum suppression, trip counts of loops): made up, or from one run of each model, with the weights of its file where that is on the agent's machine.",
+  }),
   generation: z
     .strictObject({ prompt: wholeNumber(1, 1_000_000), tokens: wholeNumber(1, 1_000_000) })
     .optional()
@@ -28,6 +33,10 @@ export const settingsSchema = z.strictObject({
         'Tokens of a prompt, and tokens that decoders generate after it. The time to the first token and the sum over steps with a growing cache are composed for each two models whose names differ only in _prefill and _decode.',
     }),
   measure_end_to_end: z.boolean().default(false).meta({ description: 'Measure each whole model as well.' }),
+  check: z.boolean().optional().meta({
+    description:
+      "Run each model's optimized graph once whole with the runtime's profile, and compare its kernels with the bricks; by default only where whole models are measured; kernel cut only.",
+  }),
   target_error: positiveNumber(1000).default(5).meta({
     description:
       "Percent. Bricks are measured again, in other processes, until their part of each estimate's interval is within this; kernel cut only.",

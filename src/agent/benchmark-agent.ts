@@ -75,6 +75,15 @@ export interface MeasureOptions {
   readonly onProgress?: ((progress: RequestProgress) => void) | undefined;
 }
 
+/** The facts about a graph's values that an agent returns. */
+export interface ValueOptions {
+  /**
+   * Whether the content of values that steer operators is returned too. The graph is then run once, with the weights of
+   * the benchmark's file if it names one.
+   */
+  readonly steeringValues?: boolean | undefined;
+}
+
 export interface TraceOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
@@ -123,7 +132,11 @@ export interface BenchmarkAgent {
    *
    * @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails
    */
-  inferTypes(benchmark: Benchmark, signal?: AbortSignal): Promise<ReadonlyMap<string, InferredValue>>;
+  inferTypes(
+    benchmark: Benchmark,
+    signal?: AbortSignal,
+    options?: ValueOptions,
+  ): Promise<ReadonlyMap<string, InferredValue>>;
 
   /**
    * The graph after the runtime's own optimizer with these run options. It depends on the system: on another system,
@@ -131,7 +144,12 @@ export interface BenchmarkAgent {
    *
    * @throws PlatformError as {@link BenchmarkAgent.inferTypes}
    */
-  optimize(benchmark: Benchmark, runOptions: RunOptions, signal?: AbortSignal): Promise<OptimizedGraph>;
+  optimize(
+    benchmark: Benchmark,
+    runOptions: RunOptions,
+    signal?: AbortSignal,
+    options?: ValueOptions,
+  ): Promise<OptimizedGraph>;
 
   /**
    * Lets the agent read a model's file, so that it can measure and optimize with the model's own weights; absent where

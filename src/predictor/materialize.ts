@@ -103,9 +103,28 @@ export function materialize(
   const weights = benchmark.inputs.filter(({ role }) => role === 'weight');
   const names = new Set(weights.map(({ name }) => name));
   const rest: GraphProto = { ...model.graph, input: model.graph.input.filter(({ name }) => !names.has(name)) };
-  const exposed = everyValueIsOutput ? exposeEveryValue(rest) : rest;
-  const graph = withCrossingEnds(exposed, benchmark.inputs, { shapesOnly: everyValueIsOutput });
-  return { graph: ModelProto.encode({ ...model, graph }).finish(), weights };
+  return { graph: encodeWithEnds({ ...model, graph: rest }, benchmark, { everyValueIsOutput }), weights };
+}
+
+/** Encodes a model without its weights, with inputs that can be fed and outputs that can be returned. */
+function encodeWithEnds(
+  { graph, ...model }: ModelProto & { graph: GraphProto },
+  { inputs }: Benchmark,
+  { everyValueIsOutput = false }: MaterializeOptions,
+): Uint8Array {
+  const exposed = everyValueIsOutput ? exposeEveryValue(graph) : graph;
+  const ended = withCrossingEnds(exposed, inputs, { shapesOnly: everyValueIsOutput });
+  return ModelProto.encode({ ...model, graph: ended }).finish();
+}
+
+/**
+ * The same for a model with weights of its own, which are neither inputs nor initializers.
+ *
+ * @param graph the model's file
+ * @throws PlatformError as {@link materialize}
+ */
+export function withOutputs(graph: Uint8Array, benchmark: Benchmark, options: MaterializeOptions): Uint8Array {
+  return encodeWithEnds(decode({ ...benchmark, model: graph }), benchmark, options);
 }
 
 /**

@@ -3,7 +3,7 @@ import { hoistSubgraphWeights } from '../onnx/layers/hoist-subgraph-weights.js';
 import type { DeclaredType, Model, Tensor } from '../onnx/model/model.js';
 import { parseModel, readModel } from '../onnx/read/read-model.js';
 import { encodeModelToBytes } from '../onnx/write/write-model.js';
-import type { FillableModel, FillableWeight } from './materialize.js';
+import { type FillableModel, type FillableWeight, type MaterializeOptions, withOutputs } from './materialize.js';
 
 /** The file's types, with dimensions bound as they are in the benchmark. */
 function boundTypes({ graph }: Model, benchmark: Benchmark): ReadonlyMap<string, DeclaredType> {
@@ -20,7 +20,11 @@ const STAND_IN = { low: 0, high: 1, seed: 1 } as const;
  * @param path of the file that the benchmark was made of
  * @throws PlatformError `model` where the file cannot be read
  */
-export async function modelWithOwnWeights(benchmark: Benchmark, path: string): Promise<FillableModel> {
+export async function modelWithOwnWeights(
+  benchmark: Benchmark,
+  path: string,
+  options: MaterializeOptions = {},
+): Promise<FillableModel> {
   const model = hoistSubgraphWeights(await readModel(path));
   const { graph } = model;
   const kept = new Map<string, Tensor>();
@@ -34,5 +38,5 @@ export async function modelWithOwnWeights(benchmark: Benchmark, path: string): P
     ...model,
     graph: { ...graph, initializers: kept, types: boundTypes(model, benchmark) },
   });
-  return { graph: bytes, weights, path };
+  return { graph: options.everyValueIsOutput === true ? withOutputs(bytes, benchmark, options) : bytes, weights, path };
 }

@@ -150,6 +150,7 @@ function sourceToOptimize(fillable: FillableModel, predictor: Predictor, options
  * Fills the weights of a model and has the framework optimize it.
  *
  * @param folder gets the optimized model
+ * @param keepsValues whether the values of large weights matter, because the optimized model will run
  * @returns the path of the optimized model, whose large weights may be missing
  * @throws as {@link openFilledModel}
  */
@@ -157,9 +158,17 @@ export async function optimizeFilledModel(
   predictor: Predictor,
   fillable: FillableModel,
   runOptions: RunOptions,
-  { folder, keepsWeights, ...options }: OpenFilledOptions & OptimizeOptions & { readonly folder: string },
+  {
+    folder,
+    keepsWeights,
+    keepsValues = false,
+    ...options
+  }: OpenFilledOptions & OptimizeOptions & { readonly folder: string; readonly keepsValues?: boolean },
 ): Promise<string> {
-  const { source, remove } = sourceToOptimize(fillable, predictor, options);
+  // The optimized model would refer to files of weights that do not exist any more.
+  const { source, remove } = keepsValues
+    ? fill(fillable, { ...predictor, mapsWeightFiles: false }, options)
+    : sourceToOptimize(fillable, predictor, options);
   try {
     return await predictor.optimize(source, runOptions, folder, { keepsWeights });
   } finally {

@@ -15,6 +15,7 @@ import {
 import { canonicalLayer } from './canonical-layer.js';
 import { canonicalOpsets } from './canonical-opsets.js';
 import type { LastUses } from '../cut/last-uses.js';
+import { steeringNames } from './values-of-run.js';
 import type { Sequence } from '../cut/layer-cut.js';
 
 /** The file version that all bricks have: the newest that carries every element type we know (IR 10, ONNX 1.16). */
@@ -75,6 +76,23 @@ function disclosable({ low, high, list }: InputValues): InputValues {
   return list === undefined || list.length > MOST_VALUES ? { low, high } : { low, high, list };
 }
 
+/** Numbers in the longest list of known values of a brick; 0 where no list is longer than a suite may show. */
+export function longestPrivateList({ inputs }: Pick<Brick, 'inputs'>): number {
+  const lengths = inputs.map(({ isGiven, fill }) => (isGiven === true ? (fill.list?.length ?? 0) : 0));
+  const longest = Math.max(0, ...lengths);
+  return longest > MOST_VALUES ? longest : 0;
+}
+
+/** Values of a graph that are known, from a user or from a run: all of them for values that steer the sequence. */
+function knownValues(graph: LayerGraph, layers: readonly Node[]): (value: string) => InputValues | undefined {
+  const steering = new Set(layers.flatMap(steeringNames));
+  return (value) => {
+    const given = graph.given?.get(value);
+    if (steering.has(value)) return given ?? graph.ofRun?.values.get(value);
+    return given && disclosable(given);
+  };
+}
+
 /**
  * Cuts a sequence out of its model as a brick. The brick's file holds everything that can make two sequences run
  * differently, in one canonical form: operators, attributes, element types, shapes, inner edges, steering constants,
@@ -94,6 +112,7 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
     return canonicalLayer(sorted, graph, (value) => inner.has(value), unused);
   });
   const layers = canonical.map(({ layer }) => layer);
+  const valuesOf = knownValues(graph, own);
   const constants = new Map(canonical.flatMap((one) => [...one.constants]));
   const names = new Anonymizer();
   const types = new Map<string, DeclaredType>();
@@ -109,12 +128,12 @@ export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Seq
     const name = names.nameOf(value);
     if (produced.has(value) || types.has(name) || initializers.has(name)) return;
     const type = graph.types.get(value);
+    const values = valuesOf(value);
+    if (values !== undefined) given.set(name, values);
     if (constant !== undefined) initializers.set(name, constant);
     else if (type !== undefined) {
       types.set(name, type);
       inputs.push(name);
-      const values = graph.given?.get(value);
-      if (values !== undefined) given.set(name, disclosable(values));
     }
   };
 

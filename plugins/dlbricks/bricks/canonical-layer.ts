@@ -102,15 +102,21 @@ function canonicalAttributes(layer: Node, graph: LayerGraph): readonly Attribute
   });
 }
 
+/** Whether each size of zero, which copies the input's size, does so from a size of zero. */
+function copiesZeros(dims: readonly number[], from: readonly number[] | undefined): boolean {
+  return dims.every((size, axis) => size !== 0 || from?.[axis] === 0);
+}
+
 /**
  * The known shape of a Reshape's output, as its target; undefined where the layer is no Reshape to a constant target,
- * or a size is zero.
+ * or a size of zero would mean another size.
  */
 function reshapeTarget(layer: Node, graph: LayerGraph, isInner: (value: string) => boolean): Tensor | undefined {
   if (!isStandard(layer) || layer.opType !== 'Reshape' || isInner(layer.inputs[1] ?? '')) return undefined;
   const target = graph.constants.get(layer.inputs[1] ?? '');
   const dims = dimsOf(graph, layer.outputs[0]);
-  if (target === undefined || dims === undefined || dims.includes(0)) return undefined;
+  const from = dimsOf(graph, layer.inputs[0]);
+  if (target === undefined || dims === undefined || !copiesZeros(dims, from)) return undefined;
   const bytes = new Uint8Array(BigInt64Array.from(dims.map(BigInt)).buffer);
   return { elementType: 'int64', dims: [dims.length], data: { kind: 'inline', bytes } };
 }

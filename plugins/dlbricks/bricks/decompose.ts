@@ -3,6 +3,7 @@ import {
   type Benchmark,
   type BenchmarkAgent,
   countLayers,
+  type InferredValue,
   isAbleTo,
   isCompletelyTyped,
   type LayerGraph,
@@ -11,13 +12,16 @@ import {
   type Model,
   modelOf,
   type OptimizedGraph,
+  PlatformError,
   type RunOptions,
   symbolicBenchmark,
   weightlessBenchmark,
   inputBytes,
 } from '../../../src/plugin-api.js';
 import type { Cut } from '../cut/cut.js';
+import { type CheckableGraph, checkableGraph } from './checkable-graph.js';
 import type { EmptyCall } from './empty-call.js';
+import { type Values, type WeightsOfRun, withValuesOfRun } from './values-of-run.js';
 import { type DecomposedModel, decomposeKernels, decomposeModel, type KernelContext } from './unique-bricks.js';
 
 /** Options for the models that are optimized with fewer of their repeated blocks. */
@@ -37,6 +41,8 @@ export interface CutSettings {
   readonly keepDynamic?: boolean | undefined;
   /** The models that are optimized with fewer of their repeated blocks, at the kernel cut; default: large ones. */
   readonly shorten?: Shorten | undefined;
+  /** Where the values come from that steer operators; default: they are made up. */
+  readonly values?: Values | undefined;
   readonly runOptions: RunOptions;
 }
 
@@ -58,7 +64,7 @@ export function granularityOf(
 }
 
 /** Settings for making the graph to cut. */
-export type GraphSettings = Pick<CutSettings, 'cut' | 'keepDynamic' | 'runOptions'>;
+export type GraphSettings = Pick<CutSettings, 'cut' | 'keepDynamic' | 'values' | 'runOptions'>;
 
 /** Numbers of inputs and outputs of a model. */
 export function endsOf({ graph }: Model): EmptyCall {
@@ -86,27 +92,76 @@ export interface GraphToCut {
   readonly optimizeMs: number;
   /** The model as the runtime optimized it; undefined at the layer cut. */
   readonly optimized?: OptimizedGraph | undefined;
+  /** The whole graph of kernels, for a check of the bricks; undefined at the layer cut. */
+  readonly toCheck?: (() => CheckableGraph) | undefined;
+  /** Weights of the run whose values steer operators; undefined where these values are made up. */
+  readonly runWith?: WeightsOfRun | undefined;
 }
 
-/**
- * The graph that a cut takes apart. At the layer cut it is the model's own graph; the agent's runtime adds the types
- * that the file does not state. At the kernel cut it is the graph that the runtime executes.
- */
-export async function graphToCut(
+/** A run of the model for the types of its values. */
+interface Run {
+  readonly weights: WeightsOfRun;
+  /** Whether the content of values that steer operators is asked for. */
+  readonly steeringValues: boolean;
+}
+
+/** The graph that a cut takes apart, by one run of the model where the types of its values need one. */
+async function graphByRun(
   loaded: LoadedModel,
   { cut, keepDynamic, runOptions }: GraphSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
+  own: Benchmark | undefined,
+  { weights, steeringValues }: Run,
 ): Promise<GraphToCut> {
   const { model } = loaded;
+  const ofFile = weights === 'own' && own?.weights !== undefined ? { weights: own.weights } : {};
+  const known = (graph: LayerGraph, values: ReadonlyMap<string, InferredValue> = new Map()): LayerGraph => {
+    return steeringValues ? withValuesOfRun(graph, values, weights) : graph;
+  };
   if (cut === 'layer') {
-    const inferred = isCompletelyTyped(model) ? undefined : await agent.inferTypes(weightlessBenchmark(model), signal);
-    return { graph: layerGraph(model, inferred), weightBytes: 0, optimizeMs: 0 };
+    const needsRun = steeringValues || weights === 'own' || !isCompletelyTyped(model);
+    const benchmark = { ...weightlessBenchmark(model), ...ofFile };
+    const inferred = needsRun ? await agent.inferTypes(benchmark, signal, { steeringValues }) : undefined;
+    return { graph: known(layerGraph(model, inferred), inferred), weightBytes: 0, optimizeMs: 0 };
   }
-  const optimized = await agent.optimize(wholeOf(loaded, { keepDynamic }), runOptions, signal);
+  const whole = weights === 'own' && own !== undefined ? own : wholeOf(loaded, { keepDynamic });
+  // With the weights of the file, only a run gives types.
+  const options = { steeringValues: steeringValues || weights === 'own' };
+  const optimized = await agent.optimize(whole, runOptions, signal, options);
   const { benchmark, values, costMs } = optimized;
-  const graph = layerGraph(modelOf(benchmark, `${model.source}, optimized`), values);
-  return { graph, weightBytes: inputBytes(benchmark.inputs, 'weight'), optimizeMs: costMs, optimized };
+  const kernels = modelOf(benchmark, `${model.source}, optimized`);
+  const graph = known(layerGraph(kernels, values), values);
+  const toCheck = (): CheckableGraph => checkableGraph(kernels, graph);
+  return { graph, weightBytes: inputBytes(benchmark.inputs, 'weight'), optimizeMs: costMs, optimized, toCheck };
+}
+
+/**
+ * The graph that a cut takes apart. At the layer cut it is the model's own graph; the agent's runtime adds the types
+ * that the file does not state. At the kernel cut it is the graph that the runtime executes. Where the graph does not
+ * run with made-up weights, its sizes are those of a run with its own.
+ *
+ * @param own the whole model with the weights of its file, where the agent can have them
+ */
+export async function graphToCut(
+  loaded: LoadedModel,
+  settings: GraphSettings,
+  agent: BenchmarkAgent,
+  signal: AbortSignal,
+  own?: Benchmark,
+): Promise<GraphToCut> {
+  const byRun = (run: Run): Promise<GraphToCut> => graphByRun(loaded, settings, agent, signal, own, run);
+  if (settings.values === 'run') {
+    const isMadeUp = own === undefined && loaded.model.graph.initializers.size > 0;
+    const weights = isMadeUp ? 'made up' : 'own';
+    return { ...(await byRun({ weights, steeringValues: true })), runWith: weights };
+  }
+  try {
+    return await byRun({ weights: 'made up', steeringValues: false });
+  } catch (error) {
+    if (own === undefined || !(error instanceof PlatformError) || error.code !== 'model') throw error;
+    return byRun({ weights: 'own', steeringValues: false });
+  }
 }
 
 /** The bricks of a model, or of a shortened one. */
@@ -119,6 +174,7 @@ export interface Decomposed extends GraphToCut {
 /**
  * Takes a model apart.
  *
+ * @param own as in {@link graphToCut}
  * @param surroundingBytes bytes of the weights that surround a brick in its model; by default those of the graph
  */
 export async function decompose(
@@ -126,10 +182,13 @@ export async function decompose(
   settings: CutSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
-  surroundingBytes?: number,
+  {
+    own,
+    surroundingBytes,
+  }: { readonly own?: Benchmark | undefined; readonly surroundingBytes?: number | undefined } = {},
 ): Promise<Decomposed> {
   const { name, model } = loaded;
-  const toCut = await graphToCut(loaded, settings, agent, signal);
+  const toCut = await graphToCut(loaded, settings, agent, signal, own);
   const startMs = performance.now();
   const { description } = agent;
   const granularity = granularityOf(settings, description);

@@ -95,10 +95,12 @@ export async function prepareExtended(
 ): Promise<PreparedExtended> {
   const { model } = loaded;
   const { blocks, wholeBytes } = shortening;
+  // Only a graph that no values steer is extended.
+  const made = { ...settings, values: 'made-up' as const };
   const prepared = async (keep: number) => {
     const { model: short, outputOf } = shortenModel(model, blocks, keep);
     const shortened = { ...loaded, model: short, open: undefined, weights: undefined };
-    return { ...(await decompose(shortened, settings, agent, signal, wholeBytes)), outputOf };
+    return { ...(await decompose(shortened, made, agent, signal, { surroundingBytes: wholeBytes })), outputOf };
   };
   const [two, three] = [await prepared(FEWER), await prepared(MORE)];
   const costMs = two.costMs + three.costMs;
@@ -109,6 +111,9 @@ export async function prepareExtended(
   const inOrder = { sequences: namesOf(three), edges: recipe.edges };
   const extended = extendSequences(namesOf(two), inOrder, blocks.count);
   if (extended.kind === 'different') return { ...extended, costMs };
+  if (recipe.made_up_values !== undefined) {
+    return { kind: 'different', reason: 'sizes or work in it depend on made-up values', costMs };
+  }
   const indexOf = new Map(recipe.bricks.map(({ signature }, index) => [signature, index]));
   const [fewerBytes, moreBytes] = [footprintOf(two.graph), footprintOf(three.graph)];
   const footprint = moreBytes + (blocks.count - MORE) * Math.max(0, moreBytes - fewerBytes);

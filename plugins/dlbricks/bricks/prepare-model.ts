@@ -7,10 +7,12 @@ import {
   weightlessBenchmark,
   withOwnWeights,
 } from '../../../src/plugin-api.js';
+import type { CheckableGraph } from './checkable-graph.js';
 import { type CutSettings, decompose, wholeOf } from './decompose.js';
 import { checkKernels, type KernelCheck } from './own-graph.js';
 import { type Extension, prepareExtended, shorteningOf } from './prepare-extended.js';
 import type { DecomposedModel } from './unique-bricks.js';
+import type { WeightsOfRun } from './values-of-run.js';
 
 /** The choices for a model's inputs. */
 export type ChosenInputs = Pick<LoadedModel, 'assumed' | 'sizes'>;
@@ -21,6 +23,10 @@ export interface PreparedModel extends DecomposedModel {
   readonly whole: Benchmark;
   /** The check of the kernels against those of the file itself; undefined at the layer cut, and without the file's weights. */
   readonly kernelCheck?: KernelCheck | undefined;
+  /** Weights of the run whose values steer operators; undefined where these values are made up. */
+  readonly runWith?: WeightsOfRun | undefined;
+  /** The whole graph of kernels, for a check of the bricks, or the reason why they cannot be checked. */
+  readonly toCheck?: (() => CheckableGraph) | string | undefined;
   readonly inputs?: ChosenInputs | undefined;
   /** How the kernels of a model with repeated blocks were found; undefined where its graph was optimized as it is. */
   readonly extension?: Extension | undefined;
@@ -58,9 +64,17 @@ export async function prepareModel(
   if (found?.kind === 'extended') {
     const { decomposed, extension, costMs } = found;
     const reason = 'only graphs with fewer of its blocks were optimized, without the weights of its file';
-    return { ...decomposed, ...common, extension, kernelCheck: own && { kind: 'failed', reason }, costMs };
+    const kernelCheck = own && { kind: 'failed' as const, reason };
+    return {
+      ...decomposed,
+      ...common,
+      extension,
+      kernelCheck,
+      toCheck: 'only graphs with fewer of its blocks were optimized',
+      costMs,
+    };
   }
-  const { decomposed, optimized, costMs } = await decompose(loaded, settings, agent, signal);
+  const { decomposed, optimized, toCheck, runWith, costMs } = await decompose(loaded, settings, agent, signal, { own });
   const checked =
     own === undefined || optimized === undefined
       ? undefined
@@ -70,6 +84,8 @@ export async function prepareModel(
     ...common,
     extension: found && { kind: 'whole', reason: found.reason },
     kernelCheck: checked?.check,
+    runWith,
+    toCheck: toCheck ?? 'bricks of the layer cut are no kernels',
     costMs: costMs + (checked?.costMs ?? 0) + (found?.costMs ?? 0),
   };
 }

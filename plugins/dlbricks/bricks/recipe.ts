@@ -19,6 +19,18 @@ const copiesSchema = z.strictObject({
   baseline: signatureSchema,
 });
 
+/** The part of a model whose work or sizes depend on made-up values; see made-up-values.ts. */
+const madeUpValuesSchema = z.strictObject({
+  /** The operators that read such values, each with the number of its layers or kernels. */
+  operators: z.array(z.strictObject({ operator: z.string(), count: z.int().min(1) })),
+  /** Number of their layers or kernels, and of those after them whose sizes follow from theirs. */
+  kernels: z.int().min(1).max(MOST_LAYERS),
+  /** The sequences with these layers or kernels. */
+  sequences: z.array(z.int().nonnegative()),
+});
+
+export type MadeUpPart = z.infer<typeof madeUpValuesSchema>;
+
 /** How one model is rebuilt from bricks. Sequences are in the model's order. */
 export const modelRecipeSchema = z.strictObject({
   name: z.string().min(1),
@@ -48,6 +60,8 @@ export const modelRecipeSchema = z.strictObject({
   sequences: z.array(z.int().nonnegative()),
   /** Edges between sequences, [from, to] as indices into `sequences`: `to` reads an output of `from`. */
   edges: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()])),
+  /** Absent where no work and no size depends on made-up values. */
+  made_up_values: madeUpValuesSchema.optional(),
 });
 
 export type ModelRecipe = z.infer<typeof modelRecipeSchema>;
@@ -65,11 +79,16 @@ export const recipeSchema = z
     models: z.array(modelRecipeSchema).min(1),
   })
   .superRefine(({ models }, context) => {
-    for (const [m, { bricks, sequences, edges }] of models.entries()) {
+    for (const [m, { bricks, sequences, edges, made_up_values: madeUp }] of models.entries()) {
       const path = (field: string, index: number): (string | number)[] => ['models', m, field, index];
       for (const [i, brick] of sequences.entries()) {
         if (brick >= bricks.length)
           context.addIssue({ code: 'custom', path: path('sequences', i), message: 'no such brick' });
+      }
+      for (const sequence of madeUp?.sequences ?? []) {
+        const place = ['models', m, 'made_up_values'];
+        if (sequence >= sequences.length)
+          context.addIssue({ code: 'custom', path: place, message: 'no such sequence' });
       }
       for (const [i, [from, to]] of edges.entries()) {
         if (from >= to || to >= sequences.length)

@@ -3,13 +3,15 @@ import { sequencesOf } from '../cut/cut.js';
 import { joinWeightReaders } from '../cut/join-weight-readers.js';
 import { lastUses } from '../cut/last-uses.js';
 import { type Edge, edgesOf, type Sequence } from '../cut/layer-cut.js';
+import { findMadeUpValues } from '../cut/made-up-values.js';
 import { roughMs } from '../cut/rough-time.js';
 import { type Brick, cutBrick } from './brick.js';
 import { copiesFor, type InContext, inContext, type MeasurableBrick, type Surroundings } from './copies-in-context.js';
 import { type EmptyCall, emptyCall } from './empty-call.js';
 import { footprintOf } from './footprint.js';
 import { type HandingOver, handingOver } from './handing-over.js';
-import type { ModelRecipe } from './recipe.js';
+import type { MadeUpPart, ModelRecipe } from './recipe.js';
+import { cutAtValuesOfRun } from './values-of-run.js';
 
 /** The recipe of a model, and its different bricks in the order of their first occurrence. */
 export interface DecomposedModel {
@@ -28,7 +30,7 @@ export interface DecomposedModel {
  * Linear in the size of the graph.
  */
 export function decomposeModel(name: string, graph: LayerGraph, granularity: number): DecomposedModel {
-  const sequences = sequencesOf(graph, 'layer', granularity);
+  const sequences = cutAtValuesOfRun(graph, sequencesOf(graph, 'layer', granularity));
   return assemble({ name, layers: graph.layers.length }, graph, sequences, edgesOf(graph, sequences), () => undefined);
 }
 
@@ -63,7 +65,7 @@ export function decomposeKernels(
   const call = emptyCall(ends.inputs, ends.outputs, { joined: false });
   const header = { name, layers, call: call.signature };
   if (measured.way === 'together') {
-    const sequences = sequencesOf(graph, 'kernel', granularity);
+    const sequences = cutAtValuesOfRun(graph, sequencesOf(graph, 'kernel', granularity));
     const handed = handingOver(outputTypes(graph));
     const whole = {
       ...header,
@@ -74,7 +76,8 @@ export function decomposeKernels(
     return { ...parts, call, handingOver: handed };
   }
   const { surroundings } = measured;
-  const sequences = joinWeightReaders(graph, sequencesOf(graph, 'kernel', granularity), granularity);
+  const joined = joinWeightReaders(graph, sequencesOf(graph, 'kernel', granularity), granularity);
+  const sequences = cutAtValuesOfRun(graph, joined);
   const copiesOf = (brick: Brick, sequence: Sequence): InContext => {
     return inContext(brick, copiesFor(inputBytes(brick.inputs, 'weight'), roughMsOf(graph, sequence), surroundings));
   };
@@ -83,6 +86,20 @@ export function decomposeKernels(
 
 function roughMsOf(graph: LayerGraph, { first, last }: Sequence): number {
   return graph.layers.slice(first, last + 1).reduce((sum, layer) => sum + roughMs(graph, layer), 0);
+}
+
+/** The part of a model whose work or sizes depend on made-up values; undefined where there is none. */
+function madeUpPartOf(graph: LayerGraph, sequences: readonly Sequence[]): MadeUpPart | undefined {
+  const found = findMadeUpValues(graph);
+  if (found === undefined) return undefined;
+  const layers = [...found.layers].sort((a, b) => a - b);
+  let at = 0;
+  const depending = sequences.flatMap(({ last }, index) => {
+    const before = at;
+    while ((layers[at] ?? Infinity) <= last) at++;
+    return at > before ? [index] : [];
+  });
+  return { operators: [...found.operators], kernels: layers.length, sequences: depending };
 }
 
 /** @param copiesOf called once for each different brick */
@@ -109,6 +126,7 @@ function assemble(
     }
     return index;
   });
+  const madeUp = madeUpPartOf(graph, sequences);
   return {
     recipe: {
       ...header,
@@ -120,6 +138,7 @@ function assemble(
       })),
       sequences: brickOfSequence,
       edges: edges.map(([from, to]): [number, number] => [from, to]),
+      ...(madeUp && { made_up_values: madeUp }),
     },
     bricks,
     roughMs: times,

@@ -171,7 +171,8 @@ traces are estimated. See docs/traces.md.`,
       const report = reportOf(composed, { cut, granularity, batch, protocol });
       await writeShown(shownReports([{ report, result: composed }], options), outputs, host);
       if (report.models.some(({ coverage }) => coverage < 1)) {
-        if (!outputs.quiet && options.results === undefined) host.warn(lookedFor(protocol));
+        const isMissing = report.models.some(({ missing }) => missing.length > 0);
+        if (isMissing && !outputs.quiet && options.results === undefined) host.warn(lookedFor(protocol));
         host.setExitCode(EXIT_PARTIAL);
       }
     });

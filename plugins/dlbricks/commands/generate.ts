@@ -14,6 +14,7 @@ import {
   counted,
 } from '../../../src/plugin-api.js';
 import type { EmptyCall } from '../bricks/empty-call.js';
+import { longestPrivateList } from '../bricks/brick.js';
 import { operatorsWithLearnedAttributes } from '../bricks/learned-attributes.js';
 import { kernelWarning } from '../bricks/own-graph.js';
 import { endsOf, granularityOf } from '../bricks/decompose.js';
@@ -21,6 +22,7 @@ import { prepareOrRefuse, type PreparedModel } from '../bricks/prepare-model.js'
 import { RECIPE_FORMAT } from '../bricks/recipe.js';
 import type { Cut } from '../cut/cut.js';
 import { type SuiteBrick, writeSuite } from '../exchange/suite.js';
+import { madeUpInSuite } from '../report/made-up-warning.js';
 import { percent } from '../report/words.js';
 import { type Disclosure, disclosureOf } from '../exchange/disclosure.js';
 import { optimizedForOf } from '../exchange/optimized-for.js';
@@ -67,6 +69,15 @@ function learnedAttributes({ bricks }: PreparedModel): string | undefined {
   const operators = new Set(bricks.flatMap(operatorsWithLearnedAttributes));
   if (operators.size === 0) return undefined;
   return `${[...operators].join(', ')} keeps learned values in its attributes or texts, which a suite would show; on its owner's own machine, 'dlbricks validate' works for it`;
+}
+
+/** Why a suite would disclose private values of a model's inputs; undefined where it would not. */
+function privateValues({ bricks }: PreparedModel): string | undefined {
+  const hidden = bricks.filter((brick) => longestPrivateList(brick) > 0);
+  const [first] = hidden;
+  if (first === undefined) return undefined;
+  const operators = [...new Set(hidden.flatMap((brick) => brick.operators))].join(', ');
+  return `the given values of inputs decide the work of ${operators}, and a suite would show ${longestPrivateList(first)} of them; leave --input and \`values\` out, or on its owner's own machine, 'dlbricks run' works for it`;
 }
 
 /** The suite's disclosures, as lines for its owner. */
@@ -124,7 +135,7 @@ Example; the second line may run on any machine:
       const quiet = options.quiet ?? false;
       const cuttings = await prepareModels(read, { settings, agent, prepare: prepareOrRefuse, quiet }, host);
       const all = cuttings.flatMap((cutting, index): readonly SuiteModel[] => {
-        const reason = cutting.refusal ?? learnedAttributes(cutting);
+        const reason = cutting.refusal ?? learnedAttributes(cutting) ?? privateValues(cutting);
         const loaded = read[index];
         if (reason === undefined && loaded !== undefined)
           return [{ loaded, prepared: cutting, isDecoy: index >= owned }];
@@ -139,6 +150,8 @@ Example; the second line may run on any machine:
       for (const { recipe, kernelCheck } of prepared) {
         const warning = kernelWarning(recipe.name, kernelCheck);
         if (warning !== undefined) host.warn(`warning: ${warning}`);
+        const madeUp = madeUpInSuite(recipe);
+        if (madeUp !== undefined) host.warn(`warning: ${madeUp}`);
       }
       const bricks = uniqueBricks(prepared);
       const models = own.map((model) => model.prepared.recipe);

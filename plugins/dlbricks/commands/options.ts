@@ -35,6 +35,7 @@ export interface CutOptions extends InputOptions {
   readonly cut?: Cut;
   readonly keepDynamic?: boolean;
   readonly shorten?: Shorten;
+  readonly valuesOfRun?: boolean;
 }
 
 /** How models are cut and measured, by commands that take one size of the batch and one number of threads. */
@@ -47,6 +48,7 @@ export interface MeasuringOptions extends CutOptions, ProtocolOptions {
 export interface PrecisionOptions {
   readonly targetError?: number;
   readonly repeatLimit?: number;
+  readonly check?: boolean;
 }
 
 /** The agent, the store and the exports. */
@@ -90,6 +92,14 @@ function addGraphOptions(command: Command): Command {
     );
 }
 
+/** Adds the option of the commands whose bricks stay on this machine: values of a run say something about weights. */
+function addValuesOption(command: Command): Command {
+  return command.option(
+    '--values-of-run',
+    "run each model once, with its file's own weights where the agent is on this machine, and give bricks its sizes and the values that decide their work: boxes and scores, trip counts, conditions",
+  );
+}
+
 export function addCutOptions(command: Command): Command {
   return addInputOptions(addBatchOption(addGraphOptions(command)));
 }
@@ -120,8 +130,10 @@ export function settingsOf(
     granularity,
     keepDynamic,
     shorten,
+    valuesOfRun,
     targetError,
     repeatLimit,
+    check,
     remeasure,
   }: CutOptions & PrecisionOptions & ReuseOptions,
   manifest: Settings = DEFAULT_SETTINGS,
@@ -132,8 +144,10 @@ export function settingsOf(
     ...(granularity === undefined ? {} : { granularity }),
     ...(keepDynamic === undefined ? {} : { keep_dynamic: keepDynamic }),
     ...(shorten === undefined ? {} : { shorten }),
+    ...(valuesOfRun === true ? { values: 'run' as const } : {}),
     ...(targetError === undefined ? {} : { target_error: targetError }),
     ...(repeatLimit === undefined ? {} : { repeat_limit: repeatLimit }),
+    ...(check === undefined ? {} : { check }),
     ...(remeasure === undefined ? {} : { remeasure }),
   };
 }
@@ -147,17 +161,21 @@ function addPlaceOptions(command: Command): Command {
 
 /** Adds the options of every command that reports on models: cut, protocol, agent, store and exports. */
 export function addReportingOptions(command: Command): Command {
-  return addPlaceOptions(addMeasuringOptions(command));
+  return addPlaceOptions(addMeasuringOptions(addValuesOption(command)));
 }
 
 /** The same, for each of several sizes of the batch and numbers of threads. */
 export function addSweepReportingOptions(command: Command): Command {
-  return addPlaceOptions(addProtocolOptions(addSweepOptions(addInputOptions(addGraphOptions(command)))));
+  return addPlaceOptions(
+    addProtocolOptions(addSweepOptions(addInputOptions(addValuesOption(addGraphOptions(command))))),
+  );
 }
 
 /** Adds the options of a command that reports on models and has options of its own for the cut. */
 export function addUncutReportingOptions(command: Command): Command {
-  const measuring = addProtocolOptions(addThreadsOption(addBatchOption(addInputOptions(addShortenOption(command)))));
+  const measuring = addProtocolOptions(
+    addThreadsOption(addBatchOption(addInputOptions(addValuesOption(addShortenOption(command))))),
+  );
   return addQuietOption(addTableOptions(addAgentOptions(addStoreOption(measuring))));
 }
 
@@ -166,12 +184,13 @@ export function cutSettingsOf(
   options: CutOptions & { readonly threads?: number },
   agent: Pick<AgentDescription, 'providers'>,
 ): CutSettings {
-  const { cut, granularity, keep_dynamic: keepDynamic, shorten } = settingsOf(options);
+  const { cut, granularity, keep_dynamic: keepDynamic, shorten, values } = settingsOf(options);
   return {
     cut,
     granularity,
     keepDynamic,
     shorten,
+    values,
     runOptions: runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads, agent),
   };
 }
@@ -183,6 +202,7 @@ export function refuseCutOptions(options: CutOptions & { readonly batch?: unknow
     cut: '--cut',
     keepDynamic: '--keep-dynamic',
     shorten: '--shorten',
+    valuesOfRun: '--values-of-run',
     batch: '--batch',
     dimension: '--dimension',
     input: '--input',

@@ -14,6 +14,7 @@ import {
   writeShown,
 } from '../../../src/plugin-api.js';
 import { type Estimated, type Estimation, runEstimations } from '../estimation.js';
+import { isPartial } from '../report/report.js';
 import type { PlaceOptions } from './options.js';
 import { shownReports } from './shown-report.js';
 
@@ -61,12 +62,12 @@ export async function runWithProgress(
   return runEstimations(started, context).finally(() => progress.stop());
 }
 
-/** Sets the exit code of a command that estimated: whether it was interrupted, or does not cover all models. */
+/** Sets the exit code of a command that estimated: whether it was interrupted, or its results do not cover all models. */
 export function setExitCodeOf(estimated: readonly Estimated[], host: CommandHost): void {
   if (estimated.some(({ result }) => result.interrupted)) {
     host.warn(INTERRUPTED);
     host.setExitCode(EXIT_INTERRUPTED);
-  } else if (estimated.some(({ report }) => report.models.some(({ missing }) => missing.length > 0))) {
+  } else if (estimated.some(({ report }) => isPartial(report))) {
     host.setExitCode(EXIT_PARTIAL);
   }
 }

@@ -15,6 +15,10 @@ export function registerRun(parent: Command, host: CommandHost): void {
     .command('run')
     .description('Measure the bricks that the store lacks, compose and report')
     .argument('[what...]', 'evaluation manifests and models: manifest (.yml), .onnx file or zoo:NAME')
+    .option(
+      '--check',
+      "run each model's optimized graph once whole with the runtime's profile, and name the kernels that differ from their bricks",
+    )
     .option('--suite <folder>', "measure a suite that 'generate' made instead; its results go to --export-json");
   addReuseOptions(addPrecisionOptions(addSweepReportingOptions(command)))
     .addHelpText(
@@ -30,6 +34,7 @@ Examples:
   mlmodelscope dlbricks run zoo:resnet18 zoo:resnet34 my-model.onnx
   mlmodelscope dlbricks run zoo:resnet18 --batch 1,2,4 --threads 1,2
   mlmodelscope dlbricks run evaluation.yml my-model.onnx
+  mlmodelscope dlbricks run my-detector.onnx --values-of-run --check
   mlmodelscope dlbricks run evaluation.yml --export-json out/report.json
   mlmodelscope dlbricks run evaluation.yml --remeasure older-than:30d
   mlmodelscope dlbricks run --suite received/suite --export-json results.json`,

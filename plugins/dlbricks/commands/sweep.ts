@@ -128,7 +128,13 @@ export function registerSweep(parent: Command, host: CommandHost): void {
         const { cut: ofPart, granularity: ofLength } = part;
         return {
           ...estimation,
-          settings: { ...estimation.settings, cut: ofPart, granularity: ofLength, measure_end_to_end: true },
+          settings: {
+            ...estimation.settings,
+            cut: ofPart,
+            granularity: ofLength,
+            measure_end_to_end: true,
+            check: false,
+          },
         };
       });
       const estimated = await runWithProgress(estimations, agent, options, host);

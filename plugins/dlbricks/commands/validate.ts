@@ -16,9 +16,12 @@ export function registerValidate(parent: Command, host: CommandHost): void {
       `
 Each whole model is measured after the bricks and again at the end. The
 difference is the machine's repeatability; no estimate can be more accurate.
+The optimized graph of each model also runs once whole with the runtime's
+profile, and the kernels that differ from their bricks are named.
 
 Examples:
   mlmodelscope dlbricks validate zoo:squeezenet1.1 zoo:resnet18
+  mlmodelscope dlbricks validate my-detector.onnx --values-of-run
   mlmodelscope dlbricks validate zoo:resnet18 --batch 1,2,4 --threads 1,2
   mlmodelscope dlbricks validate *.onnx --export-json - | jq .summary`,
     )

@@ -1,5 +1,5 @@
 import type { Context } from '../../../src/plugin-api.js';
-import { type BrickRecipe, countsOf } from '../bricks/recipe.js';
+import { type BrickRecipe, countsOf, type MadeUpPart } from '../bricks/recipe.js';
 import {
   brickKey,
   type BrickLatency,
@@ -55,11 +55,16 @@ export interface Estimate {
   readonly layers: number;
   readonly sequences: number;
   readonly uniqueBricks: number;
-  /** Share of the sequences that were measured, 0 to 1. */
+  /** Share of the sequences that were measured, and whose work does not depend on made-up values; 0 to 1. */
   readonly coverage: number;
+  /** Whether all sequences were measured, so that the sums are those of the whole model. */
+  readonly isWhole: boolean;
+  /** The part of the model whose work or sizes depend on made-up values. */
+  readonly madeUpValues: MadeUpPart | undefined;
   /**
    * Sum over all measured sequences, which is only a part of the model where coverage is below 1; undefined where
-   * nothing is measured.
+   * nothing is measured. Where work depends on made-up values, it has no upper end, and its lower end is that of the
+   * other sequences.
    */
   readonly sequential: Interval | undefined;
   /** Longest path through the graph of sequences: the latency of a runtime with unlimited parallelism. */
@@ -122,7 +127,7 @@ export function compose(
   machines?: Spread,
 ): Estimate {
   const { recipe, context } = model;
-  const { name, layers, bricks, sequences } = recipe;
+  const { name, layers, bricks, sequences, made_up_values: madeUpValues } = recipe;
   const counts = countsOf(recipe);
   const latencies = bricks.map((brick) => brickLatency(brick, context, observations));
   const calls = callsOf(model, observations);
@@ -134,8 +139,9 @@ export function compose(
     .map(({ latency }) => latency)
     .filter(isKnown)
     .map(({ within }) => within);
-  const sumOver = (ofBricks: readonly number[]): Uncertainty | undefined => {
-    const terms = ofBricks.flatMap((count, brick) => {
+  const uncertaintyOf = (ofSequences: readonly number[]): Uncertainty | undefined => {
+    const counted = countsOf({ bricks, sequences: ofSequences.map((index) => sequences[index] ?? 0) });
+    const terms = counted.flatMap((count, brick) => {
       const latency = latencyAt(brick);
       return latency === undefined || count === 0 ? [] : [{ latency, count }];
     });
@@ -145,11 +151,18 @@ export function compose(
     const sum = { terms, calls: knownCalls };
     return recipe.call === undefined ? intervalWithinRuns(sum) : predictionInterval(sum, spread, machines);
   };
+  const madeUp = new Set(madeUpValues?.sequences);
+  const sumOver = (ofSequences: readonly number[]): Uncertainty | undefined => {
+    const sum = uncertaintyOf(ofSequences);
+    const others = ofSequences.filter((index) => !madeUp.has(index));
+    if (sum === undefined || others.length === ofSequences.length) return sum;
+    const lowMs = uncertaintyOf(others)?.interval.lowMs ?? 0;
+    return { ...sum, interval: { ...sum.interval, lowMs, highMs: undefined } };
+  };
   const path = longestPath(
     recipe,
     sequences.map((brick) => latencyAt(brick)?.ms ?? 0),
   );
-  const onPath = path.map((sequence) => sequences[sequence] ?? 0);
   const missingBricks = bricks.flatMap(({ signature, operators, shapes = [] }, index): Missing[] => {
     const latency = latencies[index];
     if (latency?.kind !== 'unknown') return [];
@@ -159,15 +172,18 @@ export function compose(
     return latency.kind === 'known' ? [] : [{ signature, operators, shapes: [], count: 0, reason: latency.reason }];
   });
   const missed = missingBricks.reduce((sum, { count }) => sum + count, 0);
-  const sequential = sumOver(counts);
+  const sure = sequences.filter((brick, index) => !madeUp.has(index) && latencyAt(brick) !== undefined).length;
+  const sequential = sumOver([...sequences.keys()]);
   return {
     name,
     layers,
     sequences: sequences.length,
     uniqueBricks: bricks.length,
-    coverage: sequences.length === 0 ? Number(knownCalls.length > 0) : (sequences.length - missed) / sequences.length,
+    coverage: sequences.length === 0 ? Number(knownCalls.length > 0) : sure / sequences.length,
+    isWhole: missed === 0 && (sequences.length > 0 || knownCalls.length > 0),
+    madeUpValues,
     sequential: sequential?.interval,
-    parallel: sumOver(countsOf({ bricks, sequences: onPath }))?.interval,
+    parallel: sumOver(path)?.interval,
     longestPath: path,
     measuringError: sequential?.measuringError,
     parts: bricks.map((brick, index) => {

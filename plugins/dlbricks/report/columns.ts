@@ -17,10 +17,18 @@ export function rowsOf(reports: readonly Report[]): readonly Row[] {
   return names.flatMap((name) => rows.filter(({ model }) => model.name === name));
 }
 
-function estimateCell({ estimate_ms: ms, estimate_high_ms: high, coverage }: ModelReport): string {
+/** What an estimate is that is not the time of the whole model, or that may be far off. */
+function cautionOf({ missing, coverage, made_up_values: madeUp }: ModelReport): string {
+  const isPart = coverage < 1 && (madeUp === null || missing.some(({ benchmark }) => benchmark === 'brick'));
+  if (isPart) return 'part: ';
+  return madeUp === null ? '' : 'made up: ';
+}
+
+function estimateCell(model: ModelReport): string {
+  const { estimate_ms: ms, estimate_high_ms: high } = model;
   if (ms === null) return UNKNOWN;
   const interval = high === null ? UNKNOWN : relative(high - ms, ms);
-  return `${coverage < 1 ? 'part: ' : ''}${formatMs(ms)} ± ${interval}`;
+  return `${cautionOf(model)}${formatMs(ms)} ± ${interval}`;
 }
 
 function errorCell({ normalized_latency: normalized }: ModelReport): string {

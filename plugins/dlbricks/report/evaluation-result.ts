@@ -2,6 +2,8 @@ import type { MachineSpread, Measurement, System } from '../../../src/plugin-api
 import type { KernelCheck } from '../bricks/own-graph.js';
 import type { Extension } from '../bricks/prepare-extended.js';
 import type { ChosenInputs } from '../bricks/prepare-model.js';
+import type { WeightsOfRun } from '../bricks/values-of-run.js';
+import type { ModelCheck } from '../estimate/compare-kernels.js';
 import type { Estimate } from '../estimate/compose.js';
 import type { Spread } from '../estimate/statistics.js';
 import type { LimitedBy } from '../measure/next-occasion.js';
@@ -26,6 +28,10 @@ export interface ModelResult {
   readonly limitedBy?: LimitedBy | undefined;
   /** Kernels of the runtime's optimized graph; undefined at the layer cut. */
   readonly kernels?: number | undefined;
+  /** Weights of the run whose values steer operators; undefined where these values are made up. */
+  readonly runWith?: WeightsOfRun | undefined;
+  /** Comparison of the bricks with the kernels of one run of the whole graph; undefined where it was not asked for. */
+  readonly check?: ModelCheck | undefined;
   /** Comparison with the kernels of the file's own weights, where that was made. */
   readonly kernelCheck?: KernelCheck | undefined;
   /** undefined where the model itself is not at hand. */
@@ -60,6 +66,8 @@ export interface Costs {
   readonly modelsFirst: PhaseCost;
   /** Cost of each whole model's second occasion. */
   readonly modelsAgain: PhaseCost;
+  /** Wall time of checking the bricks against runs of the whole graphs, ms; undefined where that was not asked for. */
+  readonly checkMs?: number | undefined;
 }
 
 export interface EstimateResult {

@@ -1,7 +1,7 @@
 import { type TableResult, textTable, type z } from '../../../src/plugin-api.js';
 import { columnsFor, rowsOf } from './columns.js';
 import type { ModelReport, Report, reportsSchema } from './report-schema.js';
-import { summaryLines } from './summary-lines.js';
+import { leadingLines, summaryLines } from './summary-lines.js';
 
 /** A model's row for spreadsheets, with the number of its missing benchmarks and the conditions of measuring. */
 const KEYS = [
@@ -35,6 +35,7 @@ export function reportResult(reports: readonly Report[]): TableResult {
       }),
     },
     table: textTable(columnsFor(reports, { wide: true }), rows),
+    warnings: leadingLines(reports),
     notes: summaryLines(reports, { wide: true }),
   };
 }

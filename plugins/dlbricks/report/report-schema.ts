@@ -65,6 +65,31 @@ const brickSchema = z.strictObject({
   runs: z.int().describe('Timed runs of all occasions together'),
 });
 
+const checkSchema = z.strictObject({
+  graph_ms: ms.describe('Time of the whole optimized graph, with made-up weights and without the profile'),
+  kernels_ms: ms.describe('Sum of its kernels, without the cost of the profile'),
+  bricks_ms: ms.describe('The same kernels by their bricks'),
+  bricks: z
+    .array(
+      z.strictObject({
+        signature: z.string(),
+        operators: z.array(z.string()),
+        shapes: z.array(z.string()),
+        kernel: z.string().describe('Name of its longest kernel in the optimized graph'),
+        sequences: z.int(),
+        kernels_ms: ms.describe('Its sequences in the whole graph'),
+        bricks_ms: ms.describe('The same by the brick'),
+        is_outside: z
+          .boolean()
+          .nullable()
+          .describe("Whether kernels_ms is outside of the brick's interval; null where it has none"),
+      }),
+    )
+    .describe('The largest differences first'),
+  seconds: z.number().nonnegative().nullable().describe('Wall time of the run, with its sessions'),
+  failure: z.string().nullable().describe('Why there is no comparison; null where there is one'),
+});
+
 /** A model of a report. */
 export const modelReportSchema = z.strictObject({
   name: z.string(),
@@ -83,6 +108,10 @@ export const modelReportSchema = z.strictObject({
     .describe(
       'Operators whose numbers of kernels differ between the optimized graphs with the weights of the file and with made-up weights; null where that was not checked',
     ),
+  check: checkSchema
+    .nullable()
+    .default(null)
+    .describe('Comparison of the bricks with one run of the whole graph; null where it was not asked for'),
   assumed_inputs: z
     .array(z.strictObject({ name: z.string(), values: z.string() }))
     .default([])
@@ -109,13 +138,34 @@ export const modelReportSchema = z.strictObject({
     .describe(
       'Why the whole graph was optimized although blocks of it repeat; null where they do not, or were extended',
     ),
+  made_up_values: z
+    .strictObject({
+      operators: z
+        .array(z.strictObject({ operator: z.string(), count: z.int() }))
+        .describe('The operators that read such values, with their numbers of kernels or layers'),
+      kernels: z.int().describe('These kernels or layers, and all after them whose sizes follow from theirs'),
+    })
+    .nullable()
+    .default(null)
+    .describe(
+      'The part of the model whose work or sizes depend on made-up values, so that the estimate may be far off; null where there is none',
+    ),
+  values_of_run: z
+    .enum(['own', 'made up'])
+    .nullable()
+    .default(null)
+    .describe('Weights of the run whose values steer operators in bricks; null where these values are made up'),
   unique_bricks: z.int(),
-  coverage: z.number().min(0).max(1).describe('Share of the sequences that were measured'),
+  coverage: z
+    .number()
+    .min(0)
+    .max(1)
+    .describe('Share of the sequences that were measured, and whose work and sizes depend on no made-up values'),
   estimate_ms: ms.describe('Latency constructed from bricks: the sum over all measured sequences'),
   estimate_low_ms: ms.describe(
-    'Lower end of the interval. Kernel cut: the interval should contain a measurement of the whole model in another process, with the stated confidence; layer cut: it covers only the error of the mean of these runs',
+    'Lower end of the interval. Kernel cut: the interval should contain a measurement of the whole model in another process, with the stated confidence; layer cut: it covers only the error of the mean of these runs. With made_up_values: of the other sequences alone',
   ),
-  estimate_high_ms: ms,
+  estimate_high_ms: ms.describe('Upper end of the interval; null with made_up_values'),
   parallel_ms: ms.describe('Longest path through the sequences: the latency without any limit to parallelism'),
   parallelism: z
     .number()
@@ -141,12 +191,15 @@ export const modelReportSchema = z.strictObject({
     .default(null)
     .describe("Wall time of the whole model's first measurement, session and warm-ups included"),
   end_to_end_repeat_ms: ms.describe('Whole model as measured again, after everything else'),
-  normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms; null where coverage is below 1'),
+  normalized_latency: z
+    .number()
+    .nullable()
+    .describe('estimate_ms / end_to_end_ms; null where a sequence was not measured'),
   interval_hit: z
     .boolean()
     .nullable()
     .describe(
-      'Whether end_to_end_ms lies within the interval; null where one of them is not known, or coverage is below 1',
+      'Whether end_to_end_ms lies within the interval; null where one of them is not known, or a sequence was not measured',
     ),
   measuring_error_percent: z
     .number()
@@ -170,6 +223,9 @@ const costsSchema = z
     bricks_again_seconds: seconds.describe('Their further measurements, which set the intervals'),
     models_first_seconds: seconds.describe("Each whole model's first measurement"),
     models_again_seconds: seconds.describe("Each whole model's second measurement"),
+    check_seconds: seconds
+      .default(0)
+      .describe('Running whole optimized graphs to check their bricks; in none of the ratios'),
     known_seconds: seconds.describe(
       'Part of these for measurements that the store had already, by their recorded cost',
     ),
@@ -257,7 +313,7 @@ const generationSchema = z.strictObject({
 });
 
 const warningSchema = z.strictObject({
-  cause: z.enum(['steal', 'shared_core', 'other_load', 'quota', 'frequency', 'threads', 'spread', 'kernels']),
+  cause: z.enum(['steal', 'shared_core', 'other_load', 'quota', 'frequency', 'threads', 'spread', 'kernels', 'values']),
   message: z.string(),
 });
 
@@ -279,7 +335,7 @@ export const reportSchema = z.strictObject({
   warnings: z
     .array(warningSchema)
     .describe(
-      'Causes of noise during the measurements, each with its remedy; and models whose kernels are not those with the weights of their files',
+      'Causes of noise during the measurements, each with its remedy; models whose kernels are not those with the weights of their files; and models whose work or sizes depend on made-up values',
     ),
 });
 

@@ -2,6 +2,7 @@ import { type Measurement, type Protocol, TRIM, trimmedMean } from '../../../src
 import type { EstimateResult, ModelResult } from './evaluation-result.js';
 import { kernelWarning } from '../bricks/own-graph.js';
 import type { Cut } from '../cut/cut.js';
+import { madeUpWarning } from './made-up-warning.js';
 import { noiseWarnings } from './noise.js';
 import { failureText } from '../estimate/failure-text.js';
 import type { Interval } from '../estimate/statistics.js';
@@ -74,6 +75,37 @@ function extensionOf({ extension }: ModelResult): Pick<ModelReport, 'extended' |
   }
 }
 
+function checkOf({ check }: ModelResult): ModelReport['check'] {
+  if (check === undefined) return null;
+  if (check.kind === 'failed') {
+    return { graph_ms: null, kernels_ms: null, bricks_ms: null, bricks: [], seconds: null, failure: check.reason };
+  }
+  const { graphMs, kernelsMs, bricksMs, bricks, costMs } = check;
+  return {
+    graph_ms: graphMs,
+    kernels_ms: kernelsMs,
+    bricks_ms: bricksMs,
+    bricks: bricks.map(({ operators, shapes, count, wholeMs, isOutside, ...brick }) => ({
+      signature: brick.signature,
+      operators: [...operators],
+      shapes: [...shapes],
+      kernel: brick.kernel,
+      sequences: count,
+      kernels_ms: wholeMs,
+      bricks_ms: brick.bricksMs,
+      is_outside: isOutside ?? null,
+    })),
+    seconds: inSeconds(costMs),
+    failure: null,
+  };
+}
+
+function madeUpValuesOf({ estimate: { madeUpValues } }: ModelResult): ModelReport['made_up_values'] {
+  if (madeUpValues === undefined) return null;
+  const { operators, kernels } = madeUpValues;
+  return { operators: operators.map((one) => ({ ...one })), kernels };
+}
+
 function modelReport(result: ModelResult, cut: Cut, preparingMs: number | undefined): ModelReport {
   const { estimate, endToEnd, limitedBy, kernels, inputs } = result;
   const end = (interval: Interval | undefined, bound: keyof Interval): number | null => finite(interval?.[bound]);
@@ -85,9 +117,12 @@ function modelReport(result: ModelResult, cut: Cut, preparingMs: number | undefi
     layers: estimate.layers,
     kernels: kernels ?? null,
     kernel_differences: differencesOf(result),
+    check: checkOf(result),
     assumed_inputs: (inputs?.assumed ?? []).map(({ name, values }) => ({ name, values })),
     dimensions: (inputs?.sizes ?? []).map(({ name, size }) => ({ name, size })),
     ...extensionOf(result),
+    made_up_values: madeUpValuesOf(result),
+    values_of_run: result.runWith ?? null,
     unique_bricks: estimate.uniqueBricks,
     coverage: estimate.coverage,
     estimate_ms: estimateMs,
@@ -101,8 +136,8 @@ function modelReport(result: ModelResult, cut: Cut, preparingMs: number | undefi
     preparing_seconds: inSeconds(preparingMs),
     end_to_end_seconds: inSeconds(endToEnd?.first?.costMs),
     end_to_end_repeat_ms: latencyOf(endToEnd?.repeat),
-    normalized_latency: estimate.coverage === 1 ? ratio(estimateMs, endToEndMs) : null,
-    interval_hit: estimate.coverage === 1 ? isWithin(endToEndMs, estimate.sequential) : null,
+    normalized_latency: estimate.isWhole ? ratio(estimateMs, endToEndMs) : null,
+    interval_hit: estimate.isWhole ? isWithin(endToEndMs, estimate.sequential) : null,
     measuring_error_percent: percentOf(estimate.measuringError),
     limited_by: limitedBy ?? null,
     bricks: bricksOf(estimate),
@@ -141,6 +176,19 @@ function otherGraphs({ models }: EstimateResult): Report['warnings'] {
     const message = kernelWarning(estimate.name, kernelCheck);
     return message === undefined ? [] : [{ cause: 'kernels' as const, message }];
   });
+}
+
+/** Warnings for models whose sizes or work depend on made-up values. */
+function madeUpValues({ models }: EstimateResult): Report['warnings'] {
+  return models.flatMap((model) => {
+    const message = madeUpWarning(model.estimate, model.runWith);
+    return message === undefined ? [] : [{ cause: 'values' as const, message }];
+  });
+}
+
+/** Whether measurements are missing, or an estimate depends on made-up values. */
+export function isPartial({ models }: Report): boolean {
+  return models.some(({ missing, made_up_values: madeUp }) => missing.length > 0 || madeUp !== null);
 }
 
 /** The result of an evaluation as the document that is exported and shown. */
@@ -188,6 +236,6 @@ export function reportOf(
     models,
     generations: [],
     summary: summaryOf(result, models),
-    warnings: [...otherGraphs(result), ...noise].map((warning) => ({ ...warning })),
+    warnings: [...madeUpValues(result), ...otherGraphs(result), ...noise].map((warning) => ({ ...warning })),
   };
 }

@@ -88,8 +88,8 @@ function extensionLines({ models }: Report): string[] {
 }
 
 function warningLines(report: Report): string[] {
-  // Too many threads are warned of before anything is measured.
-  const ofMeasuring = report.warnings.filter(({ cause }) => cause !== 'threads');
+  // Too many threads are warned of before anything is measured, and made-up values above the table.
+  const ofMeasuring = report.warnings.filter(({ cause }) => cause !== 'threads' && cause !== 'values');
   return [...wideIntervalLines(report), ...ofMeasuring.map(({ message }) => `warning: ${message}`)];
 }
 
@@ -117,7 +117,8 @@ function costLine(costs: NonNullable<Report['summary']['costs']>): string {
   const ofModels = `each model once ${inSeconds(costs.models_first_seconds)}, repeated ${inSeconds(costs.models_again_seconds)}`;
   const earlier = known > 0 ? `; ${inSeconds(known)} of it measured before` : '';
   const measuredModels = costs.models_first_seconds > 0 ? `; ${ofModels}` : '';
-  return `wall time: ${before}, ${ofBricks}${measuredModels}${earlier}`;
+  const checked = costs.check_seconds > 0 ? `; check ${inSeconds(costs.check_seconds)}` : '';
+  return `wall time: ${before}, ${ofBricks}${measuredModels}${checked}${earlier}`;
 }
 
 /** The cost of the estimates and of the alternative, with the ratios between them. */
@@ -215,6 +216,12 @@ function linesOfSeveral(reports: readonly Report[], options: { readonly wide: bo
       ];
     }),
   ];
+}
+
+/** The lines above the table: why numbers in it may be far off. */
+export function leadingLines(reports: readonly Report[]): readonly string[] {
+  const warnings = reports.flatMap((report) => report.warnings.filter(({ cause }) => cause === 'values'));
+  return [...new Set(warnings.map(({ message }) => oneLine(`warning: ${message}`)))];
 }
 
 /** The summary below the table of one or more reports. */

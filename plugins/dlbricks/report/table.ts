@@ -1,10 +1,11 @@
 import { createColors } from 'picocolors';
 import { fittingTable, leftOutLines, oneLine, wrap } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
+import { checkLines } from './check-lines.js';
 import { configurationOf } from './configuration.js';
 import { columnsFor, dispensableIn, type Row, rowsOf } from './columns.js';
 import type { Report } from './report-schema.js';
-import { summaryLines } from './summary-lines.js';
+import { leadingLines, summaryLines } from './summary-lines.js';
 
 /** Most missing bricks that are named per model; the rest is counted. */
 const MOST_MISSING_SHOWN = 5;
@@ -38,7 +39,7 @@ function missingLines(row: Row, reports: readonly Report[]): string[] {
   return rest > 0 ? [...shown, `  ${oneLine(name)}: and ${rest} more; --export-json lists all`] : shown;
 }
 
-/** The reports of a command for a terminal: the table, the missing bricks, and the summary. */
+/** The reports of a command for a terminal: warnings, the table, missing bricks, checks, and the summary. */
 export function toTable(reports: readonly Report[], { color, width = Infinity, wide = false }: TableOptions): string {
   const { bold, yellow } = createColors(color);
   const fitting = { width, dispensable: dispensableIn(reports), bold };
@@ -46,9 +47,11 @@ export function toTable(reports: readonly Report[], { color, width = Infinity, w
   const table = fittingTable(columnsFor(reports, { wide }), rows, fitting);
   const missing = rows.flatMap((row) => missingLines(row, reports));
   return [
+    ...leadingLines(reports).map((line) => yellow(wrap(line, width, '  '))),
     table.text,
     ...leftOutLines(table, width),
     ...missing.map((line) => yellow(wrap(line, width, '    '))),
+    ...rows.flatMap((row) => checkLines(row.model, nameOf(row, reports))).map((line) => wrap(line, width, '    ')),
     ...summaryLines(reports, { wide }).map((line) => wrap(line, width, '  ')),
     '',
   ].join('\n');

@@ -12,6 +12,7 @@ import { meanOf } from '../estimate/statistics.js';
 import type { EstimateResult } from '../report/evaluation-result.js';
 import { finite, ratio } from '../report/figures.js';
 import { modelReportSchema, type Report, reportSchema } from '../report/report-schema.js';
+import { leadingLines } from '../report/summary-lines.js';
 import { percent, UNKNOWN } from '../report/words.js';
 import { jaccardAmong } from '../sharing/sharing.js';
 import { jaccardSchema } from '../sharing/sharing-result.js';
@@ -31,7 +32,10 @@ const rowSchema = z.strictObject({
   constructed_low_ms: z.number().nonnegative().nullable(),
   constructed_high_ms: z.number().nonnegative().nullable(),
   measured_ms: z.number().nonnegative().nullable().describe('Whole model'),
-  normalized_latency: z.number().nullable().describe('constructed_ms / measured_ms; null where coverage is below 1'),
+  normalized_latency: z
+    .number()
+    .nullable()
+    .describe('constructed_ms / measured_ms; null where a sequence was not measured'),
   graph_signature: ofModel.graph_signature,
   preparing_seconds: ofModel.preparing_seconds,
   end_to_end_seconds: ofModel.end_to_end_seconds,
@@ -56,6 +60,7 @@ export const sweepSchema = z.strictObject({
   evaluation: z.string().nullable(),
   system,
   batch: z.int(),
+  warnings: z.array(z.string()).default([]).describe('Why numbers of models may be far off'),
   configurations: z.array(configurationSchema),
 });
 
@@ -113,6 +118,7 @@ export function sweepOf(all: readonly [Swept, ...Swept[]]): Sweep {
     evaluation: first.evaluation,
     system: first.system,
     batch: first.settings.batch,
+    warnings: [...leadingLines(all.map(({ report }) => report))],
     configurations: all.map(configurationOf),
   };
 }
@@ -168,7 +174,7 @@ function notesOf({ system: machine, batch, configurations }: Sweep): readonly st
 /** For people. */
 export function sweepText(sweep: Sweep, { width }: { readonly width: number | undefined }): string {
   const { text } = fittingTable(COLUMNS, sweep.configurations, { width, dispensable: DISPENSABLE });
-  return `${[text, ...notesOf(sweep)].join('\n')}\n`;
+  return `${[...sweep.warnings, text, ...notesOf(sweep)].join('\n')}\n`;
 }
 
 /** A sweep as it is exported: a record for each model, cut and granularity. */
@@ -190,6 +196,7 @@ export function sweepResult(sweep: Sweep): TableResult {
       ),
     },
     table: textTable(COLUMNS, sweep.configurations),
+    warnings: sweep.warnings,
     notes: notesOf(sweep),
   };
 }

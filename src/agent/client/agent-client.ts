@@ -177,16 +177,16 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
       throw new PlatformError('internal', `the agent at ${address} ended a trace without a result`);
     },
 
-    async inferTypes(benchmark, signal) {
+    async inferTypes(benchmark, signal, { steeringValues = false } = {}) {
       await prepare('infer_types');
-      const request = { benchmark: wire.toWireBenchmark(benchmark) };
+      const request = { benchmark: wire.toWireBenchmark(benchmark), steeringValues };
       const response = await client.unary(inferTypes, request, { signal, deadlineMs: INFER_TYPES_DEADLINE_MS });
       return client.understand(() => wire.fromWireValues(response.values));
     },
 
-    async optimize(benchmark, runOptions, signal) {
+    async optimize(benchmark, runOptions, signal, { steeringValues = false } = {}) {
       await prepare('optimize');
-      const request = { benchmark: wire.toWireBenchmark(benchmark), runOptions };
+      const request = { benchmark: wire.toWireBenchmark(benchmark), runOptions, steeringValues };
       const response = await client.unary(optimize, request, { signal, deadlineMs: OPTIMIZE_DEADLINE_MS });
       return client.understand(() => ({
         benchmark: wire.fromWireBenchmark(response.benchmark),

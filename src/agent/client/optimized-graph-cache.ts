@@ -40,7 +40,9 @@ async function keep(file: string, bytes: Uint8Array): Promise<void> {
 export function cacheOptimizedGraphs(agent: BenchmarkAgent, folder: string): BenchmarkAgent {
   return {
     ...agent,
-    async optimize(benchmark, runOptions, signal) {
+    async optimize(benchmark, runOptions, signal, options) {
+      // Values of a run with a model's own weights are not kept.
+      if (options?.steeringValues === true) return agent.optimize(benchmark, runOptions, signal, options);
       const file = join(folder, fileName(identifySystem(agent.description, runOptions), benchmark));
       const known = await read(file);
       if (known !== undefined) return known;

@@ -1,9 +1,13 @@
 import type { Benchmark } from '../../measurement/benchmark.js';
 import { AS_IT_IS } from '../../measurement/system.js';
 import { modelOf } from '../../measurement/weightless.js';
+import { hoistSubgraphWeights } from '../../onnx/layers/hoist-subgraph-weights.js';
 import { type InferredValue, unknownValues } from '../../onnx/layers/layer-graph.js';
-import type { TensorType } from '../../onnx/model/model.js';
-import { withEveryValueAsOutput, withShapesAsOutputs } from '../../predictor/materialize.js';
+import { MOST_LISTED_VALUES, type TensorType } from '../../onnx/model/model.js';
+import { readModel } from '../../onnx/read/read-model.js';
+import { tensorBlocks } from '../../onnx/write/write-model.js';
+import { steeringValuesOf } from '../../onnx/operators/steering-values.js';
+import { makeFeeds, withEveryValueAsOutput, withShapesAsOutputs } from '../../predictor/materialize.js';
 import type { Predictor } from '../../predictor/predictor.js';
 import { shapedValue } from '../../predictor/crossing-values.js';
 import { ELEMENT_TYPES, elementCount, type ElementType } from '../../onnx/model/element-type.js';
@@ -37,16 +41,63 @@ function ofShape(shape: TensorValue, elementType: ElementType): InferredValue {
   return { elementType, dims: Array.from(elementsOf(shape), Number) };
 }
 
-function inferredValueOf(value: TensorValue): InferredValue {
+/** @param steers whether its content is returned at any size up to the limit of a list */
+function inferredValueOf(value: TensorValue, steers = false): InferredValue {
   const { elementType, dims, bytes } = value;
   if (elementType === 'string') return { elementType, dims };
   const { kind, bits } = ELEMENT_TYPES[elementType];
   const mayCount = kind === 'integer' || kind === 'boolean';
-  const most = mayCount ? CONTENT_ELEMENTS : OTHER_CONTENT_ELEMENTS;
+  const most = steers ? MOST_LISTED_VALUES : mayCount ? CONTENT_ELEMENTS : OTHER_CONTENT_ELEMENTS;
   // A copy, so that the runtime's buffer can be freed.
   if (elementCount(dims) <= most) return { elementType, dims, content: new Uint8Array(bytes) };
   if (!mayCount || kind === 'boolean' || bits < 8) return { elementType, dims };
   return { elementType, dims, ...rangeOf(value) };
+}
+
+/** Largest content of all steering values together; a message cannot hold much more. */
+const MOST_STEERING_BYTES = 32 * 2 ** 20;
+
+/** Names of the values that steer nodes of a graph, without the constants that its file has. */
+function steeringNames(benchmark: Benchmark): ReadonlySet<string> {
+  const { nodes, initializers } = modelOf(benchmark, 'graph').graph;
+  const names = nodes.flatMap(steeringValuesOf).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
+  return new Set(names.filter((name) => (initializers.get(name)?.data.kind ?? 'fill') === 'fill'));
+}
+
+/** Values that a graph does not make: its inputs and weights. */
+async function givenValues(
+  benchmark: Benchmark,
+  steering: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, TensorValue>> {
+  const { weights } = benchmark;
+  const { graph } =
+    weights === undefined ? modelOf(benchmark, 'graph') : hoistSubgraphWeights(await readModel(weights));
+  const values = new Map([...makeFeeds(benchmark)].filter(([name]) => steering.has(name)));
+  for (const name of steering) {
+    const tensor = graph.initializers.get(name);
+    if (tensor === undefined || elementCount(tensor.dims) > MOST_LISTED_VALUES) continue;
+    const { elementType, dims } = tensor;
+    const bytes = new Uint8Array(Buffer.concat(Array.from(tensorBlocks(tensor), (block) => block.slice())));
+    values.set(name, { elementType, dims, bytes });
+  }
+  return values;
+}
+
+/** The same facts about all values, with the content of those that steer, as far as it fits into a message. */
+function valuesOfRun(
+  values: ReadonlyMap<string, TensorValue>,
+  steering: ReadonlySet<string>,
+): ReadonlyMap<string, InferredValue> {
+  let left = MOST_STEERING_BYTES;
+  return new Map(
+    [...values].map(([output, value]) => {
+      const shaped = shapedValue(output);
+      if (shaped !== undefined) return [shaped.name, ofShape(value, shaped.elementType)];
+      const fits = steering.has(output) && value.bytes.length <= left;
+      if (fits) left -= value.bytes.length;
+      return [output, inferredValueOf(value, fits)];
+    }),
+  );
 }
 
 /**
@@ -83,17 +134,19 @@ async function inferStatically(
 }
 
 /**
- * Infers the type of every value of the graph. Where the runtime cannot infer it from the graph alone, it runs the
- * graph once, unoptimized, with every value as an output. Values that are not tensors are left out.
+ * Infers the type of every value of the graph. Where the runtime cannot infer it from the graph alone, or the content
+ * of values is asked for, it runs the graph once, unoptimized, with every value as an output. Values that are not tensors
+ * are left out.
  *
  * @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails (both with
  *   the runtime's message, which names the node)
  */
 export async function inferTypes(
-  { benchmark, memoryLimitBytes }: InferTypesJob,
+  { benchmark, memoryLimitBytes, steeringValues = false }: InferTypesJob,
   context: OpenContext,
 ): Promise<ReadonlyMap<string, InferredValue>> {
-  const known = await inferStatically(benchmark, context);
+  const steering = steeringValues ? steeringNames(benchmark) : new Set<string>();
+  const known = steering.size === 0 ? await inferStatically(benchmark, context) : undefined;
   if (known !== undefined) return known;
   let open: OpenBenchmark;
   try {
@@ -105,12 +158,8 @@ export async function inferTypes(
   }
   try {
     const values = await open.evaluate();
-    return new Map(
-      [...values].map(([output, value]) => {
-        const shaped = shapedValue(output);
-        return shaped ? [shaped.name, ofShape(value, shaped.elementType)] : [output, inferredValueOf(value)];
-      }),
-    );
+    const given = steering.size === 0 ? [] : await givenValues(benchmark, steering);
+    return valuesOfRun(new Map([...values, ...given]), steering);
   } catch (error) {
     throw refusalOf(error, 'run');
   } finally {

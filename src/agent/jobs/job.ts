@@ -38,6 +38,8 @@ export interface InferTypesJob {
   readonly kind: 'infer-types';
   readonly benchmark: Benchmark;
   readonly memoryLimitBytes: number;
+  /** See ValueOptions. */
+  readonly steeringValues?: boolean | undefined;
 }
 
 export interface OptimizeJob {
@@ -45,6 +47,8 @@ export interface OptimizeJob {
   readonly benchmark: Benchmark;
   readonly runOptions: RunOptions;
   readonly memoryLimitBytes: number;
+  /** See ValueOptions. */
+  readonly steeringValues?: boolean | undefined;
 }
 
 /** Measures the kernels of a model's runs; see trace-benchmark.ts. */

@@ -49,7 +49,7 @@ export async function openBenchmark(
   const fillable =
     benchmark.weights === undefined
       ? materialize(benchmark, options)
-      : await modelWithOwnWeights(benchmark, benchmark.weights);
+      : await modelWithOwnWeights(benchmark, benchmark.weights, options);
   const model = await openFilledModel(predictor, fillable, runOptions, { temporaryFolder });
   try {
     const run = model.prepare(makeFeeds(benchmark));

@@ -40,15 +40,17 @@ function withSizes(model: Model, { inputs }: Benchmark): Model {
  *   where the temporary folder cannot hold it
  */
 export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Promise<Omit<OptimizedGraph, 'costMs'>> {
-  const { benchmark, runOptions, memoryLimitBytes } = job;
+  const { benchmark, runOptions, memoryLimitBytes, steeringValues = false } = job;
   const folder = optimizedFolderOf(context.temporaryFolder);
   checkMemory(job);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { predictor, temporaryFolder } = context;
-    const keepsWeights = hasSubgraphs(benchmark);
-    const options = { folder, temporaryFolder, keepsWeights };
     const { weights } = benchmark;
+    // A run of the optimized graph with its own weights needs them.
+    const keepsValues = steeringValues && weights !== undefined;
+    const keepsWeights = keepsValues || hasSubgraphs(benchmark);
+    const options = { folder, temporaryFolder, keepsWeights, keepsValues };
     const fillable = weights === undefined ? materialize(benchmark) : await modelWithOwnWeights(benchmark, weights);
     const path = await optimizeFilledModel(predictor, fillable, runOptions, options).catch((error: unknown) => {
       throw refusalOf(error, 'open');
@@ -57,10 +59,11 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
     const read = withSizes(await readModel(path, { keepsExternalData: false }), benchmark);
     const { graph, ...model } = hoistSubgraphWeights(read);
     const optimized = weightlessBenchmark({ ...model, graph: { ...graph, given: givenValues(benchmark) } });
-    // For a graph with its own weights, only the kernels are used.
+    const typed = keepsValues ? { ...optimized, weights: path } : optimized;
+    // Without values of a run, only the kernels of a graph with its own weights are used.
     const values =
-      weights === undefined
-        ? await inferTypes({ kind: 'infer-types', benchmark: optimized, memoryLimitBytes }, context)
+      weights === undefined || keepsValues
+        ? await inferTypes({ kind: 'infer-types', benchmark: typed, memoryLimitBytes, steeringValues }, context)
         : new Map<string, InferredValue>();
     return { benchmark: optimized, values };
   } finally {

@@ -89,11 +89,13 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
 
   const answerInferTypes: handleUnaryCall<InferTypesRequest, InferTypesResponse> = (call, callback) => {
     void calls.answer(call, callback, async (signal) => {
-      const benchmark = fromWireBenchmark(call.request.benchmark);
+      const { steeringValues } = call.request;
+      const benchmark = withWeightFile(fromWireBenchmark(call.request.benchmark), weightFiles);
       const memoryLimitBytes = defaultMemoryLimitBytes(description);
       const limits = { timeLimitMs: INFER_TYPES_LIMIT_MS, memoryLimitBytes };
       const options = { signal, beside: leavesRoom(benchmark, description) };
-      const { end } = await runner.runBeside({ kind: 'infer-types', benchmark, memoryLimitBytes }, limits, options);
+      const job = { kind: 'infer-types', benchmark, memoryLimitBytes, steeringValues } as const;
+      const { end } = await runner.runBeside(job, limits, options);
       return { values: toWireValues(inferredOf(end)) };
     });
   };
@@ -105,7 +107,8 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const runOptions = fromWireRunOptions(request.runOptions);
       const memoryLimitBytes = defaultMemoryLimitBytes(description);
       const limits = { timeLimitMs: OPTIMIZE_LIMIT_MS, memoryLimitBytes };
-      const job = { kind: 'optimize', benchmark, runOptions, memoryLimitBytes } as const;
+      const { steeringValues } = request;
+      const job = { kind: 'optimize', benchmark, runOptions, memoryLimitBytes, steeringValues } as const;
       const options = { signal, beside: leavesRoom(benchmark, description) };
       const { end, shareMs } = await runner.runBeside(job, limits, options);
       const optimized = optimizedOf(end);

@@ -184,8 +184,8 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
     },
     measure,
     trace: (request, level, options) => machines.ask((agent) => agent.trace(request, level, options)),
-    inferTypes: (benchmark, signal) => machines.ask((agent) => agent.inferTypes(benchmark, signal)),
-    optimize: (benchmark, runOptions, signal) => machines.ask((agent) => agent.optimize(benchmark, runOptions, signal)),
+    inferTypes: (...request) => machines.ask((agent) => agent.inferTypes(...request)),
+    optimize: (...request) => machines.ask((agent) => agent.optimize(...request)),
     machineSpread: () => spread,
     close: async () => {
       await Promise.all(all.map(({ agent }) => agent.close()));

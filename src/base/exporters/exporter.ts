@@ -15,6 +15,8 @@ export interface TableResult {
   };
   /** For people. */
   readonly table: Required<TextTable>;
+  /** Warnings above the table, in sentences: what to know before its numbers. */
+  readonly warnings?: readonly string[];
   /** Notes below the table, in sentences. */
   readonly notes: readonly string[];
 }

@@ -9,9 +9,14 @@ function row(cells: readonly string[]): string {
   return `| ${cells.map(escaped).join(' | ')} |`;
 }
 
-/** A GitHub-flavoured table, and a list of its notes. */
-export const markdown: Exporter<Pick<TableResult, 'table' | 'notes'>> = ({ table, notes }) => {
+/** A GitHub-flavoured table between its warnings and a list of its notes. */
+export const markdown: Exporter<Pick<TableResult, 'table' | 'warnings' | 'notes'>> = ({
+  table,
+  warnings = [],
+  notes,
+}) => {
   const lines = [
+    ...warnings.flatMap((warning) => [warning, '']),
     row(table.titles),
     row(table.aligns.map((align) => (align === 'right' ? '---:' : '---'))),
     ...table.rows.map(row),

@@ -3,6 +3,7 @@ import { constantValues } from '../model/constant-values.js';
 import { staticTypeOf } from '../model/static-type.js';
 import type { Graph, InputValues, Model, Node, Tensor, TensorType } from '../model/model.js';
 import { domainOf } from '../model/opsets.js';
+import type { KnownValue } from '../values/content-values.js';
 
 /**
  * A model as its layers in topological order, with every type known. Constants that produce weights are not layers;
@@ -28,12 +29,21 @@ export interface LayerGraph {
   readonly opaque: ReadonlySet<string>;
   /** Values that a user gave for inputs. */
   readonly given?: ReadonlyMap<string, InputValues> | undefined;
+  /** Values that steer layers, from one run of the graph. */
+  readonly ofRun?: ValuesOfRun | undefined;
 }
 
-/** Facts about a value that a runtime infers by running the graph once. */
-export interface InferredValue extends TensorType {
-  /** Little-endian, as in TensorProto.raw_data; only of integers and truth values up to 1024 elements, and others up to 16. */
-  readonly content?: Uint8Array;
+/** Values of one run of a graph, and whether it ran with the weights of its file or with made-up ones. */
+export interface ValuesOfRun {
+  readonly weights: 'own' | 'made up';
+  readonly values: ReadonlyMap<string, InputValues>;
+}
+
+/**
+ * Facts about a value that a runtime infers by running the graph once. The content is that of integers and truth values
+ * up to 1024 elements and of others up to 16, and where it was asked for of all that steer operators.
+ */
+export interface InferredValue extends KnownValue {
   /** Range of an integer value with more elements. */
   readonly minimum?: bigint;
   readonly maximum?: bigint;

@@ -18,7 +18,7 @@ const RANDOM = new Set([
 const QUANTIZATION = new Set(['DequantizeLinear', 'QuantizeLinear']);
 
 /** Operators that use only the shape of their input. */
-const SHAPE_ONLY = new Set(['Shape', 'Size']);
+export const SHAPE_ONLY = new Set(['Shape', 'Size']);
 
 function isStandard(node: Node): boolean {
   return domainOf(node.domain) === '';

@@ -16,8 +16,8 @@ export interface DeclaredType {
   readonly dims: readonly Dimension[] | undefined;
 }
 
-/** Most values of a list. */
-export const MOST_LISTED_VALUES = 65_536;
+/** Most values of a list: the boxes and scores of the largest detectors. */
+export const MOST_LISTED_VALUES = 2 ** 20;
 
 /** The values of an input: bounds, both included, or a list that is repeated until there are enough. */
 export interface InputValues {

@@ -1,81 +1,20 @@
-import { elementCount, ELEMENT_TYPES } from '../model/element-type.js';
+import { elementCount, ELEMENT_TYPES, type ElementType } from '../model/element-type.js';
 import type { Graph, Node, Tensor } from '../model/model.js';
 import { constantValues } from '../model/constant-values.js';
 import { nestedNodes } from '../model/nested-nodes.js';
 import { domainOf } from '../model/opsets.js';
 import { subgraphsOf } from '../model/subgraphs.js';
 import { quantizationInputs } from './quantization-inputs.js';
+import { isSteeringInput } from './steering-inputs.js';
 
 /** Constants up to this many elements may steer an operator; longer ones count as weights. */
 const MOST_STEERING_ELEMENTS = 1024;
 
-/**
- * Inputs, by operator, whose values decide the computation or its time. Zero points are not listed here. Sources: the
- * operators' definitions in the ONNX project's Operators.md.
- */
-const STEERING_INPUTS: ReadonlyMap<string, readonly number[]> = new Map([
-  ['AffineGrid', [1]],
-  ['BlackmanWindow', [0]],
-  ['CenterCropPad', [1]],
-  ['Clip', [1, 2]],
-  ['Col2Im', [1, 2]],
-  ['ConstantOfShape', [0]],
-  ['CumProd', [1]],
-  ['CumSum', [1]],
-  ['DFT', [1, 2]],
-  ['Dropout', [1, 2]],
-  ['Expand', [1]],
-  ['Gather', [1]],
-  ['GatherElements', [1]],
-  ['GRU', [4]],
-  ['HammingWindow', [0]],
-  ['HannWindow', [0]],
-  ['If', [0]],
-  ['Loop', [0, 1]],
-  ['LSTM', [4]],
-  ['MaxUnpool', [2]],
-  ['MelWeightMatrix', [0, 1, 2, 3, 4]],
-  ['NonMaxSuppression', [2, 3, 4]],
-  ['OneHot', [1, 2]],
-  ['Pad', [1, 2, 3]],
-  ['Range', [0, 1, 2]],
-  ['ReduceL1', [1]],
-  ['ReduceL2', [1]],
-  ['ReduceLogSum', [1]],
-  ['ReduceLogSumExp', [1]],
-  ['ReduceMax', [1]],
-  ['ReduceMean', [1]],
-  ['ReduceMin', [1]],
-  ['ReduceProd', [1]],
-  ['ReduceSum', [1]],
-  ['ReduceSumSquare', [1]],
-  ['Reshape', [1]],
-  ['Resize', [1, 2, 3]],
-  ['ReverseSequence', [1]],
-  ['RNN', [4]],
-  ['Slice', [1, 2, 3, 4]],
-  ['Split', [1]],
-  ['Squeeze', [1]],
-  ['STFT', [1, 3]],
-  ['Tile', [1]],
-  ['TopK', [1]],
-  ['Unsqueeze', [1]],
-  ['Upsample', [1]],
-]);
+/** Operators that have an identity: an optimizer removes `x + 0`, `x - 0`, `x * 1`, `x / 1` and `x ^ 1`. */
+const ARITHMETIC: ReadonlySet<string> = new Set(['Add', 'Sub', 'Mul', 'Div', 'Pow']);
 
-/**
- * The same for operators of com.microsoft: lengths of caches and masks, which matter as much as the number of layers.
- * Source: ContribOperators.md of ONNX Runtime.
- */
-const STEERING_INPUTS_OF_RUNTIME: ReadonlyMap<string, readonly number[]> = new Map([
-  ['Attention', [3, 6]],
-  ['DecoderMaskedMultiHeadAttention', [4, 7]],
-  ['DecoderMaskedSelfAttention', [3, 5]],
-  ['GroupQueryAttention', [5, 6]],
-  ['MultiHeadAttention', [4]],
-  ['RotaryEmbedding', [1]],
-  ['SparseAttention', [5, 6, 7, 8]],
-]);
+/** Largest constant in a computation with shapes: a factor for each dimension. */
+const MOST_ELEMENTS_WITH_SHAPES = 16;
 
 /**
  * Scalars that come from formulas instead of training: they reveal nothing about a model, and a runtime's fusions look
@@ -107,19 +46,29 @@ function parameters(graph: Pick<Graph, 'nodes'>): ReadonlySet<string> {
   return names;
 }
 
+/** 0 and 1 of the types whose scalars are not compared with {@link WELL_KNOWN}, as their bits. */
+const IDENTITIES: ReadonlyMap<ElementType, readonly number[]> = new Map([
+  ['float16', [0, 0x3c00]],
+  ['bfloat16', [0, 0x3f80]],
+]);
+
+/** Whether a constant is a scalar of a formula. 0 and 1 of every type are among them, as identities. */
 function isWellKnownScalar({ elementType, dims, data }: Tensor): boolean {
   if (elementCount(dims) !== 1 || data.kind !== 'inline') return false;
-  const view = new DataView(data.bytes.buffer, data.bytes.byteOffset, data.bytes.byteLength);
+  const { bytes } = data;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (elementType === 'float32') return WELL_KNOWN.has(view.getFloat32(0, true));
-  return elementType === 'float64' && WELL_KNOWN.has(view.getFloat64(0, true));
+  if (elementType === 'float64') return WELL_KNOWN.has(view.getFloat64(0, true));
+  const bits = bytes.reduceRight((number, byte) => number * 256 + byte, 0);
+  // A bias of one channel has a dimension.
+  const isInteger = ELEMENT_TYPES[elementType].kind === 'integer' && dims.length === 0;
+  const identities = isInteger ? [0, 1] : IDENTITIES.get(elementType);
+  return identities?.includes(bits) ?? false;
 }
 
 /** Whether this input of this node steers it by its definition. */
-function isSteeringInput(node: Node, index: number): boolean {
-  if (quantizationInputs(node).zeroPoints.includes(index)) return true;
-  const domain = domainOf(node.domain);
-  if (domain === 'com.microsoft') return STEERING_INPUTS_OF_RUNTIME.get(node.opType)?.includes(index) ?? false;
-  return domain === '' && (STEERING_INPUTS.get(node.opType)?.includes(index) ?? false);
+function steers(node: Node, index: number): boolean {
+  return quantizationInputs(node).zeroPoints.includes(index) || isSteeringInput(node, index);
 }
 
 /** Index of the output of a Loop's body that decides whether the Loop continues. */
@@ -152,16 +101,23 @@ function conditionsOf({ opType, domain, inputs, attributes }: Node): readonly st
 
 /**
  * Values that steer an operator, and all values that they are computed from where these do not depend on the inputs.
- * For example, a size that a graph computes from a shape and a factor depends on the factor.
+ * For example, a size that a graph computes from a shape and a factor depends on the factor. Small constants in
+ * {@link ARITHMETIC} with shapes are among them in any case: the result may be a 1, by which a runtime does not multiply.
  */
 function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
   const values = new Set<string>();
   for (const node of nestedNodes(graph.nodes)) {
-    for (const [index, name] of node.inputs.entries()) if (isSteeringInput(node, index)) values.add(name);
+    for (const [index, name] of node.inputs.entries()) if (steers(node, index)) values.add(name);
     for (const name of conditionsOf(node)) values.add(name);
   }
   const { produced, fromShapes } = constantValues(graph);
-  for (const { inputs, outputs } of graph.nodes.toReversed()) {
+  const isSmall = (name: string): boolean => {
+    const dims = graph.initializers.get(name)?.dims;
+    return dims !== undefined && elementCount(dims) <= MOST_ELEMENTS_WITH_SHAPES;
+  };
+  for (const { opType, inputs, outputs } of graph.nodes.toReversed()) {
+    const isOfShapes = ARITHMETIC.has(opType) && outputs.some((name) => fromShapes.has(name));
+    if (isOfShapes) for (const name of inputs.filter(isSmall)) values.add(name);
     const leadsThere = outputs.some((name) => values.has(name) && (produced.has(name) || fromShapes.has(name)));
     if (leadsThere) for (const name of inputs) values.add(name);
   }

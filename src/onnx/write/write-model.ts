@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { messageOf, PlatformError } from '../../base/errors.js';
@@ -72,7 +73,8 @@ export function* fileBlocks({
   }
 }
 
-function* dataBlocks(tensor: Tensor): Generator<Uint8Array> {
+/** The raw_data of a tensor in blocks, each of which is only valid until the next one is asked for; none for texts. */
+export function* tensorBlocks(tensor: Tensor): Generator<Uint8Array> {
   const { data } = tensor;
   if (data.kind === 'inline') yield data.bytes;
   else if (data.kind === 'file') yield* fileBlocks(data);
@@ -140,9 +142,15 @@ export function nodeProtoOf(node: Node): NodeProto {
   };
 }
 
+/** Longer lists are described by their hash. */
+const MOST_DESCRIBED = 65_536;
+
 function describedValues(given: InputValues | undefined): string {
   if (given === undefined) return '';
-  return given.list === undefined ? `from ${given.low} to ${given.high}` : given.list.join(' ');
+  const { low, high, list } = given;
+  if (list === undefined) return `from ${low} to ${high}`;
+  if (list.length <= MOST_DESCRIBED) return list.join(' ');
+  return `SHA-256 ${createHash('sha256').update(Float64Array.from(list)).digest('hex')}`;
 }
 
 /**
@@ -195,7 +203,7 @@ export function encodeModel(model: Model): EncodedModel {
     for (const [i, { tensor }] of tensors.entries()) {
       const prefix = prefixes[i];
       if (prefix !== undefined) yield prefix;
-      yield* dataBlocks(tensor);
+      yield* tensorBlocks(tensor);
     }
   }
   return {

@@ -32,6 +32,24 @@ describe('inferring types', { timeout: 60_000 }, () => {
     assert.deepEqual([...y.dims], [...where.dims].reverse());
   });
 
+  test('values that steer have their content at any size if it is asked for: inputs, weights and others', async () => {
+    const graph = benchmarkOf({
+      inputs: { x: { dims: [60, 50] }, w: { dims: [60, 50], role: 'weight' } },
+      nodes: [
+        { opType: 'Add', inputs: ['x', 'w'], outputs: ['sum'] },
+        { opType: 'NonZero', inputs: ['sum'], outputs: ['at'] },
+        { opType: 'NonZero', inputs: ['x'], outputs: ['of_input'] },
+        { opType: 'NonZero', inputs: ['w'], outputs: ['of_weight'] },
+        { opType: 'Relu', inputs: ['sum'], outputs: ['y'] },
+      ],
+      outputs: ['at', 'of_input', 'of_weight', 'y'],
+    });
+    const values = await agent().client.inferTypes(graph, undefined, { steeringValues: true });
+    for (const name of ['sum', 'x', 'w']) assert.equal(values.get(name)?.content?.length, 60 * 50 * 4, name);
+    assert.equal(values.get('y')?.content, undefined);
+    assert.equal((await agent().client.inferTypes(graph)).get('sum')?.content, undefined);
+  });
+
   test('a large integer value has its range instead of its content', async () => {
     const graph = benchmarkOf({
       inputs: { x: { dims: [1] } },

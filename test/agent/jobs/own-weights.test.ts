@@ -9,6 +9,7 @@ import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightless.js';
 import { runOptionsOf } from '../../../src/measurement/system.js';
 import { readModel } from '../../../src/onnx/read/read-model.js';
+import { floats, model, node, value } from '../../onnx/protos.js';
 import { quantizedConv, type QuantizedConvOptions } from '../../onnx/quantized-conv.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { TWO_RUNS } from '../support/measured-bricks.js';
@@ -63,6 +64,25 @@ describe('a model with its own weights', { timeout: 120_000 }, () => {
   test('is measured', async () => {
     const [, own] = await convolution('measured.onnx');
     assert.equal((await measureOne(agent().client, own, RUN_OPTIONS, TWO_RUNS)).outcome.kind, 'samples');
+  });
+
+  test('has the values of its own run, also of the optimized graph, whose large weights are real then', async () => {
+    const path = join(folder, 'selecting.onnx');
+    // Half of 20,000 weights are zero.
+    const halves = Array.from({ length: 20_000 }, (_, at) => at % 2);
+    const nodes = [node('Mul', ['x', 'w'], ['product']), node('NonZero', ['product'], ['y'])];
+    const ends = { input: [value('x', [20_000])], output: [value('y', undefined, 'int64')] };
+    writeFileSync(path, model({ node: nodes, initializer: [floats('w', halves)], ...ends }));
+    weightFiles.set('selecting', path);
+    const own = { ...weightlessBenchmark(await readModel(path)), weights: 'selecting' };
+    const { client } = agent();
+    const inferred = await client.inferTypes(own, undefined, { steeringValues: true });
+    const { values } = await client.optimize(own, RUN_OPTIONS, undefined, { steeringValues: true });
+    for (const found of [inferred, values]) {
+      assert.deepEqual(found.get('y')?.dims, [1, 10_000]);
+      const product = new Float32Array(new Uint8Array(found.get('product')?.content ?? []).buffer);
+      assert.equal(product.filter((element) => element === 0).length, 10_000);
+    }
   });
 
   test('is refused by an agent that was not given its file', async () => {

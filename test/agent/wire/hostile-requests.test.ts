@@ -82,7 +82,10 @@ describe('hostile requests', { timeout: 120_000 }, () => {
   test('an empty request is refused', async () => {
     const empty: MeasureRequest = { benchmark: undefined, runOptions: undefined, protocol: undefined };
     await assert.rejects(client.stream(measure, empty), hasStatus(status.INVALID_ARGUMENT));
-    await assert.rejects(client.unary(inferTypes, { benchmark: undefined }), hasStatus(status.INVALID_ARGUMENT));
+    await assert.rejects(
+      client.unary(inferTypes, { benchmark: undefined, steeringValues: false }),
+      hasStatus(status.INVALID_ARGUMENT),
+    );
     await assert.rejects(client.unary(describeSystem, { runOptions: undefined }), hasStatus(status.INVALID_ARGUMENT));
   });
 

@@ -100,6 +100,34 @@ describe('constants that are kept, because they decide what is computed', () => 
     assert.deepEqual(steering(nodes, [floats('token', [0.1, 0.2, 0.3, 0.4])]), []);
   });
 
+  test('identities of every type, which an optimizer removes', () => {
+    const scalar = (elementType: Parameters<typeof tensor>[1], ...rawData: number[]) =>
+      tensor('c', elementType, [], { rawData: Uint8Array.from(rawData) });
+    for (const identity of [
+      scalar('float16', 0x00, 0x3c),
+      scalar('bfloat16', 0x80, 0x3f),
+      scalar('int32', 1, 0, 0, 0),
+      scalar('int32', 0, 0, 0, 0),
+      scalar('uint8', 1),
+    ]) {
+      assert.ok(isKept('Mul', identity), `${identity.dataType}`);
+    }
+    assert.ok(!isKept('Mul', scalar('float16', 0x01, 0x3c)));
+    assert.ok(!isKept('Mul', scalar('int32', 7, 0, 0, 0)));
+  });
+
+  test('scalars in arithmetic with shapes, because the result may be an identity', () => {
+    // As a detector relates the picture's original size to its size in the graph: 320.7 / 320.
+    const nodes = [
+      node('Shape', ['x'], ['shape']),
+      node('Cast', ['shape'], ['floats'], [int('to', 1)]),
+      node('Div', ['original', 'floats'], ['ratio']),
+      node('Mul', ['x', 'ratio'], ['scaled']),
+      node('Add', ['scaled', 'learned'], ['y']),
+    ];
+    assert.deepEqual(steering(nodes, [floats('original', [320.7], []), floats('learned', [1.7], [])]), ['original']);
+  });
+
   test('values outside of a branch that steer an operator inside it', () => {
     const branch = graph({ node: [node('Clip', ['x', 'low'], ['out'])], output: [value('out', [1, 4])] });
     const attributes = [graphAttribute('then_branch', branch), graphAttribute('else_branch', branch)];

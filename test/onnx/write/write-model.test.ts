@@ -29,6 +29,22 @@ function castOf(constant: Tensor): Model {
   };
 }
 
+test('given values are in the file, or the hash of a long list', () => {
+  const type = { elementType: 'float32', dims: [70_000] } as const;
+  const withList = (list: readonly number[]): string => {
+    const made = castOf({ ...type, data: { kind: 'fill', fill: { low: 0, high: 1, seed: 1 } } });
+    const given = new Map([['x', { low: 0, high: 9, list }]]);
+    const types = new Map([...made.graph.types, ['x', type]]);
+    const bytes = encodeModelToBytes({ ...made, graph: { ...made.graph, inputs: ['x'], types, given } });
+    return Buffer.from(bytes.subarray(0, 4096)).toString('latin1');
+  };
+  assert.ok(withList([3, 1, 4]).includes('3 1 4'));
+  const long = Array.from({ length: 70_000 }, (_, at) => at % 10);
+  assert.match(withList(long), /SHA-256 [0-9a-f]{64}/);
+  assert.equal(withList(long), withList([...long]));
+  assert.notEqual(withList(long), withList([...long.slice(1), 5]));
+});
+
 describe('the runtime loads written models', () => {
   const values: [ElementType, Uint8Array, number[]][] = [
     ['float32', new Uint8Array(Float32Array.of(1.5, -2).buffer), [1.5, -2]],

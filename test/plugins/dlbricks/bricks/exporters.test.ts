@@ -110,6 +110,15 @@ describe('the same block from another exporter gives the same bricks', () => {
     assert.deepEqual(signaturesOf(attention(23, [-1, 16, 4, 8], 3), TOKENS), expected);
   });
 
+  test('a target of a value without elements, which the runtime takes only with all its sizes', async () => {
+    const empty = (target: readonly number[]): Export => ({
+      opset: 17,
+      build: (g, x) => void g.layer('Reshape', [x, g.constant(int64Tensor(target))], [0, 91, 4]),
+    });
+    assert.deepEqual(signaturesOf(empty([-1, 91, 4]), [0, 364]), signaturesOf(empty([0, 91, -1]), [0, 364]));
+    for (const brick of bricksOf(empty([0, 91, -1]), [0, 364])) assert.equal((await runBenchmark(brick)).size, 1);
+  });
+
   test('one scalar read twice, and two scalars', () => {
     const clip = (isOne: boolean): Export => ({
       opset: 17,

@@ -75,7 +75,7 @@ test('bricks that are measured as copies are as cold as the weights of their mod
   const loaded = { ...loadedChain('model'), model };
   const copiesIn = async (surroundingBytes?: number): Promise<number> => {
     const { signal } = new AbortController();
-    const { decomposed } = await decompose(loaded, SETTINGS, agent, signal, surroundingBytes);
+    const { decomposed } = await decompose(loaded, SETTINGS, agent, signal, { surroundingBytes });
     return decomposed.bricks[0]?.copies?.copies ?? assert.fail();
   };
   const own = await copiesIn();

@@ -8,7 +8,7 @@ import { readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { readSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
-import { node, pipeline } from '../../../onnx/protos.js';
+import { model, node, pipeline, value } from '../../../onnx/protos.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { refused } from '../support/refused.js';
 import { inferredFromBenchmark } from '../support/runtime.js';
@@ -91,6 +91,40 @@ describe('a generated suite', () => {
     const one = await filesIn(join(await generate(t, [secret]), 'suite'));
     const another = await filesIn(join(await generate(t, [other]), 'suite'));
     assert.deepEqual(another, one);
+  });
+});
+
+describe('a model whose work depends on values', () => {
+  /** Runs `generate` for a NonZero of 40 x 40 numbers. */
+  async function nonZero(t: TestContext, ...options: string[]) {
+    const folder = await temporaryFolder(t);
+    const path = join(folder, 'non-zero.onnx');
+    const ends = { input: [value('x', [40, 40])], output: [value('y', undefined, 'int64')] };
+    await writeFile(path, model({ node: [node('NonZero', ['x'], ['y'])], ...ends }));
+    const host = recordingHost({ ...createFakeAgent({ latencyOf: () => 1 }), inferTypes: inferredFromBenchmark });
+    const program = new Command();
+    registerGenerate(program, host);
+    const asked = ['generate', path, '-o', join(folder, 'out'), '--cut', 'layer', ...options];
+    await program.parseAsync(asked, { from: 'user' });
+    return { host, suite: join(folder, 'out', 'suite') };
+  }
+
+  test('is in a suite with a warning', async (t) => {
+    const { host } = await nonZero(t);
+    assert.ok(host.warned.some((line) => /non-zero: .*decide the work of NonZero.*no values of a run/.test(line)));
+    assert.equal(host.exitCode, 0);
+  });
+
+  test('is left out if its values were given and are more than a suite shows', async (t) => {
+    const given = Array.from({ length: 1600 }, (_, at) => at % 7).join();
+    await refused(nonZero(t, '--input', `x=${given}`), 'unsupported', /non-zero is left out: .*NonZero.* 1600 of them/);
+  });
+
+  test('has no values of a run, because there is no option for them', () => {
+    const program = new Command();
+    registerGenerate(program, recordingHost(createFakeAgent({ latencyOf: () => 1 })));
+    const options = program.commands.flatMap((command) => command.options.map(({ long }) => long));
+    assert.ok(options.includes('--input') && !options.includes('--values-of-run'));
   });
 });
 

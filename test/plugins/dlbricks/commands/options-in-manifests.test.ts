@@ -13,6 +13,8 @@ const IN_EVALUATIONS: Readonly<Record<string, object>> = {
   '--cut': { settings: { cut: 'layer' } },
   '--keep-dynamic': { settings: { keep_dynamic: true } },
   '--shorten': { settings: { shorten: 'always' } },
+  '--values-of-run': { settings: { values: 'run' } },
+  '--check': { settings: { check: true } },
   '--target-error': { settings: { target_error: 3 } },
   '--repeat-limit': { settings: { repeat_limit: 2 } },
   '--remeasure': { settings: { remeasure: 'older-than:30d' } },

@@ -49,6 +49,7 @@ describe('costs in the report', () => {
       bricks_again_seconds: 1.5,
       models_first_seconds: 7.75,
       models_again_seconds: 3.5,
+      check_seconds: 0,
       known_seconds: 2,
     });
   });

@@ -32,6 +32,8 @@ export function estimateOf(name: string, ms: number, changes: Partial<Estimate> 
     sequences: 4,
     uniqueBricks: 2,
     coverage: 1,
+    isWhole: (changes.coverage ?? 1) === 1,
+    madeUpValues: undefined,
     sequential: { ms, lowMs: ms - 1, highMs: ms + 1 },
     parallel: { ms: ms / 2, lowMs: ms / 2, highMs: ms / 2 },
     longestPath: [0, 2],

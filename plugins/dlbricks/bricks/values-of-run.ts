@@ -1,0 +1,62 @@
+import { contentValues, type InputValues, type LayerGraph, steeringValuesOf } from '../../../src/plugin-api.js';
+import type { Sequence } from '../cut/layer-cut.js';
+
+/** Where the values come from that steer operators. */
+export const VALUES = ['made-up', 'run'] as const;
+
+export type Values = (typeof VALUES)[number];
+
+/** Weights of the one run whose sizes and values are used. */
+export type WeightsOfRun = NonNullable<LayerGraph['ofRun']>['weights'];
+
+/** Names of the values whose content steers a layer. */
+export function steeringNames(layer: LayerGraph['layers'][number]): readonly string[] {
+  return steeringValuesOf(layer).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
+}
+
+/**
+ * The graph with the values of one run for everything that steers a layer.
+ *
+ * @param values the facts about all values of that run
+ */
+export function withValuesOfRun(
+  graph: LayerGraph,
+  values: ReadonlyMap<string, Parameters<typeof contentValues>[0]>,
+  weights: WeightsOfRun,
+): LayerGraph {
+  const known = new Map<string, InputValues>();
+  for (const name of graph.layers.flatMap(steeringNames)) {
+    const value = values.get(name);
+    const content = value && contentValues(value);
+    if (content !== undefined) known.set(name, content);
+  }
+  return { ...graph, ofRun: { weights, values: known } };
+}
+
+/**
+ * Cuts sequences before layers that a value of a run steers, where the value is made in the same sequence: in a brick of
+ * both, made-up values would replace it.
+ */
+export function cutAtValuesOfRun(graph: LayerGraph, sequences: readonly Sequence[]): readonly Sequence[] {
+  const { ofRun, opaque } = graph;
+  if (ofRun === undefined) return sequences;
+  return sequences.flatMap(({ first, last }) => {
+    const parts: Sequence[] = [];
+    let from = first;
+    let made = new Set<string>();
+    for (let at = first; at <= last; at++) {
+      const layer = graph.layers[at];
+      if (layer === undefined) break;
+      // No value that is no tensor can pass between two bricks.
+      const isTogether = [...made].some((name) => opaque.has(name));
+      const isSteered = steeringNames(layer).some((name) => made.has(name) && ofRun.values.has(name));
+      if (isSteered && !isTogether) {
+        parts.push({ first: from, last: at - 1 });
+        from = at;
+        made = new Set();
+      }
+      for (const name of layer.outputs) made.add(name);
+    }
+    return [...parts, { first: from, last }];
+  });
+}

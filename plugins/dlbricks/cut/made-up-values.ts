@@ -1,0 +1,116 @@
+import {
+  ELEMENT_TYPES,
+  type LayerGraph,
+  nestedNodes,
+  type Node,
+  readNames,
+  readsShapeOnly,
+  steeringConstants,
+  steeringValuesOf,
+} from '../../../src/plugin-api.js';
+
+// Some operators do as much work, or have outputs as large, as the values of their inputs say: non-maximum suppression,
+// NonZero, a Loop. Where these values are made up, the measured times are those of other work.
+
+/** The layers of a graph whose work or sizes depend on made-up values. */
+export interface MadeUpValues {
+  /** The operators that read such values, each once, with the number of their layers, in the graph's order. */
+  readonly operators: readonly { operator: string; count: number }[];
+  /** Indices of their layers, and of all layers whose sizes follow from theirs. */
+  readonly layers: ReadonlySet<number>;
+}
+
+/** Where the content of a value comes from: an input that is a mask or a number, or a made-up weight or picture. */
+type Source = 'assumed' | 'made up';
+
+function moreUncertain(one: Source | undefined, other: Source | undefined): Source | undefined {
+  return one === 'made up' || other === 'made up' ? 'made up' : (one ?? other);
+}
+
+/** Follows made-up values through a graph. */
+class Following {
+  /** Values with made-up content. */
+  readonly #contents = new Map<string, Source>();
+  /** Values whose size depends on made-up content. */
+  readonly #sizes = new Set<string>();
+
+  constructor(private readonly graph: LayerGraph) {
+    const { inputs, types, constants, layers } = graph;
+    for (const name of inputs) {
+      const kind = ELEMENT_TYPES[types.get(name)?.elementType ?? 'float32'].kind;
+      this.#markContent(name, kind === 'float' ? 'made up' : 'assumed');
+    }
+    const kept = steeringConstants({ nodes: layers, initializers: constants });
+    for (const name of constants.keys()) if (!kept.has(name)) this.#markContent(name, 'made up');
+    // What layers make is followed from layer to layer, also where it is known for the made-up values.
+    for (const name of layers.flatMap(({ outputs }) => outputs)) this.#contents.delete(name);
+  }
+
+  #isGiven(name: string): boolean {
+    const { given, ofRun } = this.graph;
+    return given?.has(name) === true || (ofRun?.weights === 'own' && ofRun.values.has(name));
+  }
+
+  #markContent(name: string, source: Source): void {
+    if (!this.#isGiven(name)) this.#contents.set(name, source);
+  }
+
+  #markSize(name: string): void {
+    const isScalar = this.graph.types.get(name)?.dims.length === 0;
+    if (!this.#isGiven(name) && !isScalar) this.#sizes.add(name);
+  }
+
+  /** Whether a layer reads made-up values that decide its work or its sizes; undefined where it does not. */
+  #readBy(layer: Node): 'sizes' | 'work' | undefined {
+    let decides: 'sizes' | 'work' | undefined;
+    for (const { name, aspect, ...value } of steeringValuesOf(layer)) {
+      const source = aspect === 'content' ? this.#contents.get(name) : undefined;
+      // Where a length is an input, all of the sequence is used, and the report names the input.
+      const isWhole = value.decides === 'lengths' && source === 'assumed';
+      if ((source === undefined || isWhole) && !this.#sizes.has(name)) continue;
+      if (value.decides === 'sizes') return 'sizes';
+      decides = 'work';
+    }
+    return decides;
+  }
+
+  /** Follows values through the next layer. @returns whether its time depends on them, and whether by its own operator */
+  follow(layer: Node): { readonly depends: boolean; readonly isReader: boolean } {
+    const decides = this.#readBy(layer);
+    const reads = readNames(layer);
+    const isSized = reads.some((name) => this.#sizes.has(name));
+    let source: Source | undefined = isSized ? 'made up' : undefined;
+    if (!readsShapeOnly(layer)) for (const name of reads) source = moreUncertain(source, this.#contents.get(name));
+    for (const name of layer.outputs) {
+      if (source !== undefined) this.#markContent(name, source);
+      if (decides === 'sizes' || (isSized && !readsShapeOnly(layer))) this.#markSize(name);
+    }
+    return { depends: decides !== undefined || isSized, isReader: decides !== undefined };
+  }
+}
+
+/** Operators whose work depends on nothing but values: they give a node with subgraphs its name in messages. */
+const SELECTING: ReadonlySet<string> = new Set(['Compress', 'NonMaxSuppression', 'NonZero', 'Unique']);
+
+/** An operator in messages: with those in its subgraphs that select values, as in "If (NonMaxSuppression)". */
+function labelOf(layer: Node): string {
+  const [, ...inner] = nestedNodes([layer]);
+  const selecting = new Set(inner.map(({ opType }) => opType).filter((opType) => SELECTING.has(opType)));
+  return selecting.size === 0 ? layer.opType : `${layer.opType} (${[...selecting].join(', ')})`;
+}
+
+/** Finds the layers whose work or sizes depend on made-up values; undefined where there are none. Linear. */
+export function findMadeUpValues(graph: LayerGraph): MadeUpValues | undefined {
+  const following = new Following(graph);
+  const layers = new Set<number>();
+  const operators = new Map<string, number>();
+  for (const [index, layer] of graph.layers.entries()) {
+    const { depends, isReader } = following.follow(layer);
+    if (depends) layers.add(index);
+    if (!isReader) continue;
+    const operator = labelOf(layer);
+    operators.set(operator, (operators.get(operator) ?? 0) + 1);
+  }
+  if (layers.size === 0) return undefined;
+  return { operators: [...operators].map(([operator, count]) => ({ operator, count })), layers };
+}

@@ -1,0 +1,138 @@
+import { type BrickLatency, brickKey, brickLatency, type RecipeInContext } from './brick-latency.js';
+import { predictionInterval } from './interval.js';
+import type { Observations } from './observations.js';
+import { mean, type Spread } from './statistics.js';
+
+// A model's kernels in one run of its whole graph, next to its bricks.
+
+/** One run of a whole graph with the runtime's profile. */
+export interface KernelsOfRun {
+  /** Time of the whole graph without the profile, ms. */
+  readonly wholeMs: number;
+  /**
+   * Time of each kernel with the profile, and how many kernels its subgraphs ran in all; null where the profile does
+   * not have it.
+   */
+  readonly kernels: readonly ({ readonly ms: number; readonly innerRuns: number } | null)[];
+  readonly costMs: number;
+}
+
+/** The check of a model. */
+export type CheckedRun =
+  | ({ readonly kind: 'run'; readonly names: readonly string[] } & KernelsOfRun)
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** A brick, and the kernels that it stands for. */
+export interface ComparedBrick {
+  readonly signature: string;
+  readonly operators: readonly string[];
+  readonly shapes: readonly string[];
+  /** Name of its kernel with the longest time in the optimized graph; '' where it has none. */
+  readonly kernel: string;
+  /** Number of the model's sequences that it stands for. */
+  readonly count: number;
+  /** Time of these sequences in the whole graph, without the cost of the profile; ms. */
+  readonly wholeMs: number;
+  /** The same by the brick. */
+  readonly bricksMs: number;
+  /** Whether `wholeMs` is outside of the brick's interval; undefined where it has none. */
+  readonly isOutside: boolean | undefined;
+}
+
+/** A comparison of all bricks of a model with the kernels that they stand for. */
+export interface KernelComparison {
+  readonly kind: 'compared';
+  readonly graphMs: number;
+  /** Sums over the compared bricks. */
+  readonly kernelsMs: number;
+  readonly bricksMs: number;
+  /** The largest differences first. */
+  readonly bricks: readonly ComparedBrick[];
+  readonly costMs: number;
+}
+
+export type ModelCheck = KernelComparison | { readonly kind: 'failed'; readonly reason: string };
+
+/** The profile has microseconds, and its cost differs from kernel to kernel by some of them. */
+const RESOLUTION_MS = 3e-3;
+
+/** What the profile adds to the time of a brick; undefined where it was measured without a profile. */
+function profileCostMs(key: string, observations: Observations): number | undefined {
+  const costs = (observations.get(key) ?? []).flatMap(({ outcome }) => {
+    return outcome.kind === 'samples' && outcome.overheadMs !== undefined ? [outcome.overheadMs] : [];
+  });
+  return costs.length === 0 ? undefined : mean(costs);
+}
+
+/** A brick with its latency, and the time of its sequences. */
+interface Compared {
+  readonly brick: RecipeInContext['recipe']['bricks'][number];
+  readonly latency: BrickLatency;
+  readonly costMs: number | undefined;
+  readonly sequences: {
+    readonly ms: number;
+    readonly nodes: number;
+    readonly innerRuns: number;
+    readonly name: string;
+  }[];
+}
+
+/**
+ * Compares the bricks of a model with the kernels of one run of its whole graph. The profile costs as much there as in
+ * composites.
+ */
+export function compareKernels(
+  { recipe, context }: RecipeInContext,
+  observations: Observations,
+  run: CheckedRun,
+  spread: Spread | undefined,
+  machines: Spread | undefined,
+): ModelCheck {
+  if (run.kind === 'failed') return run;
+  const compared = recipe.bricks.map((brick): Compared | undefined => {
+    const latency = brickLatency(brick, context, observations);
+    if (latency.kind === 'unknown') return undefined;
+    return { brick, latency, costMs: profileCostMs(brickKey(brick, context), observations), sequences: [] };
+  });
+  let first = 0;
+  for (const index of recipe.sequences) {
+    const nodes = recipe.bricks[index]?.operators.length ?? 0;
+    const kernels = run.kernels.slice(first, first + nodes);
+    const name = run.names[first] ?? '';
+    first += nodes;
+    if (!kernels.every((kernel) => kernel !== null)) continue;
+    const ms = kernels.reduce((sum, kernel) => sum + kernel.ms, 0);
+    const innerRuns = kernels.reduce((sum, kernel) => sum + kernel.innerRuns, 0);
+    compared[index]?.sequences.push({ ms, nodes, innerRuns, name });
+  }
+  const known = compared.filter((one) => one !== undefined).filter(({ sequences }) => sequences.length > 0);
+  const perNode = known.flatMap(({ costMs, brick }) => (costMs === undefined ? [] : [costMs / brick.operators.length]));
+  const nodeMs = perNode.length === 0 ? 0 : mean(perNode);
+  const bricks = known.map(({ brick, latency, costMs, sequences }): ComparedBrick => {
+    const count = sequences.length;
+    const wholeMs = sequences.reduce((sum, { ms, nodes, innerRuns }) => {
+      const cost = innerRuns > 0 ? (nodes + innerRuns) * nodeMs : (costMs ?? nodes * nodeMs);
+      return sum + Math.max(0, ms - cost);
+    }, 0);
+    const {
+      ms: bricksMs,
+      lowMs,
+      highMs,
+    } = predictionInterval({ terms: [{ latency, count }], calls: [] }, spread, machines).interval;
+    const isWithin = lowMs === undefined || highMs === undefined ? undefined : lowMs <= wholeMs && wholeMs <= highMs;
+    const isLarge = Math.abs(wholeMs - bricksMs) > count * RESOLUTION_MS;
+    const [longest] = sequences.toSorted((a, b) => b.ms - a.ms);
+    const { signature, operators, shapes = [] } = brick;
+    const isOutside = isWithin === undefined ? undefined : !isWithin && isLarge;
+    return { signature, operators, shapes, kernel: longest?.name ?? '', count, wholeMs, bricksMs, isOutside };
+  });
+  const size = ({ wholeMs, bricksMs }: ComparedBrick): number => Math.abs(wholeMs - bricksMs);
+  return {
+    kind: 'compared',
+    graphMs: run.wholeMs,
+    kernelsMs: bricks.reduce((sum, { wholeMs }) => sum + wholeMs, 0),
+    bricksMs: bricks.reduce((sum, one) => sum + one.bricksMs, 0),
+    bricks: bricks.toSorted((a, b) => size(b) - size(a)),
+    costMs: run.costMs,
+  };
+}

@@ -1,0 +1,121 @@
+import {
+  type CollectionDefinition,
+  type MeasuringContext,
+  PlatformError,
+  protocolKey,
+  protocolOfComposite,
+  type System,
+  trimmedMean,
+  unlessGone,
+  z,
+} from '../../../src/plugin-api.js';
+import { kernelIndex } from '../bricks/checkable-graph.js';
+import type { PreparedModel } from '../bricks/prepare-model.js';
+import type { CheckedRun, KernelsOfRun } from '../estimate/compare-kernels.js';
+import type { MeasureSettings } from './tasks.js';
+
+const kernelsSchema = z.strictObject({
+  /** The fingerprint. */
+  system: z.string(),
+  /** Signature of the whole graph. */
+  graph: z.string(),
+  protocol: z.string(),
+  wholeMs: z.number().nonnegative(),
+  kernels: z.array(z.strictObject({ ms: z.number().nonnegative(), innerRuns: z.number().nonnegative() }).nullable()),
+  costMs: z.number().nonnegative(),
+  checkedAt: z.iso.datetime(),
+});
+
+const CHECKS: CollectionDefinition<z.infer<typeof kernelsSchema>> = {
+  name: 'dlbricks_checks',
+  schema: kernelsSchema,
+  key: ['system', 'graph', 'protocol'],
+  indexes: [],
+};
+
+/** Checks some models, and says how long it took. */
+export interface Checks {
+  /** For each model, in their order; undefined for a model that the runtime refuses. */
+  readonly runs: readonly (CheckedRun | undefined)[];
+  /** Wall time of this run, ms. */
+  readonly wallMs: number;
+}
+
+type Trace = Awaited<ReturnType<MeasuringContext['agent']['trace']>>;
+
+/** Times of the kernels in a trace, by their index. The events of a kernel's subgraphs are within its own time. */
+function kernelsOf({ kernels }: Trace, count: number): KernelsOfRun['kernels'] {
+  const found = new Array<{ ms: number; innerRuns: number } | null>(count).fill(null);
+  const outerAt = new Map<string, { readonly index: number; readonly runs: number }>();
+  for (const { sequenceIndex, name, runMs } of kernels) {
+    const [outer = '', inner] = sequenceIndex.split('-');
+    if (inner === undefined) {
+      const index = kernelIndex(name);
+      if (index === undefined || index >= count) continue;
+      outerAt.set(outer, { index, runs: runMs.length });
+      const before = found[index] ?? { ms: 0, innerRuns: 0 };
+      found[index] = { ...before, ms: before.ms + trimmedMean(runMs) };
+    } else {
+      const { index = -1, runs = 1 } = outerAt.get(outer) ?? {};
+      const kernel = found[index];
+      if (kernel) kernel.innerRuns += runMs.length / runs;
+    }
+  }
+  return found;
+}
+
+/**
+ * Runs the whole optimized graph of each model once with the runtime's profile, unless the store has such a run. A
+ * graph that cannot be run gets the reason.
+ *
+ * @param again whether stored runs are taken again
+ * @throws PlatformError as the store, and where the agent itself fails
+ */
+export async function checkModels(
+  models: readonly PreparedModel[],
+  system: System,
+  { runOptions, protocol, limits }: MeasureSettings,
+  { agent, store, signal, onEvent }: MeasuringContext,
+  again: boolean,
+): Promise<Checks> {
+  const startMs = performance.now();
+  const stored = store.collection(CHECKS);
+  const ofWhole = protocolOfComposite(protocol);
+  const runOf = async ({ recipe: { name }, toCheck, refusal }: PreparedModel): Promise<CheckedRun | undefined> => {
+    if (refusal !== undefined) return undefined;
+    if (toCheck === undefined || typeof toCheck === 'string') {
+      return { kind: 'failed', reason: toCheck ?? 'the runtime keeps no profile of its kernels' };
+    }
+    const { benchmark, names } = toCheck();
+    const key = { system: system.fingerprint, graph: benchmark.signature, protocol: protocolKey(protocol) };
+    const known = again ? undefined : await unlessGone(stored.get(key));
+    if (known !== undefined) return { kind: 'run', ...known, names };
+    if (signal.aborted) return { kind: 'failed', reason: 'interrupted before it was checked' };
+    onEvent({ kind: 'measuring', label: `checking ${name}`, done: 0, total: 0 });
+    const startedMs = performance.now();
+    const unoptimized = { ...runOptions, optimizationLevel: 'disabled' as const };
+    const request = { benchmark, runOptions: unoptimized, protocol: ofWhole, limits };
+    const trace = await agent.trace(request, 'MODEL_TRACE', { signal });
+    const run = {
+      wholeMs: trimmedMean(trace.untracedMs),
+      kernels: [...kernelsOf(trace, names.length)],
+      costMs: performance.now() - startedMs,
+    };
+    await stored.put({ ...key, ...run, checkedAt: new Date().toISOString() });
+    return { kind: 'run', ...run, names };
+  };
+  const runs: (CheckedRun | undefined)[] = [];
+  for (const model of models) {
+    runs.push(
+      await runOf(model).catch((error: unknown): CheckedRun => {
+        const isResult = error instanceof PlatformError && RESULTS.has(error.code);
+        if (isResult) return { kind: 'failed', reason: error.message };
+        throw error;
+      }),
+    );
+  }
+  return { runs, wallMs: performance.now() - startMs };
+}
+
+/** Errors that are about the graph, or that end the check alone. */
+const RESULTS: ReadonlySet<string> = new Set(['unsupported', 'model', 'timeout', 'cancelled']);

@@ -1,0 +1,41 @@
+import { ELEMENT_TYPES } from '../model/element-type.js';
+import { fromFloat16Bits } from '../model/float16.js';
+import { listedValues } from '../model/listed-values.js';
+import type { InputValues, TensorType } from '../model/model.js';
+
+/** Stands for infinity, which a message cannot hold: the largest float32. */
+const LARGEST = 3.4028234663852886e38;
+
+/** A value whose content may be known, little-endian as in TensorProto.raw_data. */
+export interface KnownValue extends TensorType {
+  readonly content?: Uint8Array;
+}
+
+/** A number within the range of numbers that are exact, for types that count. */
+function counted(value: bigint): number {
+  const most = BigInt(Number.MAX_SAFE_INTEGER);
+  return Number(value > most ? most : value < -most ? -most : value);
+}
+
+function finite(value: number): number {
+  if (Number.isNaN(value)) return 0;
+  return Math.min(LARGEST, Math.max(-LARGEST, value));
+}
+
+/**
+ * The content of a value as the values of an input; undefined where its content is not known, or an input of its type
+ * cannot have given values.
+ */
+export function contentValues({ elementType, content }: KnownValue): InputValues | undefined {
+  const { array, kind, bits } = ELEMENT_TYPES[elementType];
+  if (kind === 'string' || bits < 8 || elementType.startsWith('float8') || elementType === 'bfloat16') return undefined;
+  if (content === undefined) return undefined;
+  if (content.length === 0) return { low: 0, high: 0 };
+  // A copy, because the content may begin anywhere in its buffer.
+  const elements = new array(new Uint8Array(content).buffer);
+  if (elements instanceof BigInt64Array || elements instanceof BigUint64Array) {
+    return listedValues(Array.from(elements, counted));
+  }
+  const read = elementType === 'float16' ? fromFloat16Bits : Number;
+  return listedValues(Array.from(elements, (element) => finite(read(element))));
+}

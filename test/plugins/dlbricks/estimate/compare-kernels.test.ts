@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  type CheckedRun,
+  compareKernels,
+  type ModelCheck,
+} from '../../../../plugins/dlbricks/estimate/compare-kernels.js';
+import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { near } from '../../../support/near.js';
+import { crashed, measuredTogetherOn, OVERHEAD_MS, recipeTogether, surrounded } from '../support/measured-bricks.js';
+
+const SPREAD = { relative: 0.02, degreesOfFreedom: 20 };
+
+/** Brick 0 twice and brick 1 once, 10 and 4 ms. */
+const model = surrounded(recipeTogether([2, 1]));
+const measured = [measuredTogetherOn(1, 0, 10), measuredTogetherOn(1, 1, 4)];
+
+/** Kernels of a whole graph with these times, and the overhead of the profile. */
+function runOf(times: readonly (number | null)[], innerRuns = 0): CheckedRun {
+  const kernels = times.map((ms) => (ms === null ? null : { ms: ms + OVERHEAD_MS * (1 + innerRuns), innerRuns }));
+  return { kind: 'run', wholeMs: 30, kernels, names: times.map((_, index) => `node${index}`), costMs: 500 };
+}
+
+function compared(run: CheckedRun, observations = measured): Extract<ModelCheck, { kind: 'compared' }> {
+  const check = compareKernels(model, observationsOf(observations), run, SPREAD, undefined);
+  assert.ok(check.kind === 'compared');
+  return check;
+}
+
+describe('bricks beside the kernels of one run of their whole graph', () => {
+  test('agree if both take the same time without the profile', () => {
+    const { bricks, kernelsMs, bricksMs } = compared(runOf([10, 10, 4]));
+    near(kernelsMs, 24);
+    near(bricksMs, 24);
+    assert.deepEqual(
+      bricks.map(({ isOutside }) => isOutside),
+      [false, false],
+    );
+  });
+
+  test('are named if they differ by more than their interval, the largest difference first', () => {
+    const { bricks } = compared(runOf([10.1, 10, 6]));
+    const [worst, other] = bricks;
+    assert.deepEqual([worst?.operators, worst?.kernel, worst?.count, worst?.isOutside], [['Op1'], 'node2', 1, true]);
+    near(worst?.wholeMs, 6);
+    near(worst?.bricksMs, 4);
+    assert.deepEqual([other?.kernel, other?.count, other?.isOutside], ['node0', 2, false]);
+  });
+
+  test('have no verdict without a spread between occasions', () => {
+    const check = compareKernels(model, observationsOf(measured), runOf([10, 10, 9]), undefined, undefined);
+    assert.ok(check.kind === 'compared');
+    assert.equal(check.bricks[0]?.isOutside, undefined);
+  });
+
+  test('are compared without the profile of each kernel in their subgraphs', () => {
+    near(compared(runOf([10, 10, 4], 7)).kernelsMs, 24);
+  });
+
+  test('are left out if they failed, or if the profile does not have their kernel', () => {
+    const { bricks, kernelsMs } = compared(runOf([10, null, 4]), [
+      measuredTogetherOn(1, 0, 10),
+      measuredTogetherOn(1, 1, crashed),
+    ]);
+    near(kernelsMs, 10);
+    assert.deepEqual(
+      bricks.map(({ operators, count }) => [operators, count]),
+      [[['Op0'], 1]],
+    );
+  });
+
+  test('have a reason if there was no run', () => {
+    const failed = { kind: 'failed', reason: 'no profile' } as const;
+    assert.deepEqual(compareKernels(model, observationsOf(measured), failed, SPREAD, undefined), failed);
+  });
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { isPartial, reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
+import { reportResult } from '../../../../plugins/dlbricks/report/report-result.js';
+import { toTable } from '../../../../plugins/dlbricks/report/table.js';
+import { TABLE_EXPORTERS } from '../../../../src/base/exporters/index.js';
+import { endToEndOf, estimateOf, resultOf, SETTINGS } from './sample-result.js';
+
+const madeUpValues = {
+  operators: [
+    { operator: 'If (NonMaxSuppression)', count: 1 },
+    { operator: 'TopK', count: 2 },
+  ],
+  kernels: 9,
+  sequences: [2, 3],
+};
+const detector: ModelResult = {
+  estimate: estimateOf('detector', 25, {
+    coverage: 0.5,
+    isWhole: true,
+    madeUpValues,
+    sequential: { ms: 25, lowMs: 11, highMs: undefined },
+  }),
+  endToEnd: endToEndOf(0, 100, 1000, 101),
+};
+
+const report = reportOf(resultOf([detector]), SETTINGS);
+const text = (of = report): string => toTable([of], { color: false });
+
+describe('the report of a model whose work depends on made-up values', () => {
+  test('says so before the number, with the operators and ways out', () => {
+    const [warning = ''] = text().split('┌');
+    assert.match(warning, /^warning: detector: the estimate may be far off/);
+    assert.match(warning, /made-up values decide the work of If \(NonMaxSuppression\), 2 TopK/);
+    assert.match(warning, /the sizes in 6 further nodes; 50\.0 % of the sequences/);
+    assert.match(warning, /--values-of-run .*`values: run`.*--input NAME=VALUE/);
+    assert.equal(text().split('may be far off').length, 2);
+  });
+
+  test('marks the number in the row, has no sharp interval, and still has the error', () => {
+    assert.match(text(), /made up: 25\.00 ± - .*50\.0 %.*-75\.0 %/);
+  });
+
+  test('has them in its row of the document', () => {
+    const [model] = report.models;
+    assert.deepEqual(model?.made_up_values, { operators: madeUpValues.operators, kernels: 9 });
+    assert.deepEqual([model?.estimate_low_ms, model?.estimate_high_ms, model?.interval_hit], [11, null, null]);
+    assert.equal(report.warnings[0]?.cause, 'values');
+    assert.ok(isPartial(report));
+  });
+
+  test('has the warning above the table of Markdown', () => {
+    assert.match(TABLE_EXPORTERS.markdown(reportResult([report])), /^warning: detector: .*\n\n\| model/);
+  });
+
+  test('says why values of a run do not help', () => {
+    const without = reportOf(resultOf([{ ...detector, runWith: 'made up' }]), SETTINGS);
+    assert.match(text(without), /no file on this machine has the weights/);
+    assert.equal(without.models[0]?.values_of_run, 'made up');
+    const inside = reportOf(resultOf([{ ...detector, runWith: 'own' }]), SETTINGS);
+    assert.match(text(inside), /the run did not give these values/);
+  });
+
+  test('is as always if there are no such values', () => {
+    const sure = reportOf(
+      resultOf([{ estimate: estimateOf('sure', 25), endToEnd: undefined, runWith: 'own' }]),
+      SETTINGS,
+    );
+    assert.ok(!text(sure).includes('warning') && !isPartial(sure));
+    assert.deepEqual([sure.models[0]?.made_up_values, sure.models[0]?.values_of_run], [null, 'own']);
+  });
+});
