@@ -61,7 +61,9 @@ const VARYING: ReadonlySet<keyof AgentDescription> = new Set(['memoryBytes', 'ho
 
 /** How an agent differs from its earlier description, in words; empty where it is the same system as before. */
 export function differencesBetween(before: AgentDescription, now: AgentDescription): readonly string[] {
-  const fields = (Object.keys({ ...before, ...now }) as (keyof AgentDescription)[]).filter((name) => !VARYING.has(name));
+  const fields = (Object.keys({ ...before, ...now }) as (keyof AgentDescription)[]).filter(
+    (name) => !VARYING.has(name),
+  );
   return fields.flatMap((name) => {
     const [was, is] = [before[name], now[name]].map((value) => JSON.stringify(value) ?? 'nothing');
     return was === is ? [] : [`${name} was ${was} and is ${is}`];
