@@ -21,10 +21,12 @@ import { type AssumedInput, assumedInputs, assumedSentence } from '../onnx/value
 import { type BoundDimension, boundDimensions } from '../onnx/layers/bound-dimensions.js';
 import { bindDimensions, dimensionNames } from '../onnx/layers/bind-dimensions.js';
 import { type GivenText, withGivenValues } from '../onnx/values/given-values.js';
+import { missingConstants } from '../onnx/operators/steering.js';
 import { hoistSubgraphWeights } from '../onnx/layers/hoist-subgraph-weights.js';
 import type { Model } from '../onnx/model/model.js';
 import { readModel } from '../onnx/read/read-model.js';
 import { buildZooModel, ZOO, zooEntry } from '../zoo/zoo.js';
+import { missingSentence } from './missing-weights.js';
 import { type WeightsOfFile, weightsOfFile } from './weights-of-file.js';
 
 /** A loaded model: its graph without weights, all dimensions bound. */
@@ -47,7 +49,10 @@ export interface LoadedModel {
   readonly assumed: readonly AssumedInput[];
   /** Sizes of the input dimensions that its file leaves open; none for a zoo model, which has no file. */
   readonly sizes: readonly BoundDimension[];
-  /** undefined where no file on this machine has them: a zoo model's are made up, and sent graphs have none. */
+  /**
+   * undefined where no file on this machine has them all: a zoo model's are made up, sent graphs have none, and a
+   * file's may be missing.
+   */
   readonly weights?: WeightsOfFile | undefined;
 }
 
@@ -94,7 +99,7 @@ function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: 
 export async function readGraph({ source }: ResolvedModel, signal?: AbortSignal): Promise<Model> {
   if (source.kind === 'zoo') return buildZooModel(source.name);
   if (source.checksum !== undefined) await verifyChecksum(source.path, source.checksum, signal);
-  return readModel(source.path);
+  return readModel(source.path, { ownValues: 'optional' });
 }
 
 /**
@@ -105,21 +110,23 @@ export async function readGraph({ source }: ResolvedModel, signal?: AbortSignal)
 export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOptions): Promise<LoadedModel> {
   const { name } = resolved;
   const model = hoistSubgraphWeights(await (options.readGraph ?? readGraph)(resolved, options.signal));
+  const missing = missingConstants(model.graph);
+  const ofMissing = missing && missingSentence(missing, model);
   const symbols = dimensionNames(model);
   const bindings = [...bindingsOf(resolved, model, options)].filter(([symbol]) => symbols.includes(symbol));
   const isHere = options.readGraph === undefined && resolved.source.kind === 'file';
-  const weights = isHere ? weightsOfFile(resolved.source.path, model) : undefined;
+  const weights = isHere && missing === undefined ? weightsOfFile(resolved.source.path, model) : undefined;
   const bound = bindDimensions(model, new Map(bindings), { batch: options.batch });
   const ofManifest = resolved.manifest === undefined ? [] : inputValues(resolved.manifest, model);
   const given = await withGivenValues(bound, new Map([...ofManifest, ...(options.inputs ?? [])]));
   const isFile = resolved.source.kind === 'file';
   const assumed = isFile ? assumedInputs(given) : [];
-  const sentence = assumedSentence(assumed);
+  const sentences = [ofMissing, assumedSentence(assumed)];
   return {
     name,
     manifest: wordsOf(resolved.manifest),
     symbols,
-    notes: sentence === undefined ? [] : [`${name}: ${sentence}`],
+    notes: sentences.flatMap((sentence) => (sentence === undefined ? [] : [`${name}: ${sentence}`])),
     assumed,
     sizes: isFile ? boundDimensions(model, bound) : [],
     weights,

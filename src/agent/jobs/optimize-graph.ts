@@ -56,7 +56,7 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
       throw refusalOf(error, 'open');
     });
     // The files of large weights no longer exist.
-    const read = withSizes(await readModel(path, { keepsExternalData: false }), benchmark);
+    const read = withSizes(await readModel(path, { ownValues: 'gone' }), benchmark);
     const { graph, ...model } = hoistSubgraphWeights(read);
     const optimized = weightlessBenchmark({ ...model, graph: { ...graph, given: givenValues(benchmark) } });
     const typed = keepsValues ? { ...optimized, weights: path } : optimized;

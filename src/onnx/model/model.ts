@@ -37,7 +37,12 @@ export type TensorData =
   | { readonly kind: 'inline'; readonly bytes: Uint8Array }
   | { readonly kind: 'strings'; readonly values: readonly Uint8Array[] }
   | { readonly kind: 'file'; readonly path: string; readonly offset: number; readonly byteLength: number }
-  | { readonly kind: 'fill'; readonly fill: Fill };
+  | {
+      readonly kind: 'fill';
+      readonly fill: Fill;
+      /** The file beside the model that should have the values, '' for the model's own; undefined where none should. */
+      readonly missingFrom?: string;
+    };
 
 /** A constant tensor. */
 export interface Tensor extends TensorType {

@@ -1,11 +1,11 @@
 import { elementCount, ELEMENT_TYPES, type ElementType } from '../model/element-type.js';
 import type { Graph, Node, Tensor } from '../model/model.js';
-import { constantValues } from '../model/constant-values.js';
+import { type ConstantValues, constantValues } from '../model/constant-values.js';
 import { nestedNodes } from '../model/nested-nodes.js';
 import { domainOf } from '../model/opsets.js';
 import { subgraphsOf } from '../model/subgraphs.js';
 import { quantizationInputs } from './quantization-inputs.js';
-import { isSteeringInput } from './steering-inputs.js';
+import { isSteeringInput, steeringInputsOf } from './steering-inputs.js';
 
 /** Constants up to this many elements may steer an operator; longer ones count as weights. */
 const MOST_STEERING_ELEMENTS = 1024;
@@ -99,6 +99,18 @@ function conditionsOf({ opType, domain, inputs, attributes }: Node): readonly st
   });
 }
 
+/** Adds the values that values are computed from, where these do not depend on the inputs of the graph. */
+function addOrigins(
+  values: Set<string>,
+  { nodes }: Pick<Graph, 'nodes'>,
+  { produced, fromShapes }: Pick<ConstantValues, 'produced' | 'fromShapes'>,
+): void {
+  for (const { inputs, outputs } of nodes.toReversed()) {
+    const leadsThere = outputs.some((name) => values.has(name) && (produced.has(name) || fromShapes.has(name)));
+    if (leadsThere) for (const name of inputs) values.add(name);
+  }
+}
+
 /**
  * Values that steer an operator, and all values that they are computed from where these do not depend on the inputs.
  * For example, a size that a graph computes from a shape and a factor depends on the factor. Small constants in
@@ -110,17 +122,27 @@ function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlyS
     for (const [index, name] of node.inputs.entries()) if (steers(node, index)) values.add(name);
     for (const name of conditionsOf(node)) values.add(name);
   }
-  const { produced, fromShapes } = constantValues(graph);
+  const constant = constantValues(graph);
   const isSmall = (name: string): boolean => {
     const dims = graph.initializers.get(name)?.dims;
     return dims !== undefined && elementCount(dims) <= MOST_ELEMENTS_WITH_SHAPES;
   };
-  for (const { opType, inputs, outputs } of graph.nodes.toReversed()) {
-    const isOfShapes = ARITHMETIC.has(opType) && outputs.some((name) => fromShapes.has(name));
+  for (const { opType, inputs, outputs } of graph.nodes) {
+    const isOfShapes = ARITHMETIC.has(opType) && outputs.some((name) => constant.fromShapes.has(name));
     if (isOfShapes) for (const name of inputs.filter(isSmall)) values.add(name);
-    const leadsThere = outputs.some((name) => values.has(name) && (produced.has(name) || fromShapes.has(name)));
-    if (leadsThere) for (const name of inputs) values.add(name);
   }
+  addOrigins(values, graph, constant);
+  return values;
+}
+
+/** Names of the values that decide the sizes of a graph's values, and that do not depend on its inputs. */
+function sizingConstants(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
+  const values = new Set<string>();
+  for (const node of nestedNodes(graph.nodes)) {
+    for (const index of steeringInputsOf(node).sizes ?? []) values.add(node.inputs[index] ?? '');
+    for (const name of conditionsOf(node)) values.add(name);
+  }
+  addOrigins(values, graph, constantValues(graph));
   return values;
 }
 
@@ -135,12 +157,53 @@ export function steeringConstants(graph: Pick<Graph, 'nodes' | 'initializers'>):
   const steeringOnes = steeringValues(graph);
   const learned = parameters(graph);
   for (const [name, tensor] of graph.initializers) {
-    const { elementType, dims, data } = tensor;
+    const { elementType, data } = tensor;
     if (data.kind !== 'inline' && data.kind !== 'strings') continue;
-    const isSmall = elementCount(dims) <= MOST_STEERING_ELEMENTS;
-    const byType = elementType === 'int64' || ELEMENT_TYPES[elementType].kind === 'boolean';
-    const steers = elementType === 'string' || (isSmall && (byType || steeringOnes.has(name)));
+    const steers = elementType === 'string' || isSteeringByUse(name, tensor, steeringOnes);
     if (steers || (!learned.has(name) && isWellKnownScalar(tensor))) steering.add(name);
   }
   return steering;
+}
+
+/** Whether a constant steers whatever its values are. */
+function isSteeringByUse(name: string, { elementType, dims }: Tensor, steeringOnes: ReadonlySet<string>): boolean {
+  const byType = elementType === 'int64' || ELEMENT_TYPES[elementType].kind === 'boolean';
+  return elementCount(dims) <= MOST_STEERING_ELEMENTS && (byType || steeringOnes.has(name));
+}
+
+/** What is known of the constants of a graph whose values are missing. */
+export interface MissingConstants {
+  /** Names of all of them. */
+  readonly all: readonly string[];
+  /** The files that should have the values; '' for the model's own. */
+  readonly files: ReadonlySet<string>;
+  /** Names of those that decide sizes. */
+  readonly sizing: readonly string[];
+  /** Names of those that steer in other ways, or may be scalars of a formula. */
+  readonly steering: readonly string[];
+}
+
+/** The constants of a graph whose values are missing; undefined where there are none. */
+export function missingConstants(graph: Pick<Graph, 'nodes' | 'initializers'>): MissingConstants | undefined {
+  const missing = new Map<string, Tensor>();
+  const files = new Set<string>();
+  for (const [name, tensor] of graph.initializers) {
+    if (tensor.data.kind !== 'fill' || tensor.data.missingFrom === undefined) continue;
+    missing.set(name, tensor);
+    files.add(tensor.data.missingFrom);
+  }
+  if (missing.size === 0) return undefined;
+  const all = [...missing.keys()];
+  const sizes = sizingConstants(graph);
+  const steeringOnes = steeringValues(graph);
+  const learned = parameters(graph);
+  const maySteer = ([name, tensor]: [string, Tensor]): boolean =>
+    isSteeringByUse(name, tensor, steeringOnes) || (!learned.has(name) && elementCount(tensor.dims) === 1);
+  const steering = [...missing].filter(maySteer).map(([name]) => name);
+  return {
+    all,
+    files,
+    sizing: all.filter((name) => sizes.has(name)),
+    steering: steering.filter((name) => !sizes.has(name)),
+  };
 }

@@ -5,6 +5,12 @@ import { PlatformError } from '../../base/errors.js';
 import type { TensorData } from '../model/model.js';
 import { quoted } from '../../base/quoted.js';
 
+/**
+ * The use of the values of a model that are in other files, or nowhere: `needed`; `optional`, where made-up values will
+ * do for those that are missing; `gone`, where these files do not exist any more and are not looked for.
+ */
+export type OwnValues = 'needed' | 'optional' | 'gone';
+
 interface DataFile {
   readonly path: string;
   readonly byteLength: number;
@@ -30,8 +36,7 @@ export class ExternalData {
     /** Name of the model in messages. */
     readonly source: string,
     modelPath: string,
-    /** false: the files may be gone, and their content is never read. */
-    readonly isKept = true,
+    readonly use: OwnValues = 'needed',
   ) {
     this.#folder = resolve(dirname(modelPath));
   }
@@ -40,13 +45,21 @@ export class ExternalData {
    * The place of a tensor's `byteLength` bytes.
    *
    * @param owner name of the tensor in messages
+   * @param isOptional whether the file may be missing
+   * @returns the name of the file where it is missing
    * @throws PlatformError 'model' where the file is missing, too short, or outside of the model's folder
    */
-  locate(entries: readonly StringStringEntryProto[], byteLength: number, owner: string): TensorData & { kind: 'file' } {
+  locate(
+    entries: readonly StringStringEntryProto[],
+    byteLength: number,
+    owner: string,
+    isOptional: boolean,
+  ): (TensorData & { kind: 'file' }) | string {
     const values = new Map(entries.map(({ key, value }) => [key, value]));
     const location = values.get('location') ?? '';
-    if (!this.isKept) return { kind: 'file', path: location, offset: 0, byteLength };
-    const file = this.#files.get(location) ?? this.#find(location, owner);
+    if (this.use === 'gone') return { kind: 'file', path: location, offset: 0, byteLength };
+    const file = this.#files.get(location) ?? this.#find(location, owner, isOptional);
+    if (file === undefined) return location;
     this.#files.set(location, file);
     const offset = this.#number(values.get('offset') ?? '0', 'offset', owner);
     const length = this.#number(values.get('length') ?? String(byteLength), 'length', owner);
@@ -89,7 +102,8 @@ export class ExternalData {
     return this.#open.fd;
   }
 
-  #find(location: string, owner: string): DataFile {
+  /** @returns undefined where the file is missing and may be */
+  #find(location: string, owner: string, isOptional: boolean): DataFile | undefined {
     const path = resolve(this.#folder, location);
     if (location === '' || location.includes('\0') || isAbsolute(location) || !isInside(this.#folder, path)) {
       const problem = `its external data is in ${quoted(location)}, which is not a path inside the model's folder`;
@@ -106,6 +120,7 @@ export class ExternalData {
       if (stats.isFile()) return { path: real, byteLength: stats.size };
     } catch (error) {
       if (error instanceof PlatformError) throw error;
+      if (isOptional && error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
       const problem = `its external data is in ${quoted(location)}, which cannot be read from ${this.#folder}`;
       throw this.#error(owner, problem, 'Put the file that belongs to the model there.', error);
     }

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { ModelProto } from '../../generated/onnx/onnx.js';
 import { bufferSource, type ByteSource, FileSource } from '../bytes/byte-source.js';
-import { ExternalData } from './external-data.js';
+import { ExternalData, type OwnValues } from './external-data.js';
 import { externalTensorIn } from '../bytes/external-tensor.js';
 import type { Model } from '../model/model.js';
 import { modelFromProto } from './model-from-proto.js';
@@ -13,8 +13,8 @@ import { stripPayloads } from '../bytes/strip-payloads.js';
 import { TensorReader } from './tensor-reader.js';
 
 export interface ReadOptions {
-  /** false: the files with external data are gone, and their content is not needed. */
-  readonly keepsExternalData?: boolean;
+  /** Default: needed. */
+  readonly ownValues?: OwnValues;
 }
 
 /**
@@ -25,13 +25,13 @@ export interface ReadOptions {
  * @throws PlatformError 'model' where the file cannot be read, is no ONNX file, is damaged or incomplete, or holds what
  *   this project does not support; the message names the file, the node or tensor, and what to do
  */
-export async function readModel(path: string, { keepsExternalData = true }: ReadOptions = {}): Promise<Model> {
+export async function readModel(path: string, { ownValues }: ReadOptions = {}): Promise<Model> {
   // Not blocking, because opening a pipe without a writer would otherwise wait before the check for a regular file.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {
     throw cannotBeRead(path, error);
   });
-  const external = new ExternalData(path, path, keepsExternalData);
+  const external = new ExternalData(path, path, ownValues);
   try {
     const stats = await file.stat();
     if (!stats.isFile()) {

@@ -38,6 +38,11 @@ const RAW_FIELDS: ReadonlySet<number> = new Set([
   FIELDS.TensorProto.doubleData,
 ]);
 
+/** The values of a weight that are not at hand. Its range follows from its use (fill-range.ts). */
+function missing(missingFrom: string): TensorData {
+  return { kind: 'fill', fill: { low: -1, high: 1, seed: 0 }, missingFrom };
+}
+
 /** Makes tensors of the stripped TensorProtos of one model (see strip-payloads.ts), and loads the small ones. */
 export class TensorReader {
   #loadedBytes = 0;
@@ -100,6 +105,7 @@ export class TensorReader {
       return this.#externalData(proto, byteLength, limit, owner);
     }
     if (payload === undefined) {
+      if (byteLength > 0 && this.#isOptional(limit)) return missing('');
       if (byteLength > 0) throw this.#error(owner, `it has no values, but its shape takes ${byteLength} bytes`);
       return { kind: 'inline', bytes: new Uint8Array() };
     }
@@ -118,8 +124,14 @@ export class TensorReader {
 
   #externalData(proto: TensorProto, byteLength: number, limit: number, owner: string): TensorData {
     if (this.external === undefined) throw this.#error(owner, 'its values are in an external file');
-    const data = this.external.locate(proto.externalData, byteLength, owner);
+    const data = this.external.locate(proto.externalData, byteLength, owner, this.#isOptional(limit));
+    if (typeof data === 'string') return missing(data);
     return this.#loads(byteLength, limit, owner) ? { kind: 'inline', bytes: this.external.read(data) } : data;
+  }
+
+  /** Whether the values of a tensor may be missing: those of tensors in attributes and subgraphs may not. */
+  #isOptional(limit: number): boolean {
+    return limit !== Infinity && this.external?.use === 'optional';
   }
 
   #unpack(payload: Payload, elementType: ElementType, count: number, owner: string): TensorData {
