@@ -17,6 +17,7 @@ export { listOption, numberOption } from './base/option-value.js';
 export { numberFrom, numberIn, positiveNumber, wholeNumber } from './base/bounded-number.js';
 export { counted } from './base/counted.js';
 export { gigabytes } from './base/gigabytes.js';
+export { shortIds } from './base/short-ids.js';
 export { sumOf } from './base/sum-of.js';
 export { groupedBy } from './base/grouped-by.js';
 export { oneLine } from './base/one-line.js';
@@ -95,6 +96,7 @@ export { nestedNodes } from './onnx/model/nested-nodes.js';
 export { readNames } from './onnx/model/subgraphs.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/layers/rename-subgraphs.js';
 export type { LoadedModel, LoadOptions } from './registry/load-model.js';
+export { dimensionsText } from './registry/dimensions-text.js';
 export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
 export type { WeightsOfFile } from './registry/weights-of-file.js';
 export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';
@@ -137,10 +139,11 @@ export {
   subjectKey,
 } from './measurement/measurement.js';
 export { disturbanceOf, sharedShareOf } from './measurement/disturbance.js';
-export { type Limits, type Protocol, protocolKey } from './measurement/protocol.js';
+export { type Limits, type Protocol, protocolDifferences, protocolKey } from './measurement/protocol.js';
 export { DEFAULT_REMEASURE, type Remeasure, remeasureAsked, remeasureSetting } from './measurement/remeasure.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { identifySystem, type RunOptions, runOptionsOf, type System, type SystemFacts } from './measurement/system.js';
+export { systemDifferences } from './measurement/system-differences.js';
 export { type AgentDescription, isAbleTo } from './agent/agent-description.js';
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
 export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';

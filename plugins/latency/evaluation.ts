@@ -13,7 +13,8 @@ import { isPartial, latencyResultOf } from './latency-result.js';
 import { showLatencies } from './latency-table.js';
 import { timeModels } from './time-models.js';
 
-export const DEFAULT_PERCENTILES: readonly number[] = [50, 90, 99];
+/** The default protocol's 50 runs show no p99. */
+export const DEFAULT_PERCENTILES: readonly number[] = [50, 90, 95];
 
 const MOST_PERCENTILES = 20;
 
@@ -48,7 +49,7 @@ export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
     const untimed = unusable.map(({ name, reason }) => ({ model: name, batch, threads, reason }));
     const result = latencyResultOf(timed, system, percentiles, untimed);
     for (const row of result.models) {
-      const [latencyMs] = 'reason' in row ? [] : Object.values(row.latency_ms);
+      const latencyMs = 'reason' in row ? undefined : row.trimmed_mean_ms;
       const coverage = latencyMs === undefined ? 0 : 1;
       yield { kind: 'estimate', model: row.model, latencyMs, coverage } satisfies EvaluationEvent;
     }

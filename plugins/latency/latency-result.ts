@@ -1,5 +1,5 @@
 import { disturbanceOf, measurementWarnings, type System, trimmedMean, z } from '../../src/plugin-api.js';
-import { percentileOf } from './percentile.js';
+import { percentileOf, tooFewRuns } from './percentile.js';
 import type { TimedModel } from './time-models.js';
 
 const ms = z.number().nonnegative();
@@ -14,7 +14,10 @@ const timedSchema = z.strictObject({
   ...configuration,
   system: z.string().describe("The system's fingerprint, which depends on the threads"),
   runs: z.int().describe('Timed runs'),
-  latency_ms: z.record(z.string(), ms).describe('Percentiles by the nearest rank, as p50'),
+  latency_ms: z
+    .record(z.string(), ms.nullable())
+    .describe('Percentiles by the nearest rank, as p50; null where there are too few runs to show one'),
+  not_shown: z.record(z.string(), z.string()).default({}).describe('Why a percentile is null'),
   min_ms: ms,
   trimmed_mean_ms: ms.describe('Mean without the slowest and the fastest fifth of the runs'),
   max_ms: ms,
@@ -46,7 +49,7 @@ export type LatencyRow = LatencyResult['models'][number];
 function rowOf({ loaded, batch, threads, measurement }: TimedModel, percentiles: readonly number[]): LatencyRow {
   const configuration = { model: loaded.name, batch, threads };
   if (measurement === undefined) return { ...configuration, reason: 'interrupted before it was timed' };
-  const { outcome, system } = measurement;
+  const { outcome, system, protocol } = measurement;
   if (outcome.kind === 'failure') return { ...configuration, reason: `${outcome.reason}: ${outcome.message}` };
   const sorted = outcome.runMs.toSorted((a, b) => a - b);
   return {
@@ -54,6 +57,11 @@ function rowOf({ loaded, batch, threads, measurement }: TimedModel, percentiles:
     system: system.fingerprint,
     runs: sorted.length,
     latency_ms: Object.fromEntries(percentiles.map((each) => [`p${each}`, percentileOf(sorted, each)])),
+    not_shown: Object.fromEntries(
+      percentiles
+        .filter((each) => percentileOf(sorted, each) === null)
+        .map((each) => [`p${each}`, tooFewRuns(each, sorted.length, protocol)]),
+    ),
     min_ms: Math.min(...sorted),
     trimmed_mean_ms: trimmedMean(sorted),
     max_ms: Math.max(...sorted),

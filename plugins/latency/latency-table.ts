@@ -3,6 +3,7 @@ import {
   type Column,
   counted,
   fittingTable,
+  groupedBy,
   leftOutLines,
   oneLine,
   type ShownResult,
@@ -27,10 +28,10 @@ function right(title: string, cell: LatencyColumn['cell']): LatencyColumn {
 }
 
 /** A latency has four significant digits. */
-function milliseconds(title: string, of: (row: TimedRow) => number | undefined): LatencyColumn {
+function milliseconds(title: string, of: (row: TimedRow) => number | null | undefined): LatencyColumn {
   return right(title, (row) => {
     const value = 'reason' in row ? undefined : of(row);
-    return value === undefined ? UNKNOWN : String(Number(value.toPrecision(4)));
+    return value == null ? UNKNOWN : String(Number(value.toPrecision(4)));
   });
 }
 
@@ -53,12 +54,23 @@ function columnsFor({ percentiles }: LatencyResult, { wide }: ShowOptions): read
   ];
 }
 
+/** Why percentiles are not shown; the models are named where others have them. */
+function notShown(models: readonly LatencyRow[]): readonly string[] {
+  const timed = models.flatMap((row) => ('reason' in row ? [] : [row]));
+  const reasons = timed.flatMap(({ model, not_shown: of }) => Object.values(of).map((reason) => ({ model, reason })));
+  return [...groupedBy(reasons, ({ reason }) => reason)].map(([reason, rows]) => {
+    const names = [...new Set(rows.map(({ model }) => model))].join(', ');
+    return rows.length === timed.length ? reason : `${names}: ${reason}`;
+  });
+}
+
 function notesOf({ processor, cores, framework, framework_version: version, models, warnings }: LatencyResult) {
   const failures = models.flatMap((row) => {
     return 'reason' in row ? [`${row.model}, batch ${row.batch}, threads ${row.threads}: ${row.reason}`] : [];
   });
   const all = [
     ...failures,
+    ...notShown(models),
     `${processor}, ${counted(cores, 'core')}, ${framework} ${version}`,
     ...warnings.map((warning) => `warning: ${warning}`),
   ];

@@ -2,6 +2,7 @@ import {
   type Benchmark,
   type BenchmarkAgent,
   counted,
+  dimensionsText,
   distinctTasks,
   identifySystem,
   keepWholeModel,
@@ -123,7 +124,9 @@ export async function timeModels(
       if (measurement === undefined) continue;
       measured.set(model, measurement);
       const { name, manifest } = model.loaded;
-      const whole = { name, manifest, batchSize: model.batch, host: context.agent.description.host, measurement };
+      const dimensions = dimensionsText(model.loaded, model.batch);
+      const { host } = context.agent.description;
+      const whole = { name, manifest, batchSize: model.batch, dimensions, host, measurement };
       await keepWholeModel(context.store, whole, { traceUrlTemplate: settings.traceUrlTemplate });
     }
   }

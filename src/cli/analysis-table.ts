@@ -39,8 +39,9 @@ export function analysisText({ table, notes }: TableResult, width: number | unde
   const columns = table.titles.map((title, index): Column<readonly string[]> => {
     return { title, align: table.aligns[index] ?? 'left', cell: (row) => row[index] ?? '' };
   });
+  const filled = columns.filter(({ cell }) => table.rows.length === 0 || table.rows.some((row) => cell(row) !== ''));
   // The first column is the subject of the analysis.
   const dispensable = table.titles.slice(1).reverse();
-  const fitted = fittingTable(columns, table.rows, { width, dispensable });
+  const fitted = fittingTable(filled, table.rows, { width, dispensable });
   return `${[fitted.text, ...leftOutLines(fitted, width), ...notes.map((note) => wrap(note, width ?? Infinity, '  '))].join('\n')}\n`;
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { positiveNumber, wholeNumber } from '../base/bounded-number.js';
+import { counted } from '../base/counted.js';
+import { differences } from '../base/differences.js';
 
 /** A day. */
 const MOST_MS = 24 * 3600 * 1000;
@@ -33,4 +35,14 @@ export type Limits = z.infer<typeof limitsSchema>;
 /** A protocol as one short readable key. */
 export function protocolKey({ warmupRuns, runs, minRuns, timeBudgetMs }: Protocol): string {
   return `warmup=${warmupRuns},runs=${runs},min=${minRuns},budget=${timeBudgetMs}ms`;
+}
+
+/** Gives a function that says in which numbers a protocol differs from the others. */
+export function protocolDifferences(protocols: readonly Protocol[]): (protocol: Protocol) => string {
+  return differences(protocols, [
+    ({ runs }) => counted(runs, 'run'),
+    ({ warmupRuns }) => counted(warmupRuns, 'warm-up run'),
+    ({ minRuns }) => `at least ${counted(minRuns, 'run')}`,
+    ({ timeBudgetMs }) => `within ${timeBudgetMs} ms`,
+  ]);
 }

@@ -13,6 +13,8 @@ export interface EvaluatedModel {
   /** The version and framework as the model's manifest writes them; undefined for a model without a manifest. */
   readonly manifest?: { readonly version: string; readonly framework: NamedFramework | undefined } | undefined;
   readonly batchSize: number;
+  /** Sizes of the inputs' other named dimensions, as in `seq=128, past=0`; undefined where they are not known. */
+  readonly dimensions?: string | undefined;
 }
 
 /** A layer of a run, as the platform's analyses read it. */

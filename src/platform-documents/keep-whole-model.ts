@@ -32,7 +32,11 @@ export async function keepWholeModel(store: ResultStore, whole: WholeModel, opti
     level: 'MODEL_TRACE' as const,
     warmupMs: outcome.warmupMs,
     runs: outcome.runMs.map((durationMs) => ({ durationMs, layers: [] })),
-    metadata: { signature, protocol: key.setup },
+    metadata: {
+      signature,
+      protocol: key.setup,
+      ...(model.dimensions !== undefined && { dimensions: model.dimensions }),
+    },
   };
   await keepEvaluated(store, evaluated, options);
 }

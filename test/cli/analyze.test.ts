@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { analysisTableSchema } from '../../src/evaluation/analysis.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
 import { keepWholeModel } from '../../src/platform-documents/keep-whole-model.js';
-import { sampleMeasurement } from '../store/sample-measurement.js';
+import { sampleMeasurement, signatureOf } from '../store/sample-measurement.js';
 import { deadline } from './support/command.js';
 import { workplaceHere } from './support/workplace-here.js';
 
@@ -53,9 +53,10 @@ it('analyze prints a table, and exports the same', deadline, async (t) => {
   const { rows } = analysisTableSchema.parse(JSON.parse(await readFile(json, 'utf8')));
   assert.deepEqual([rows[0]?.['model'], rows[0]?.['p50_ms']], ['=a|b, "c"', 2.25]);
   const [header, row] = (await readFile(csv, 'utf8')).split('\r\n');
-  assert.equal(header, 'model,processor,framework,threads,batch,runs,p50_ms');
-  assert.equal(row, '"\'=a|b, ""c""",Test CPU @ 3.00GHz,onnxruntime 1.30.0,1,1,2,2.25');
-  assert.match(await readFile(markdown, 'utf8'), /^\| =a\\\|b, "c" \|.*\| 2\.25 \|$/m);
+  assert.equal(header, 'model,signature,dimensions,settings,p50_ms,runs,batch,threads,processor,framework');
+  const where = 'Test CPU @ 3.00GHz,onnxruntime 1.30.0';
+  assert.equal(row, `"'=a|b, ""c""",${signatureOf(1).slice(0, 8)},,,2.25,2,1,1,${where}`);
+  assert.match(await readFile(markdown, 'utf8'), /^\| =a\\\|b, "c" \|.*\| 2\.25 \|/m);
   const piped = await place.run(['analyze', 'latency', 'runs', '--setting', 'percentiles=[50]', '--export-csv', '-']);
   assert.equal(piped.stdout, await readFile(csv, 'utf8'));
 });

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { openStore } from '../../src/store/open-store.js';
 import { newDatabase, MONGODB_URI } from '../store/mongodb/server.js';
 import { conditionsBeside } from '../store/measured-beside.js';
-import { sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from '../store/sample-measurement.js';
+import { PROTOCOL, sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from '../store/sample-measurement.js';
 import { all, note, NOTES } from '../store/collection-contract.js';
 import { deadline } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
@@ -154,6 +154,32 @@ describe('mlmodelscope store', { ...deadline, concurrency: 2 }, () => {
       }
     },
   );
+
+  it('shows the settings in which systems and measurements differ', async (t) => {
+    const place = await workplaceHere(t);
+    const { runOptions } = SYSTEM;
+    const plain = sampleSystem({ runOptions: { ...runOptions, optimizationLevel: 'disabled' } });
+    const opened = await openStore(place.store, { onWarning: () => undefined });
+    await opened.putMeasurement(sampleMeasurement(0));
+    const before = await place.run(['store', 'info']);
+    for (const runs of [10, 50]) {
+      await opened.putMeasurement(sampleMeasurement(1, { system: plain, protocol: { ...PROTOCOL, runs } }));
+    }
+    await opened.close();
+    assert.doesNotMatch(before.stdout, /settings/);
+    const { stdout: info } = await place.run(['store', 'info']);
+    for (const [{ fingerprint }, settings] of [
+      [SYSTEM, 'optimizer all'],
+      [plain, 'optimizer off'],
+    ] as const) {
+      assert.match(info, new RegExp(`${fingerprint.slice(0, 8)} │.*│ ${settings} +│`));
+    }
+    const { stdout: list } = await place.run(['store', 'list', '--system', plain.fingerprint]);
+    assert.match(list, /│ 10 runs +│/);
+    assert.match(list, /│ 50 runs +│/);
+    const { stderr } = await place.run(['dlbricks', 'compose', 'zoo:squeezenet1.1', '--system', 'zzz']);
+    assert.match(stderr, /onnxruntime 1\.30\.0, optimizer off$/m);
+  });
 
   it('prunes and deletes nothing without a selection', async (t) => {
     const { store, left } = await filled(t, 'embedded');

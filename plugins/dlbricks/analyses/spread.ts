@@ -1,4 +1,4 @@
-import { type Analysis, setupKey, type System, z } from '../../../src/plugin-api.js';
+import { type Analysis, setupKey, shortIds, type System, systemDifferences, z } from '../../../src/plugin-api.js';
 import { lessOverhead, pooledSpread, summarize } from '../estimate/statistics.js';
 
 const settings = z.strictObject({
@@ -29,13 +29,18 @@ export const spread: Analysis<z.infer<typeof settings>> = {
       ofSystem.benchmarks.set(key, latencies);
       latencies.push(lessOverhead(summarize(outcome.runMs), outcome.overheadMs ?? 0).ms);
     }
+    const listed = [...systems.values()].map(({ system }) => system);
+    const short = shortIds(systems.keys());
+    const differing = systemDifferences(listed, ['processor', 'framework', 'threads']);
     const rows = [...systems.values()].map(({ system, benchmarks }) => {
       const repeated = [...benchmarks.values()].filter(({ length }) => length >= occasions);
       const pooled = pooledSpread(repeated.map((values) => ({ values, weight: 1 })));
       return {
         processor: system.processor,
+        system: short(system.fingerprint),
         framework: `${system.framework} ${system.frameworkVersion}`,
         threads: system.runOptions.threads,
+        settings: differing(system),
         benchmarks: benchmarks.size,
         repeated: repeated.length,
         spread_percent: pooled === undefined ? null : pooled.relative * 100,
@@ -44,8 +49,10 @@ export const spread: Analysis<z.infer<typeof settings>> = {
     return {
       columns: [
         { key: 'processor', title: 'processor', align: 'left' },
+        { key: 'system', title: 'system', align: 'left' },
         { key: 'framework', title: 'framework', align: 'left' },
         { key: 'threads', title: 'threads', align: 'right' },
+        { key: 'settings', title: 'settings', align: 'left' },
         { key: 'benchmarks', title: 'benchmarks', align: 'right' },
         { key: 'repeated', title: 'repeated', align: 'right' },
         { key: 'spread_percent', title: 'spread', unit: '%', align: 'right' },

@@ -15,6 +15,7 @@ import {
   runOptionsOf,
   runsOn,
   type System,
+  systemDifferences,
   writeShown,
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
@@ -74,8 +75,11 @@ async function systemOf(store: ResultStore, options: ComposeOptions, agent: Benc
   if (system !== undefined && fitting.length === 1) return system;
   const asked = `--system ${options.system}: `;
   if (systems.length === 0) throw new PlatformError('not_found', `${asked}the store has no measurements at all`);
-  const known = systems.map(({ fingerprint, processor, runOptions, framework, frameworkVersion }) => {
-    return `  ${fingerprint.slice(0, 12)}  ${processor}, threads: ${runOptions.threads}, ${framework} ${frameworkVersion}`;
+  const settings = systemDifferences(systems, ['processor', 'threads', 'framework']);
+  const known = systems.map((system) => {
+    const { fingerprint, processor, runOptions, framework, frameworkVersion } = system;
+    const facts = [processor, `threads: ${runOptions.threads}`, `${framework} ${frameworkVersion}`, settings(system)];
+    return `  ${fingerprint.slice(0, 12)}  ${facts.filter((fact) => fact !== '').join(', ')}`;
   });
   const problem = `${fitting.length === 0 ? 'none' : 'more than one'} of the store's systems has a fingerprint that begins so; the store has:`;
   throw new PlatformError('not_found', [asked + problem, ...known].join('\n'));

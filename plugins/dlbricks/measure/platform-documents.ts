@@ -1,5 +1,6 @@
 import {
   type BenchmarkAgent,
+  dimensionsText,
   keepWholeModel,
   type KnownResults,
   type LoadedModel,
@@ -26,13 +27,15 @@ export async function keepPlatformDocuments(
   { store, agent, traceUrlTemplate }: DocumentsContext,
 ): Promise<void> {
   const { host } = agent.description;
-  for (const [index, { name, manifest, model }] of loaded.entries()) {
+  for (const [index, each] of loaded.entries()) {
+    const { name, manifest, model } = each;
     const benchmark = prepared[index]?.whole;
     if (benchmark === undefined) continue;
     for (const occasion of [FIRST_OCCASION, SECOND_OCCASION]) {
       const measurement = results.get({ benchmark, occasion, ...settings });
       if (measurement === undefined) continue;
-      const whole = { name, manifest, batchSize: batchSizeOf(model), host, measurement };
+      const batchSize = batchSizeOf(model);
+      const whole = { name, manifest, batchSize, dimensions: dimensionsText(each, batchSize), host, measurement };
       await keepWholeModel(store, whole, { traceUrlTemplate });
     }
   }

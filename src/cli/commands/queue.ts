@@ -5,6 +5,7 @@ import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
 import type { Column } from '../../base/text-table.js';
 import type { System } from '../../measurement/system.js';
+import { systemDifferences } from '../../measurement/system-differences.js';
 import type { ResultStore } from '../../store/result-store.js';
 import { classOf } from '../../work/class-of.js';
 import { bodyOf, itemIn } from '../../work/work-item.js';
@@ -70,11 +71,19 @@ async function classesOf(store: ResultStore, queue: WorkQueue): Promise<readonly
 
 function classColumns(rows: readonly ClassRow[]): readonly Column<ClassRow>[] {
   const short = shortIds(rows.map(({ id }) => id));
+  const listed = rows.map(({ system }) => system);
+  // Agents of one class measure with any run options.
+  const shown = ['processor', 'cores', 'framework', 'threads', 'provider', 'optimizer'] as const;
+  const settings = systemDifferences(listed, shown);
+  const differ = listed.some((system) => settings(system) !== '');
   return [
     { title: 'systems', align: 'left', cell: ({ id }) => short(id) },
     { title: 'processor', align: 'left', cell: ({ system }) => system.processor },
     { title: 'cores', align: 'right', cell: ({ system }) => String(system.cores) },
     { title: 'framework', align: 'left', cell: ({ system }) => `${system.framework} ${system.frameworkVersion}` },
+    ...(differ
+      ? [{ title: 'settings', align: 'left', cell: ({ system }: ClassRow) => settings(system) } as const]
+      : []),
     { title: 'agents', align: 'right', cell: ({ serving }) => String(serving) },
     { title: 'waiting', align: 'right', cell: ({ waiting }) => String(waiting) },
   ];

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { counted } from '../../base/counted.js';
 import { oneLine } from '../../base/one-line.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
@@ -6,6 +7,7 @@ import type { Column } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { isDisturbed } from '../../measurement/disturbance.js';
 import type { System } from '../../measurement/system.js';
+import { systemDifferences } from '../../measurement/system-differences.js';
 import { countDocuments } from '../../store/count-documents.js';
 import { placeOfStore } from '../../store/open-store.js';
 import type { ResultStore } from '../../store/result-store.js';
@@ -54,11 +56,17 @@ async function countCollections(store: ResultStore): Promise<readonly { name: st
 
 function columnsFor(systems: readonly SystemCounts[]): readonly Column<SystemCounts>[] {
   const short = shortIds(systems.map(({ system }) => system.fingerprint));
+  const listed = systems.map(({ system }) => system);
+  const settings = systemDifferences(listed, ['processor', 'threads', 'framework']);
+  const differ = listed.some((system) => settings(system) !== '');
   return [
     { title: 'processor', align: 'left', cell: ({ system }) => system.processor },
     { title: 'system', align: 'left', cell: ({ system }) => short(system.fingerprint) },
     { title: 'threads', align: 'right', cell: ({ system }) => String(system.runOptions.threads) },
     { title: 'framework', align: 'left', cell: ({ system }) => `${system.framework} ${system.frameworkVersion}` },
+    ...(differ
+      ? [{ title: 'settings', align: 'left', cell: ({ system }: SystemCounts) => settings(system) } as const]
+      : []),
     { title: 'measurements', align: 'right', cell: ({ measurements }) => String(measurements) },
     { title: 'failed', align: 'right', cell: ({ failed }) => String(failed) },
     { title: 'disturbed', align: 'right', cell: ({ disturbed }) => String(disturbed) },
@@ -80,12 +88,12 @@ export function registerStoreInfo(parent: Command, host: CommandHost): void {
       const collections = await countCollections(store);
       const place = await placeOfStore(uri);
       if (json === true) {
-        const counted = systems.map(({ system, ...counts }) => ({
+        const listed = systems.map(({ system, ...counts }) => ({
           fingerprint: system.fingerprint,
           system,
           ...counts,
         }));
-        host.print(documentText('store', { store: place, systems: counted, collections: [...collections] }));
+        host.print(documentText('store', { store: place, systems: listed, collections: [...collections] }));
         return;
       }
       const total = systems.reduce((sum, { measurements }) => sum + measurements, 0);
@@ -93,7 +101,7 @@ export function registerStoreInfo(parent: Command, host: CommandHost): void {
       const fitting = { width: host.columns?.out, dispensable: ['newest', 'failed', 'disturbed', 'framework'] };
       const table = systems.length === 0 ? '' : `${fittingTable(columnsFor(systems), systems, fitting).text}\n`;
       host.print(
-        `store: ${oneLine(place)}\nmeasurements: ${total}, of ${systems.length} systems\n${table}other documents: ${others}\n`,
+        `store: ${oneLine(place)}\nmeasurements: ${total}, of ${counted(systems.length, 'system')}\n${table}other documents: ${others}\n`,
       );
     });
 }

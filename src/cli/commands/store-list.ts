@@ -5,6 +5,7 @@ import type { Column } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { disturbanceOf } from '../../measurement/disturbance.js';
 import type { Measurement } from '../../measurement/measurement.js';
+import { type Protocol, protocolDifferences } from '../../measurement/protocol.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { filteredMeasurements } from '../../store/measurement-filter.js';
 import { documentOf } from '../json-documents.js';
@@ -15,6 +16,7 @@ import { addSelectionOptions, filterOf, type SelectionFlags } from './store-sele
 interface Row {
   readonly signature: string;
   readonly system: string;
+  readonly protocol: Protocol;
   readonly context: string;
   readonly occasion: string;
   readonly result: string;
@@ -23,10 +25,11 @@ interface Row {
 }
 
 function rowOf(measurement: Measurement): Row {
-  const { signature, system, occasion, context, outcome, measuredAt } = measurement;
+  const { signature, system, protocol, occasion, context, outcome, measuredAt } = measurement;
   return {
     signature,
     system: system.fingerprint,
+    protocol,
     context: context === undefined ? '' : `${(context.footprintBytes / 2 ** 20).toFixed(0)} MiB`,
     occasion: String(occasion),
     result: outcome.kind === 'failure' ? outcome.reason : `${trimmedMean(outcome.runMs).toPrecision(4)} ms`,
@@ -40,9 +43,12 @@ function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {
     shortIds(rows.map(({ signature }) => signature)),
     shortIds(rows.map(({ system }) => system)),
   ];
+  const settings = protocolDifferences(rows.map(({ protocol }) => protocol));
+  const differ = rows.some(({ protocol }) => settings(protocol) !== '');
   return [
     { title: 'signature', align: 'left', cell: ({ signature }) => shortSignature(signature) },
     { title: 'system', align: 'left', cell: ({ system }) => shortSystem(system) },
+    ...(differ ? [{ title: 'settings', align: 'left', cell: ({ protocol }: Row) => settings(protocol) } as const] : []),
     { title: 'context', align: 'right', cell: ({ context }) => context },
     { title: 'occasion', align: 'right', cell: ({ occasion }) => occasion },
     { title: 'result', align: 'right', cell: ({ result }) => result },

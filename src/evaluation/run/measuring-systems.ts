@@ -2,6 +2,7 @@ import type { Machine } from '../../agent/spread/machines.js';
 import { PlatformError } from '../../base/errors.js';
 import { shortIds } from '../../base/short-ids.js';
 import { identifySystem, runOptionsOf, type System } from '../../measurement/system.js';
+import { systemDifferences } from '../../measurement/system-differences.js';
 
 /** Agents with the same fingerprint. */
 export interface MeasuringSystem {
@@ -14,19 +15,13 @@ export interface MeasuringSystem {
 /** At least one system. */
 export type FoundSystems = readonly [MeasuringSystem, ...MeasuringSystem[]];
 
-/** Facts by which people distinguish systems, the most important first. */
-function factsOf({ processor, cores, framework, frameworkVersion, operatingSystem }: System): readonly string[] {
-  return [processor, `${cores} cores`, `${framework} ${frameworkVersion}`, operatingSystem];
-}
-
 /**
  * A name for each system: the facts in which the systems differ, or the processor where they have the same facts.
  * Systems with the same name also get the start of their fingerprint, as long as it takes to distinguish them.
  */
 function namesOf(systems: readonly System[]): readonly string[] {
-  const facts = systems.map(factsOf);
-  const differing = [...(facts[0]?.keys() ?? [])].filter((fact) => new Set(facts.map((of) => of[fact])).size > 1);
-  const names = facts.map((of) => (differing.length === 0 ? [0] : differing).map((fact) => of[fact]).join(', '));
+  const differences = systemDifferences(systems);
+  const names = systems.map((system) => differences(system) || system.processor);
   const short = shortIds(systems.map(({ fingerprint }) => fingerprint));
   return names.map((name, index) => {
     const isUnique = names.filter((other) => other === name).length === 1;

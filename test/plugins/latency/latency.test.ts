@@ -63,7 +63,8 @@ describe('the latency plugin', () => {
     const [row] = models;
     assert.ok(row !== undefined && !('reason' in row));
     assert.deepEqual([row.model, row.batch, row.threads, row.runs], ['four', 1, 1, 3]);
-    assert.deepEqual(row.latency_ms, { p50: 2, p75: 2 });
+    assert.deepEqual(row.latency_ms, { p50: 2, p75: null });
+    assert.match(row.not_shown['p75'] ?? '', /^p75 needs 4 runs, and there are 3/);
   });
 
   it('measures nothing that the store has', async () => {
@@ -145,8 +146,9 @@ describe('the latency plugin', () => {
     assert.ok(last?.kind === 'done');
     const shown = evaluation?.show?.(last.result, { wide: false });
     const text = shown?.text({ color: false, width: undefined }) ?? '';
-    assert.match(text, /│ model │ batch │ threads │ runs │ p50 \(ms\) │ p90 \(ms\) │ p99 \(ms\) │/);
-    assert.match(text, /│ four +│ +1 │ +1 │ +3 │ +2 │ +2 │ +2 │/);
+    assert.match(text, /│ model │ batch │ threads │ runs │ p50 \(ms\) │ p90 \(ms\) │ p95 \(ms\) │/);
+    assert.match(text, /│ four +│ +1 │ +1 │ +3 │ +2 │ +- │ +- │/);
+    assert.match(text, /^p95 needs 20 runs, and there are 3; --runs 20 /m);
     const records = shown?.result().records;
     assert.deepEqual(records?.keys.slice(0, 5), ['model', 'batch', 'threads', 'system', 'runs']);
     assert.deepEqual(

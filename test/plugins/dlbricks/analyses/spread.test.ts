@@ -31,6 +31,22 @@ describe("dlbricks' analysis of spread", () => {
     assert.equal(found.get('Other CPU')?.['spread_percent'], null);
   });
 
+  it('names the setting in which systems differ', async () => {
+    const store = await openMemoryStore();
+    const { runOptions } = sampleSystem();
+    const plain = sampleSystem({ runOptions: { ...runOptions, optimizationLevel: 'disabled' } });
+    const fewer = sampleSystem({ runOptions, processorFeatures: ['avx2'] });
+    for (const system of [sampleSystem(), plain, fewer]) await store.putMeasurement(on(1, 1, 9, system));
+    const { rows } = await runAnalysis(spread, {}, { store, signal });
+    const named = rows.map((row) => [row['system'], row['settings']].join(' '));
+    const wanted = [
+      `${sampleSystem().fingerprint.slice(0, 8)} optimizer all, with avx512f`,
+      `${plain.fingerprint.slice(0, 8)} optimizer off, with avx512f`,
+      `${fewer.fingerprint.slice(0, 8)} optimizer all, without avx512f`,
+    ];
+    assert.deepEqual(named.sort(), wanted.sort());
+  });
+
   it('separates measurements in different contexts, and subtracts the measuring overhead', async () => {
     const store = await openMemoryStore();
     const [small, large] = [{ footprintBytes: 2 ** 20 }, { footprintBytes: 2 ** 22 }];
