@@ -93,7 +93,7 @@ export { int as intAttribute } from './onnx/model/make-attributes.js';
 export { parseModel } from './onnx/read/read-model.js';
 export { listed } from './onnx/model/node-label.js';
 export { nestedNodes } from './onnx/model/nested-nodes.js';
-export { readNames } from './onnx/model/subgraphs.js';
+export { readNames, subgraphsOf } from './onnx/model/subgraphs.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/layers/rename-subgraphs.js';
 export type { LoadedModel, LoadOptions } from './registry/load-model.js';
 export { dimensionsText } from './registry/dimensions-text.js';

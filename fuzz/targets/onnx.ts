@@ -104,7 +104,8 @@ function takeApart(bytes: Uint8Array): void {
   requireRoundTrip(weightlessBenchmark(read).model, 'the model without weights');
   const layers = layerGraph(read);
   const ends = { inputs: read.graph.inputs.length, outputs: read.graph.outputs.length };
-  const context = { layers: layers.layers.length, ends, measured: { way: 'together' } } as const;
+  const surroundings = { modelWeightBytes: 0, cacheBytes: 0 };
+  const context = { layers: layers.layers.length, ends, measured: 'together', surroundings } as const;
   for (const { bricks } of [decomposeModel('m', layers, 2), decomposeKernels('m', layers, 3, context)]) {
     for (const brick of bricks) requireRoundTrip(brick.model, `the brick of ${brick.operators.join('+')}`);
   }

@@ -192,11 +192,12 @@ export async function decompose(
   const startMs = performance.now();
   const { description } = agent;
   const granularity = granularityOf(settings, description);
-  const modelWeightBytes = surroundingBytes ?? toCut.weightBytes;
-  const measured: KernelContext['measured'] = isAbleTo(description, 'measure_bricks')
-    ? { way: 'together' }
-    : { way: 'copies', surroundings: { modelWeightBytes, cacheBytes: description.cacheBytes } };
-  const context = { layers: countLayers(model), ends: endsOf(model), measured };
+  const context: KernelContext = {
+    layers: countLayers(model),
+    ends: endsOf(model),
+    measured: isAbleTo(description, 'measure_bricks') ? 'together' : 'copies',
+    surroundings: { modelWeightBytes: surroundingBytes ?? toCut.weightBytes, cacheBytes: description.cacheBytes },
+  };
   const decomposed =
     settings.cut === 'layer'
       ? decomposeModel(name, toCut.graph, granularity)

@@ -1,4 +1,4 @@
-import { type Benchmark, inputBytes, type LayerGraph, type TensorType } from '../../../src/plugin-api.js';
+import { type Benchmark, inputBytes, type LayerGraph, subgraphsOf, type TensorType } from '../../../src/plugin-api.js';
 import { sequencesOf } from '../cut/cut.js';
 import { joinWeightReaders } from '../cut/join-weight-readers.js';
 import { lastUses } from '../cut/last-uses.js';
@@ -39,8 +39,9 @@ export interface KernelContext {
   /** Layers of the graph as its author wrote it. */
   readonly layers: number;
   readonly ends: EmptyCall;
-  /** How bricks are measured: together in one graph, or each as copies that stand for its model. */
-  readonly measured: { readonly way: 'together' } | { readonly way: 'copies'; readonly surroundings: Surroundings };
+  /** How bricks without subgraphs are measured: together in one graph, or as copies. Those with subgraphs: as copies. */
+  readonly measured: 'together' | 'copies';
+  readonly surroundings: Surroundings;
 }
 
 /** Types of the graph's outputs that depend on its inputs. */
@@ -60,11 +61,15 @@ export function decomposeKernels(
   name: string,
   graph: LayerGraph,
   granularity: number,
-  { layers, ends, measured }: KernelContext,
+  { layers, ends, measured, surroundings }: KernelContext,
 ): DecomposedModel {
   const call = emptyCall(ends.inputs, ends.outputs, { joined: false });
   const header = { name, layers, call: call.signature };
-  if (measured.way === 'together') {
+  const copiesOf = (brick: Brick, sequence: Sequence, most = Infinity): InContext => {
+    const copies = copiesFor(inputBytes(brick.inputs, 'weight'), roughMsOf(graph, sequence), surroundings);
+    return inContext(brick, Math.min(copies, most));
+  };
+  if (measured === 'together') {
     const sequences = cutAtValuesOfRun(graph, sequencesOf(graph, 'kernel', granularity));
     const handed = handingOver(outputTypes(graph));
     const whole = {
@@ -72,16 +77,25 @@ export function decomposeKernels(
       ...(handed && { handing_over: { leaving: handed.leaving.signature, staying: handed.staying.signature } }),
       footprint_bytes: roundedFootprint(footprintOf(graph)),
     };
-    const parts = assemble(whole, graph, sequences, edgesOf(graph, sequences), () => undefined);
+    // The profile adds its cost to every kernel of every pass of a Loop: several times what small kernels take.
+    const parts = assemble(whole, graph, sequences, edgesOf(graph, sequences), (brick, sequence) => {
+      return hasSubgraphs(graph, sequence) ? copiesOf(brick, sequence, MOST_COPIES_OF_LOOPS) : undefined;
+    });
     return { ...parts, call, handingOver: handed };
   }
-  const { surroundings } = measured;
   const joined = joinWeightReaders(graph, sequencesOf(graph, 'kernel', granularity), granularity);
   const sequences = cutAtValuesOfRun(graph, joined);
-  const copiesOf = (brick: Brick, sequence: Sequence): InContext => {
-    return inContext(brick, copiesFor(inputBytes(brick.inputs, 'weight'), roughMsOf(graph, sequence), surroundings));
-  };
-  return { ...assemble(header, graph, sequences, edgesOf(graph, sequences), copiesOf), call };
+  const parts = assemble(header, graph, sequences, edgesOf(graph, sequences), (brick, sequence) =>
+    copiesOf(brick, sequence),
+  );
+  return { ...parts, call };
+}
+
+/** Most copies of a brick with subgraphs. How often a Loop runs, and so how long, is not known before it is measured. */
+const MOST_COPIES_OF_LOOPS = 4;
+
+function hasSubgraphs(graph: LayerGraph, { first, last }: Sequence): boolean {
+  return graph.layers.slice(first, last + 1).some(({ attributes }) => subgraphsOf(attributes).length > 0);
 }
 
 function roughMsOf(graph: LayerGraph, { first, last }: Sequence): number {

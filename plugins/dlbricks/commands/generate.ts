@@ -61,7 +61,7 @@ function handedOver(models: readonly PreparedModel[]): readonly (readonly Tensor
 /** Every brick, with the footprint of its model where it is measured together with others. */
 function suiteBricksOf({ recipe, bricks }: PreparedModel): readonly SuiteBrick[] {
   const { footprint_bytes: footprintBytes } = recipe;
-  return bricks.map((brick) => ({ ...brick, footprintBytes }));
+  return bricks.map((brick) => (brick.copies === undefined ? { ...brick, footprintBytes } : brick));
 }
 
 /** Why a suite would disclose learned values of a model; undefined where it would not. */

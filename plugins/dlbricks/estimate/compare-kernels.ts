@@ -53,7 +53,7 @@ export interface KernelComparison {
 
 export type ModelCheck = KernelComparison | { readonly kind: 'failed'; readonly reason: string };
 
-/** The profile has microseconds, and its cost differs from kernel to kernel by some of them. */
+/** The profile has microseconds, and its cost differs by some of them from kernel to kernel, those of loops included. */
 const RESOLUTION_MS = 3e-3;
 
 /** What the profile adds to the time of a brick; undefined where it was measured without a profile. */
@@ -120,7 +120,8 @@ export function compareKernels(
       highMs,
     } = predictionInterval({ terms: [{ latency, count }], calls: [] }, spread, machines).interval;
     const isWithin = lowMs === undefined || highMs === undefined ? undefined : lowMs <= wholeMs && wholeMs <= highMs;
-    const isLarge = Math.abs(wholeMs - bricksMs) > count * RESOLUTION_MS;
+    const events = sequences.reduce((sum, { innerRuns }) => sum + innerRuns, count);
+    const isLarge = Math.abs(wholeMs - bricksMs) > events * RESOLUTION_MS;
     const [longest] = sequences.toSorted((a, b) => b.ms - a.ms);
     const { signature, operators, shapes = [] } = brick;
     const isOutside = isWithin === undefined ? undefined : !isWithin && isLarge;

@@ -36,10 +36,16 @@ describe('an agent with onnxruntime-web', { timeout: 120_000 }, () => {
   });
 
   test('runs optimized code from the second run on', async () => {
-    const measured = await measureOne(agent().client, sizeable, runOptions, { ...protocol, warmupRuns: 1, runs: 20 });
-    const runMs = samplesOf(measured);
-    // Baseline code takes five times as long, and is replaced after some runs. Other processes may disturb most runs.
-    assert.ok(Math.min(...runMs.slice(0, 3)) < 3 * Math.min(...runMs.slice(-7)), `${runMs.join(' ')}`);
+    // Baseline code takes five times as long, and is replaced after some runs. Other processes may disturb most runs, and
+    // all runs of one process.
+    const isOptimized = (runMs: readonly number[]): boolean =>
+      Math.min(...runMs.slice(0, 3)) < 3 * Math.min(...runMs.slice(-7));
+    const tries: (readonly number[])[] = [];
+    while (tries.length < 4 && !tries.some(isOptimized)) {
+      const ofOneProcess = { ...protocol, warmupRuns: 1, runs: 20 };
+      tries.push(samplesOf(await measureOne(agent().client, sizeable, runOptions, ofOneProcess)));
+    }
+    assert.ok(tries.some(isOptimized), tries.map((runMs) => runMs.join(' ')).join('\n'));
   });
 
   test('measures with the requested number of threads, after any other number', async () => {

@@ -21,29 +21,31 @@ import {
 } from '../../../../plugins/dlbricks/measure/tasks.js';
 import { footprintClass } from '../../../../src/composite/footprint.js';
 import { weightlessBenchmark } from '../../../../src/measurement/weightless.js';
+import { subgraphsOf } from '../../../../src/onnx/model/subgraphs.js';
+import { parseModel } from '../../../../src/onnx/read/read-model.js';
 import { layerGraph, type LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { LIMITS, PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';
 import { type GeneratedModel, generatedModels, layerGraphOf } from '../support/generated-graph.js';
 import { GraphBuilder } from '../support/graph-builder.js';
+import { recurrentLoop, recurrentScan } from '../support/loops.js';
 import { renamed } from '../support/rename-model.js';
 
 const SETTINGS: MeasureSettings = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
 
-const TOGETHER: KernelContext['measured'] = { way: 'together' };
-const COPIES: KernelContext['measured'] = {
-  way: 'copies',
-  surroundings: { modelWeightBytes: 2 ** 20, cacheBytes: 2 ** 25 },
-};
-
-const ways = fc.constantFrom(TOGETHER, COPIES);
+const ways = fc.constantFrom<KernelContext['measured'][]>('together', 'copies');
 
 const granularities = fc.integer({ min: 1, max: 8 });
 
-function decomposed(graph: LayerGraph, granularity: number, measured = COPIES): DecomposedModel {
+function decomposed(
+  graph: LayerGraph,
+  granularity: number,
+  measured: KernelContext['measured'] = 'copies',
+): DecomposedModel {
   return decomposeKernels('model', graph, granularity, {
     layers: graph.layers.length,
     ends: { inputs: graph.inputs.length, outputs: graph.outputs.length },
     measured,
+    surroundings: { modelWeightBytes: 2 ** 20, cacheBytes: 2 ** 25 },
   });
 }
 
@@ -104,20 +106,41 @@ describe('a graph of kernels', () => {
     );
   });
 
-  test('has a footprint and no copies if its bricks are measured together, and copies and no footprint otherwise', () => {
+  test('has a footprint if its bricks are measured together, and copies of bricks with subgraphs only; else the reverse', () => {
     fc.assert(
       fc.property(generatedModels({ maxSteps: 10 }), granularities, ways, (generated, granularity, way) => {
-        const { recipe } = decomposed(layerGraphOf(generated), granularity, way);
-        const isTogether = way === TOGETHER;
+        const { recipe, bricks } = decomposed(layerGraphOf(generated), granularity, way);
+        const isTogether = way === 'together';
         assert.equal(recipe.footprint_bytes !== undefined, isTogether);
-        assert.ok(recipe.bricks.every(({ context }) => (context === undefined) === isTogether));
+        for (const { model, copies } of bricks) {
+          const { nodes } = parseModel(model, 'brick').graph;
+          const hasSubgraphs = nodes.some(({ attributes }) => subgraphsOf(attributes).length > 0);
+          assert.equal(copies !== undefined, !isTogether || hasSubgraphs);
+        }
       }),
       { numRuns: 50 },
     );
   });
 
+  test('has four copies of a loop in one graph', () => {
+    for (const bytes of [recurrentScan(1024), recurrentLoop(1024)]) {
+      const { recipe, bricks } = decomposed(layerGraph(parseModel(bytes, 'loop')), 1, 'together');
+      assert.ok(recipe.footprint_bytes !== undefined);
+      assert.deepEqual(
+        recipe.bricks.map(({ operators, context }) => [operators[0], context?.copies]),
+        [
+          ['MatMul', undefined],
+          [recipe.bricks[1]?.operators[0], 4],
+        ],
+      );
+      const copies = bricks[1]?.copies?.benchmark;
+      const nodes = copies === undefined ? [] : parseModel(copies.model, 'copies').graph.nodes;
+      assert.equal(nodes.filter(({ attributes }) => subgraphsOf(attributes).length > 0).length, 4);
+    }
+  });
+
   test('has a footprint of a power of two, at least its weights', () => {
-    const { recipe } = decomposed(maskedBlocks(6), 1, TOGETHER);
+    const { recipe } = decomposed(maskedBlocks(6), 1, 'together');
     const { footprint_bytes: bytes = NaN } = recipe;
     assert.ok(Number.isInteger(Math.log2(bytes)), `${bytes}`);
     // One activation alone has 16 * 256 * 256 numbers of 4 bytes; the block's input, its result and the mask live at once.
@@ -171,7 +194,7 @@ describe('the measurements that a recipe needs', () => {
   });
 
   test('have the evaluation’s protocol and the model’s footprint if bricks are measured together', () => {
-    const { recipe } = decomposed(maskedBlocks(3), 4, TOGETHER);
+    const { recipe } = decomposed(maskedBlocks(3), 4, 'together');
     const footprintBytes = footprintClass(recipe.footprint_bytes ?? NaN, SYSTEM.cacheBytes);
     const signatures = new Set(recipe.bricks.map(({ signature }) => signature));
     const ofBricks = modelNeeds(recipe, SYSTEM, PROTOCOL).filter(({ signature }) => signatures.has(signature));

@@ -4,7 +4,7 @@ import { prepareAll } from '../../../../plugins/dlbricks/bricks/prepare-all.js';
 import { type CutSettings } from '../../../../plugins/dlbricks/bricks/decompose.js';
 import { prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
-import { sampleSystem, SYSTEM } from '../../../store/sample-measurement.js';
+import { SYSTEM } from '../../../store/sample-measurement.js';
 import { loadedChain } from '../support/chain-model.js';
 
 const SETTINGS: CutSettings = { cut: 'layer', granularity: undefined, runOptions: SYSTEM.runOptions };

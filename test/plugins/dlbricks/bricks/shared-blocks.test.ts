@@ -32,7 +32,8 @@ function modelOf(name: string, stem: Stem, last: string): DecomposedModel {
   return decomposeKernels(name, graph, 1, {
     layers: graph.layers.length,
     ends: { inputs: 1, outputs: 1 },
-    measured: { way: 'together' },
+    measured: 'together',
+    surroundings: { modelWeightBytes: 0, cacheBytes: 0 },
   });
 }
 

@@ -57,6 +57,13 @@ describe('bricks beside the kernels of one run of their whole graph', () => {
     near(compared(runOf([10, 10, 4], 7)).kernelsMs, 24);
   });
 
+  test('are not named for a difference that the profile of their subgraphs may have made', () => {
+    const outside = (innerRuns: number): readonly unknown[] =>
+      compared(runOf([10, 10, 6], innerRuns)).bricks.map(({ isOutside }) => isOutside);
+    assert.deepEqual(outside(7), [true, false]);
+    assert.deepEqual(outside(1000), [false, false]);
+  });
+
   test('are left out if they failed, or if the profile does not have their kernel', () => {
     const { bricks, kernelsMs } = compared(runOf([10, null, 4]), [
       measuredTogetherOn(1, 0, 10),
