@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { attendedMs } from '../base/clock.js';
 import { PlatformError } from '../base/errors.js';
 import { FRAMEWORK_REMEDY } from '../manifest/index.js';
 import { type AgentOffer, sizeOf } from './agent-offer.js';
@@ -89,7 +90,7 @@ interface Entry {
 export interface DirectoryOptions {
   /** An agent without renewal for this long is removed. */
   readonly leaseMs?: number;
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds on a clock that never goes back; by default it does not count the server's own lateness. */
   readonly now?: () => number;
 }
 
@@ -99,7 +100,7 @@ function isSameHolder(one: AgentHolder, other: AgentHolder): boolean {
 
 /** A directory in memory. It is lost when its process ends; agents register again when their lease is unknown. */
 export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory {
-  const { leaseMs = DEFAULT_LEASE_MS, now = () => performance.now() } = options;
+  const { leaseMs = DEFAULT_LEASE_MS, now = attendedMs } = options;
   const entries = new Map<string, Entry>();
   let choices = 0;
   let registrations = 0;

@@ -14,6 +14,7 @@ import {
   RegistryService,
 } from '../generated/carml/org/dlframework/registry.js';
 import { parseHostPort } from '../rpc/loopback.js';
+import type { Turn } from '../rpc/active-calls.js';
 import type { RpcServer } from '../rpc/server.js';
 import type { AgentDirectory, RegisteredAgent } from './agent-directory.js';
 import { isSameFramework } from '../base/framework-name.js';
@@ -114,7 +115,7 @@ const AGENTS_AT_ONCE = 5;
 /** The items of a long list for which `isMeant` is true. Other work runs after each part of the list. */
 async function inParts<T>(
   list: readonly T[],
-  { atOnce, turn, isMeant }: { atOnce: number; turn: () => Promise<void>; isMeant: (item: T) => boolean },
+  { atOnce, turn, isMeant }: { atOnce: number; turn: Turn; isMeant: (item: T) => boolean },
 ): Promise<readonly T[]> {
   const meant: T[] = [];
   for (let start = 0; start < list.length; start += atOnce) {
@@ -148,7 +149,6 @@ function newestVersions(list: readonly (readonly [name: string, version: string]
 /** Adds the platform's published registry: the frameworks and models of all registered agents. */
 export function addRegistryService(server: RpcServer, directory: AgentDirectory): void {
   const { calls } = server;
-  const turn = (): Promise<void> => calls.turn();
 
   function agentsWith({ frameworkName, frameworkVersion }: FrameworkRequest): readonly RegisteredAgent[] {
     const fits = versionFilter('framework_version', frameworkVersion);
@@ -168,6 +168,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
   async function modelFilter(
     { modelName, modelVersion }: ModelRequest,
     agents: ReadonlySet<RegisteredAgent>,
+    turn: Turn,
   ): Promise<(model: ModelManifest) => boolean> {
     const fits = versionFilter('model_version', modelVersion);
     const isMeant = ({ name, version }: ModelManifest): boolean => {
@@ -184,7 +185,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
   }
 
   const frameworkManifests: handleUnaryCall<FrameworkRequest, FrameworkManifestsResponse> = (call, callback) => {
-    void calls.answer(call, callback, async () => {
+    void calls.answer(call, callback, async (_, turn) => {
       const listed = agentsWith(call.request).map((agent) => ({
         key: keyOf(frameworkOf(agent)),
         message: frameworkOf(agent),
@@ -195,16 +196,16 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
   };
 
   const frameworkAgents: handleUnaryCall<FrameworkRequest, Agents> = (call, callback) => {
-    void calls.answer(call, callback, async () => {
+    void calls.answer(call, callback, async (_, turn) => {
       const agents = agentsWith(call.request).map(listedAgent);
       return { agents: await pageFor(call, agents, { encode: (agent) => Agent.encode(agent), turn }) };
     });
   };
 
   const modelManifests: handleUnaryCall<ModelRequest, ModelManifestsResponse> = (call, callback) => {
-    void calls.answer(call, callback, async () => {
+    void calls.answer(call, callback, async (_, turn) => {
       const agents = new Set(agentsWith(call.request));
-      const isMeant = await modelFilter(call.request, agents);
+      const isMeant = await modelFilter(call.request, agents, turn);
       const models = await modelsOf(directory.list());
       const isShown = ({ agent, message }: OfferedModel): boolean => {
         return agents.has(agent) && !message.hidden && isMeant(message);
@@ -215,9 +216,9 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
   };
 
   const modelAgents: handleUnaryCall<ModelRequest, Agents> = (call, callback) => {
-    void calls.answer(call, callback, async () => {
+    void calls.answer(call, callback, async (_, turn) => {
       const fitting = agentsWith(call.request);
-      const isMeant = await modelFilter(call.request, new Set(fitting));
+      const isMeant = await modelFilter(call.request, new Set(fitting), turn);
       const agents = await inParts(fitting, {
         atOnce: AGENTS_AT_ONCE,
         turn,

@@ -11,26 +11,30 @@ interface CancellableCall {
   off(event: 'cancelled', listener: () => void): unknown;
 }
 
+/** Waits for a turn of the event loop, for a part of a call's work that takes some milliseconds or more. */
+export type Turn = () => Promise<void>;
+
 /** The calls that are being answered, each with a signal for the work behind it. */
 export class ActiveCalls {
   readonly #controllers = new Set<AbortController>();
 
-  /** @param turns gives handlers and their answers turns of the event loop, one by one */
+  /** @param turns gives handlers and their answers turns of the event loop */
   constructor(private readonly turns = new LoopTurns()) {}
 
   /** Answers a unary call with the result of `work`, or with the status of its error. */
   async answer<Request, Response>(
     call: ServerUnaryCall<Request, Response>,
     callback: sendUnaryData<Response>,
-    work: (signal: AbortSignal) => Response | Promise<Response>,
+    work: (signal: AbortSignal, turn: Turn) => Response | Promise<Response>,
   ): Promise<void> {
+    const turn: Turn = () => this.turns.take(call.getPeer());
     try {
       const answer = await this.#track(call, async (signal) => {
-        await this.turns.take();
+        await turn();
         throwIfCancelled(signal);
-        return work(signal);
+        return work(signal, turn);
       });
-      await this.turns.take();
+      await turn();
       callback(null, answer);
     } catch (error) {
       callback(statusOf(error));
@@ -61,7 +65,7 @@ export class ActiveCalls {
     message: Response,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.turns.take();
+    await this.turns.take(call.getPeer());
     throwIfCancelled(signal);
     await new Promise<void>((resolve) => {
       const done = (): void => {
@@ -80,11 +84,6 @@ export class ActiveCalls {
    */
   tell<Response>(call: ServerWritableStream<unknown, Response>, message: Response, signal: AbortSignal): void {
     if (!signal.aborted && !call.writableNeedDrain) call.write(message);
-  }
-
-  /** Waits for a turn of the event loop, for a part of a handler's work that takes some milliseconds or more. */
-  turn(): Promise<void> {
-    return this.turns.take();
   }
 
   /** Aborts the work behind every call. */

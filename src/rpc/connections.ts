@@ -1,5 +1,6 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
+import { Places } from '../base/places.js';
 import { FAREWELL_MS, type ServerLimits } from './limits.js';
 
 /** Interval of checks. A local network transfers a hundred megabytes in a second. */
@@ -18,6 +19,8 @@ interface Connection {
   settledBytes: number;
   /** Bytes of answers that the client has not taken yet. */
   answeringBytes: number;
+  /** For the large answer that is being sent. */
+  readonly large: Places;
 }
 
 /** A request that is on its way. */
@@ -38,6 +41,8 @@ export interface Answering {
   /** @returns false where there is no room */
   take(bytes: number): boolean;
   giveBack(bytes: number): void;
+  /** One large answer at a time is sent on a connection; further ones wait. */
+  readonly large: Places;
 }
 
 /** Stands for the requests of a closed connection. */
@@ -72,7 +77,7 @@ export class Connections {
     const peer = peerOf(socket);
     const firstCall = setTimeout(() => socket.destroy(), this.limits.firstCallMs).unref();
     const nothingYet = { calls: 0, idle: undefined, receiving: 0, settledBytes: 0, answeringBytes: 0 };
-    const connection: Connection = { socket, firstCall, ...nothingYet };
+    const connection: Connection = { socket, firstCall, ...nothingYet, large: new Places(1) };
     this.#byPeer.set(peer, connection);
     // The owner of the socket handles its errors. Between two owners, an unhandled error would end the process.
     socket.on('error', () => socket.destroy());
@@ -132,7 +137,7 @@ export class Connections {
 
   /** A call of the client at this address, `ip:port`, is to be answered. */
   answering(peer: string): Answering {
-    const connection = this.#byPeer.get(peer) ?? { answeringBytes: 0 };
+    const connection = this.#byPeer.get(peer) ?? { answeringBytes: 0, large: new Places(1) };
     const { answeringBytes, answeringBytesPerConnection } = this.limits;
     return {
       take: (bytes) => {
@@ -146,6 +151,7 @@ export class Connections {
         connection.answeringBytes -= bytes;
         this.#answeringBytes -= bytes;
       },
+      large: connection.large,
     };
   }
 

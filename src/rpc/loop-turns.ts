@@ -7,17 +7,34 @@ const SHARED_MS = 5;
  */
 const ITERATIONS_BETWEEN = 3;
 
+/** The work of one client. */
+interface Line {
+  readonly waiting: (() => void)[];
+  /** When its next turn is due, in the time that turns take, see {@link LoopTurns}. */
+  dueMs: number;
+}
+
 /**
- * Gives callers turns of the event loop, first come, first served. Work that takes some tens of milliseconds for
- * one client takes seconds for a hundred clients that ask at once. Between two turns, other clients are served.
+ * Gives callers turns of the event loop. Work that takes some tens of milliseconds for one client takes seconds for a
+ * hundred clients that ask at once. Between two turns, other clients are served.
+ *
+ * The turns are fair by time: the next turn goes to the client whose turns have taken the least, and a client that had
+ * none for a while is on a par with the one that is served. So a client that asks for little never waits for the
+ * pending work of one that asks for much. A client's own turns come in the order of its calls.
  */
 export class LoopTurns {
-  readonly #waiting = new Set<() => void>();
+  readonly #lines = new Map<string, Line>();
+  /** When the last turn was due. */
+  #nowMs = 0;
   #isPlanned = false;
 
-  take(): Promise<void> {
+  /** @param client the other end of a connection */
+  take(client: string): Promise<void> {
     return new Promise((resolve) => {
-      this.#waiting.add(resolve);
+      const line = this.#lines.get(client) ?? { waiting: [], dueMs: this.#nowMs };
+      this.#lines.set(client, line);
+      line.dueMs = Math.max(line.dueMs, this.#nowMs);
+      line.waiting.push(resolve);
       this.#plan();
     });
   }
@@ -36,15 +53,33 @@ export class LoopTurns {
   }
 
   #give(startMs: number): void {
-    const [next] = this.#waiting;
-    if (next === undefined || performance.now() - startMs > SHARED_MS) {
+    const line = this.#next();
+    const beginMs = performance.now();
+    if (line === undefined || beginMs - startMs > SHARED_MS) {
       this.#isPlanned = false;
-      if (next !== undefined) this.#plan();
+      if (line !== undefined) this.#plan();
       return;
     }
-    this.#waiting.delete(next);
-    next();
+    this.#nowMs = line.dueMs;
+    line.waiting.shift()?.();
     // Promises are settled before this callback, so that the work of the turn is done by then.
-    queueMicrotask(() => process.nextTick(() => this.#give(startMs)));
+    queueMicrotask(() =>
+      process.nextTick(() => {
+        line.dueMs += performance.now() - beginMs;
+        this.#give(startMs);
+      }),
+    );
+  }
+
+  /** The waiting client whose turn is due first. Forgets clients that have waited for nothing since theirs was due. */
+  #next(): Line | undefined {
+    let next: Line | undefined;
+    for (const [client, line] of this.#lines) {
+      if (line.waiting.length > 0) {
+        if (next === undefined || line.dueMs < next.dueMs) next = line;
+      } else if (line.dueMs <= this.#nowMs) this.#lines.delete(client);
+    }
+    if (next === undefined) this.#lines.clear();
+    return next;
   }
 }

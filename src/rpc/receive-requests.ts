@@ -80,7 +80,7 @@ export function receiveRequests(
           return;
         }
         if (message.length <= MOST_AT_ONCE_BYTES) pass(format, message, next);
-        else void turns.take().then(() => pass(format, message, next));
+        else void turns.take(call.getPeer()).then(() => pass(format, message, next));
       })
       .withOnReceiveHalfClose((next) => {
         clearTimeout(overdue);

@@ -1,10 +1,16 @@
-import { ServerInterceptingCall, type ServerInterceptor, ServerListenerBuilder } from '@grpc/grpc-js';
+import { Metadata, ServerInterceptingCall, type ServerInterceptor, ServerListenerBuilder } from '@grpc/grpc-js';
 import { constants, type ServerHttp2Stream } from 'node:http2';
+import { throwIfCancelled } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
 import type { Answering, Connections } from './connections.js';
+import { LargeAnswer } from './large-answer.js';
 import { FAREWELL_MS, type ServerLimits } from './limits.js';
+import type { LoopTurns } from './loop-turns.js';
 import type { MessageFormat } from './message-format.js';
 import { statusOf } from './status.js';
+
+/** Bytes of a large answer that are sent in one turn of the event loop, and that its client has to take before more. */
+const PIECE_BYTES = 256 * 1024;
 
 type Call = ConstructorParameters<typeof ServerInterceptingCall>[0];
 
@@ -22,18 +28,27 @@ class AnsweringCall extends ServerInterceptingCall {
   #unsentBytes = 0;
   #isReadWanted = false;
   #overdue: NodeJS.Timeout | undefined;
+  /** Aborted when the call has ended. */
+  readonly #ended = new AbortController();
 
   constructor(
     private readonly call: Call,
     private readonly format: MessageFormat,
     private readonly connection: Answering,
     private readonly limits: Pick<ServerLimits, 'answerMs'>,
+    private readonly turns: LoopTurns,
   ) {
     const listener = new ServerListenerBuilder().withOnCancel(() => this.#end()).build();
     super(call, { start: (next) => next(listener) });
   }
 
   override sendMessage(message: unknown, callback: () => void): void {
+    if (message instanceof LargeAnswer) {
+      void this.#sendLarge(message).then(callback, (error: unknown) => {
+        if (!this.#ended.signal.aborted) this.sendStatus(statusOf(error));
+      });
+      return;
+    }
     let bytes: Buffer;
     try {
       bytes = this.format.encode(message);
@@ -57,6 +72,54 @@ class AnsweringCall extends ServerInterceptingCall {
     else super.startRead();
   }
 
+  /** Sends the pieces itself: the library would copy the whole answer, and write it at once. */
+  async #sendLarge(answer: LargeAnswer): Promise<void> {
+    const { signal } = this.#ended;
+    const leave = await this.connection.large.take({ signal });
+    try {
+      await this.turns.take(this.getPeer());
+      const { head, body, close } = await answer.open(signal);
+      try {
+        const prefix = Buffer.alloc(5);
+        prefix.writeUInt32BE(head.length + body.length, 1);
+        let leftMs = await this.#sendPiece(Buffer.concat([prefix, head]), this.limits.answerMs);
+        for (let start = 0; start < body.length; start += PIECE_BYTES) {
+          leftMs = await this.#sendPiece(body.subarray(start, start + PIECE_BYTES), leftMs);
+        }
+      } finally {
+        close();
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  /**
+   * Resolves when the client has taken the piece. The time until its turn is no delay of the client.
+   *
+   * @returns what is left of the time that the client has
+   */
+  async #sendPiece(piece: Uint8Array, leftMs: number): Promise<number> {
+    const { signal } = this.#ended;
+    await this.turns.take(this.getPeer());
+    throwIfCancelled(signal);
+    this.call.sendMetadata(new Metadata());
+    const stream = streamOf(this.call);
+    const startMs = performance.now();
+    await new Promise<void>((resolve) => {
+      const overdue = setTimeout(() => this.#giveUp(), leftMs).unref();
+      const done = (): void => {
+        clearTimeout(overdue);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      signal.addEventListener('abort', done, { once: true });
+      stream?.write(piece, done);
+    });
+    throwIfCancelled(signal);
+    return leftMs - (performance.now() - startMs);
+  }
+
   #sent(bytes: number): void {
     // If the call has ended meanwhile, #end has already released all its memory.
     if (this.#unsentBytes === 0) return;
@@ -77,6 +140,7 @@ class AnsweringCall extends ServerInterceptingCall {
 
   /** Everything is sent, or the client has gone. */
   #end(): void {
+    this.#ended.abort();
     clearTimeout(this.#overdue);
     this.connection.giveBack(this.#unsentBytes);
     this.#unsentBytes = 0;
@@ -95,6 +159,7 @@ export function sendAnswers(
   formats: ReadonlyMap<string, MessageFormat>,
   connections: Connections,
   limits: ServerLimits,
+  turns: LoopTurns,
 ): ServerInterceptor {
   return ({ path }, call) => {
     const stream = streamOf(call);
@@ -102,6 +167,6 @@ export function sendAnswers(
     const format = formats.get(path);
     // The library answers calls of unknown methods.
     if (format === undefined) return new ServerInterceptingCall(call);
-    return new AnsweringCall(call, format, connections.answering(call.getPeer()), limits);
+    return new AnsweringCall(call, format, connections.answering(call.getPeer()), limits, turns);
   };
 }

@@ -121,7 +121,7 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     'grpc.enable_channelz': 0,
     // The first interceptors are nearest to the network.
     interceptors: [
-      sendAnswers(formats, connections, limits),
+      sendAnswers(formats, connections, limits, turns),
       receiveRequests(formats, connections, limits, turns),
       ...(check === undefined ? [] : [check.interceptor]),
       traceServerCall,

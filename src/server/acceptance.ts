@@ -8,7 +8,7 @@ import { checkId } from './known-evaluations.js';
 import type { Described } from './loading/messages.js';
 import type { SubmissionLoader } from './loading/submission-loader.js';
 import type { Ownership } from './ownership.js';
-import type { TakeOptions } from './places.js';
+import type { TakeOptions } from '../base/places.js';
 import { putSubmission } from './submission-store.js';
 
 /** The most evaluations that have not ended. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { attendedMs } from '../base/clock.js';
 import { PlatformError } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
 import type { PlatformEnd, PluginMessage, Registration } from '../evaluation/link/link.js';
@@ -27,6 +28,9 @@ const registrationSchema = z.object({
 /** More than the bytes of the HTTP/2 frames on a connection without messages during a lease. */
 const LEAST_PROGRESS_BYTES = 1024;
 
+/** A timer may end this much before its time. */
+const ROUNDING_MS = 2;
+
 /**
  * The plugin's messages, while each comes within the lease after the previous one. A large message may take longer
  * while its bytes keep coming: renewals wait behind it, and a busy server receives it slowly.
@@ -41,9 +45,12 @@ export async function* leased(
   let lease: NodeJS.Timeout | undefined;
   const wait = (): void => {
     const before = receivedBytes();
+    const dueMs = attendedMs() + leaseMs;
     lease = setTimeout(() => {
-      if (receivedBytes() - before < LEAST_PROGRESS_BYTES) link.close();
-      else wait();
+      // Messages may have waited while this process was suspended or busy.
+      const isLate = attendedMs() < dueMs - ROUNDING_MS;
+      if (isLate || receivedBytes() - before >= LEAST_PROGRESS_BYTES) wait();
+      else link.close();
     }, leaseMs);
   };
   wait();

@@ -6,13 +6,14 @@ import {
   type FollowEvaluationRequest,
   type FollowEvaluationResponse,
   type GetEvaluationRequest,
-  type GetEvaluationResponse,
+  GetEvaluationResponse,
   type ListEvaluationsRequest,
   type ListEvaluationsResponse,
   type ListPluginsRequest,
   type ListPluginsResponse,
   type SubmitEvaluationResponse,
 } from '../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
+import { type LargeAnswer, withLargeAnswers } from '../rpc/large-answer.js';
 import { MAX_MESSAGE_BYTES } from '../rpc/limits.js';
 import type { RpcServer } from '../rpc/server.js';
 import { activeTracing } from '../tracing/tracing.js';
@@ -28,11 +29,14 @@ import { ResultTeller } from './tell-result.js';
 const DEFAULT_PAGE = 100;
 const LARGEST_PAGE = 1000;
 
+/** Numbers of the fields that have the event in a FollowEvaluationResponse and a GetEvaluationResponse. */
+const FOLLOWED_EVENT = 1;
+const LAST_EVENT = 2;
+
 /** Adds the service by which evaluations are submitted and followed. */
 export function addEvaluationService(server: RpcServer, platform: Platform): void {
   const { calls } = server;
   const followers = new Followers();
-  const results = new ResultTeller(platform);
 
   const submitEvaluation: handleUnaryCall<SubmitRequest, SubmitEvaluationResponse> = (call, callback) => {
     void calls.answer(call, callback, async (signal) => {
@@ -43,18 +47,21 @@ export function addEvaluationService(server: RpcServer, platform: Platform): voi
     });
   };
 
-  const followEvaluation: handleServerStreamingCall<FollowEvaluationRequest, FollowEvaluationResponse> = (call) => {
+  const followEvaluation: handleServerStreamingCall<FollowEvaluationRequest, FollowEvaluationResponse | LargeAnswer> = (
+    call,
+  ) => {
     void calls.stream(call, async (signal) => {
       const { evaluationId, afterSequence, resultInParts } = call.request;
       const isTrusted = server.isTrusted(call);
       const send = (event: Event): Promise<void> => calls.send(call, { event }, signal);
+      const results = new ResultTeller(platform, call.getPeer());
       const leave = followers.add(call.getPeer());
       try {
         for await (const logged of platform.follow(evaluationId, Number(afterSequence), signal)) {
           if (logged.event.kind !== 'done') await send(toWireLogged(logged));
           else if (!isTrusted) await send(toWireWithheld(logged));
-          else if (resultInParts) await results.inParts(evaluationId, logged, send);
-          else await results.whole(evaluationId, logged, send, signal);
+          else if (resultInParts) await results.inParts(evaluationId, logged, send, signal);
+          else await calls.send(call, results.whole(evaluationId, logged, FOLLOWED_EVENT), signal);
         }
         throwIfCancelled(signal);
       } finally {
@@ -63,7 +70,10 @@ export function addEvaluationService(server: RpcServer, platform: Platform): voi
     });
   };
 
-  const getEvaluation: handleUnaryCall<GetEvaluationRequest, GetEvaluationResponse> = (call, callback) => {
+  const getEvaluation: handleUnaryCall<GetEvaluationRequest, GetEvaluationResponse | LargeAnswer> = (
+    call,
+    callback,
+  ) => {
     void calls.answer(call, callback, async (signal) => {
       const { evaluationId, withoutResult } = call.request;
       const { record, last } = await platform.get(evaluationId, signal);
@@ -71,7 +81,8 @@ export function addEvaluationService(server: RpcServer, platform: Platform): voi
       if (last === undefined) return { evaluation, lastEvent: undefined };
       if (!server.isTrusted(call)) return { evaluation, lastEvent: toWireWithheld(last) };
       if (withoutResult || last.event.kind !== 'done') return { evaluation, lastEvent: toWireLogged(last) };
-      return results.whole(evaluationId, last, (lastEvent) => Promise.resolve({ evaluation, lastEvent }), signal);
+      const before = GetEvaluationResponse.encode({ evaluation, lastEvent: undefined }).finish();
+      return new ResultTeller(platform, call.getPeer()).whole(evaluationId, last, LAST_EVENT, before);
     });
   };
 
@@ -93,7 +104,12 @@ export function addEvaluationService(server: RpcServer, platform: Platform): voi
   };
 
   server.addService(
-    { ...EvaluationServiceService, submitEvaluation: submitEvaluationInBytes },
+    {
+      ...EvaluationServiceService,
+      submitEvaluation: submitEvaluationInBytes,
+      followEvaluation: withLargeAnswers(EvaluationServiceService.followEvaluation),
+      getEvaluation: withLargeAnswers(EvaluationServiceService.getEvaluation),
+    },
     { submitEvaluation, followEvaluation, getEvaluation, listEvaluations, cancelEvaluation, listPlugins },
     { maxRequestBytes: { submitEvaluation: MAX_MESSAGE_BYTES } },
   );

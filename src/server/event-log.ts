@@ -73,6 +73,11 @@ export class EventLog {
     return this.#measuring ?? this.#events.at(-1);
   }
 
+  /** Characters of its events, without the result. */
+  get characters(): number {
+    return this.#events.reduce((sum, event) => sum + JSON.stringify(event).length, 0);
+  }
+
   get hasEnded(): boolean {
     const last = this.#events.at(-1);
     return last !== undefined && isFinal(last.event);

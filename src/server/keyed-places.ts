@@ -1,4 +1,4 @@
-import { Places } from './places.js';
+import { Places } from '../base/places.js';
 
 interface Shared {
   readonly places: Places;
@@ -16,8 +16,7 @@ export class KeyedPlaces {
     this.#byKey.set(key, shared);
     shared.users++;
     try {
-      const leave = await shared.places.take({ signal });
-      return await work().finally(leave);
+      return await shared.places.run(work, { signal });
     } finally {
       if (--shared.users === 0) this.#byKey.delete(key);
     }

@@ -1,4 +1,5 @@
 import type { AgentDirectory } from '../directory/agent-directory.js';
+import type { TakeOptions } from '../base/places.js';
 import type { LoggedEvent } from '../evaluation/event.js';
 import type { PlatformEnd } from '../evaluation/link/link.js';
 import {
@@ -16,7 +17,7 @@ import { storedRecord } from './known-evaluations.js';
 import { type LoadLimits, SubmissionLoader } from './loading/submission-loader.js';
 import { OtherServers } from './other-servers.js';
 import { type Ownership, SOLE_OWNERSHIP } from './ownership.js';
-import { ResultCache } from './results.js';
+import { type OpenResult, ResultCache } from './results.js';
 import { StoredLogs } from './stored-logs.js';
 import { removeHalfSubmissions } from './submission-store.js';
 
@@ -89,9 +90,9 @@ export class Platform {
     return this.#reader.get(id, signal);
   }
 
-  /** The result that belongs to an event of an evaluation, as JSON; undefined if there is none. */
-  result(id: string, { sequence, event }: LoggedEvent): Promise<string | undefined> {
-    return event.kind === 'done' ? this.#results.get(id, sequence) : Promise.resolve(undefined);
+  /** The result that belongs to the last event of an evaluation. See {@link ResultCache.open}. */
+  openResult(id: string, event: LoggedEvent, waiting?: TakeOptions): Promise<OpenResult> {
+    return this.#results.open(id, event, waiting);
   }
 
   /** The newest 1000, newest first. Concurrent callers share one read of the store. */

@@ -1,47 +1,96 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type LeavePlace, Places, type TakeOptions } from '../base/places.js';
+import { RecentlyUsed } from '../base/recently-used.js';
+import type { LoggedEvent } from '../evaluation/event.js';
 import { eventKey, type EventDocument } from '../evaluation/records.js';
 import type { Collection } from '../store/collection.js';
 
-/** The most characters of cached results, for readers that read in parts: three of the largest, or many small ones. */
-const MOST_CHARACTERS = 36 * 2 ** 20;
+/** The most results that are read at the same time, of up to 12 MiB each; readers of further ones wait. */
+const MOST_OPEN = 8;
 
-/** The results of evaluations. Readers at about the same time share one read of the store. */
+/** The most bytes of results that are kept for later readers. */
+const MOST_KEPT_BYTES = 64 * 2 ** 20;
+
+/** A result that stays in memory until it is closed. */
+export interface OpenResult {
+  /** The JSON in UTF-8, which all readers share; undefined if the store no longer has the result. */
+  readonly json: Buffer | undefined;
+  /** May be called again. */
+  readonly close: () => void;
+}
+
+interface Shared {
+  readonly json: Promise<Buffer | undefined>;
+  readonly leave: LeavePlace;
+  readers: number;
+}
+
+/**
+ * The results of evaluations, encoded as they are sent. All concurrent readers share one read of the store and one
+ * encoding. Results are loaded one at a time, which takes some tens of milliseconds for the largest.
+ */
 export class ResultCache {
-  /** In the order of their last reads. */
-  readonly #recent = new Map<string, string>();
-  readonly #loading = new Map<string, Promise<string | undefined>>();
+  readonly #open = new Map<string, Shared>();
+  readonly #kept = new RecentlyUsed<Buffer>(MOST_KEPT_BYTES);
+  readonly #places = new Places(MOST_OPEN);
+  readonly #loads = new Places(1);
 
   constructor(private readonly documents: Collection<EventDocument>) {}
 
-  /**
-   * @param sequence the number of the event that the result belongs to
-   * @returns undefined if the store no longer has the result
-   */
-  async get(evaluation: string, sequence: number): Promise<string | undefined> {
-    const known = this.#recent.get(evaluation);
-    if (known !== undefined) {
-      this.#keep(evaluation, known);
-      return known;
+  /** @throws PlatformError the reason of the aborted signal while it waits; `storage` */
+  async open(evaluation: string, { sequence, at }: LoggedEvent, waiting?: TakeOptions): Promise<OpenResult> {
+    const id = `${evaluation} ${at}`;
+    const shared =
+      this.#join(id) ??
+      this.#begin(id, await this.#places.take(waiting), () => {
+        return this.#loads.run(() => this.#load(evaluation, sequence));
+      });
+    let isOpen = true;
+    const close = (): void => {
+      if (isOpen) this.#leave(id, shared);
+      isOpen = false;
+    };
+    try {
+      return { json: await shared.json, close };
+    } catch (error) {
+      close();
+      throw error;
     }
-    const loading = this.#loading.get(evaluation) ?? this.#load(evaluation, sequence);
-    this.#loading.set(evaluation, loading);
-    return await loading.finally(() => this.#loading.delete(evaluation));
   }
 
-  async #load(evaluation: string, sequence: number): Promise<string | undefined> {
+  #join(id: string): Shared | undefined {
+    const shared = this.#open.get(id);
+    if (shared !== undefined) shared.readers++;
+    return shared;
+  }
+
+  #begin(id: string, leave: LeavePlace, load: () => Promise<Buffer | undefined>): Shared {
+    const meanwhile = this.#join(id);
+    if (meanwhile !== undefined) {
+      leave();
+      return meanwhile;
+    }
+    const kept = this.#kept.get(id);
+    const shared = { json: kept === undefined ? load() : Promise.resolve(kept), leave, readers: 1 };
+    this.#open.set(id, shared);
+    return shared;
+  }
+
+  #leave(id: string, shared: Shared): void {
+    if (--shared.readers > 0) return;
+    this.#open.delete(id);
+    shared.leave();
+    shared.json.then(
+      (json) => json && this.#kept.keep(id, json, json.length),
+      () => undefined,
+    );
+  }
+
+  async #load(evaluation: string, sequence: number): Promise<Buffer | undefined> {
     const stored = await this.documents.get(eventKey(evaluation, sequence));
     const result = stored?.event.kind === 'done' ? stored.event.resultJson : undefined;
-    if (result !== undefined) this.#keep(evaluation, result);
-    return result;
-  }
-
-  #keep(evaluation: string, result: string): void {
-    this.#recent.delete(evaluation);
-    this.#recent.set(evaluation, result);
-    let characters = [...this.#recent.values()].reduce((sum, { length }) => sum + length, 0);
-    for (const [oldest, { length }] of this.#recent) {
-      if (characters <= MOST_CHARACTERS) return;
-      this.#recent.delete(oldest);
-      characters -= length;
-    }
+    // Reading and encoding take some tens of milliseconds each.
+    await nextTurn();
+    return result === undefined ? undefined : Buffer.from(result);
   }
 }

@@ -1,11 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import type { EventDocument } from '../evaluation/records.js';
 import type { Collection } from '../store/collection.js';
+import { RecentlyUsed } from '../base/recently-used.js';
 import { EventLog } from './event-log.js';
-import { type LeavePlace, Places } from './places.js';
+import { type LeavePlace, Places } from '../base/places.js';
 
 /** The most evaluations whose events are in memory at once for readers; readers of further evaluations wait. */
 const MOST_OPEN = 32;
+
+/** The most characters of logs of ended evaluations that are kept for later readers. */
+const MOST_KEPT = 16 * 2 ** 20;
 
 /** Time between two checks for new events of an evaluation that another server runs. */
 const LOOK_MS = 500;
@@ -29,16 +33,20 @@ interface Shared {
 
 /**
  * The events of evaluations that do not run here: they have ended, or another server runs them. All concurrent readers
- * share one read of the store. New events of another server are added as they come.
+ * share one read of the store. New events of another server are added as they come. The logs of the evaluations that were
+ * read last are kept when they have ended: reading a log means reading the result, too.
  */
 export class StoredLogs {
   readonly #shared = new Map<string, Shared>();
   readonly #places = new Places(MOST_OPEN);
+  readonly #ended = new RecentlyUsed<EventLog>(MOST_KEPT);
 
   constructor(private readonly documents: Collection<EventDocument>) {}
 
   /** @throws PlatformError the signal's reason while it waits; `storage` */
   async open(evaluation: string, signal?: AbortSignal): Promise<OpenLog> {
+    const ended = this.#ended.get(evaluation);
+    if (ended !== undefined) return { log: ended, replaced: new AbortController().signal, close: () => {} };
     const shared = this.#shared.get(evaluation) ?? (await this.#read(evaluation, signal));
     shared.readers++;
     let isOpen = true;
@@ -47,7 +55,9 @@ export class StoredLogs {
       isOpen = false;
     };
     try {
-      return { log: await shared.log, replaced: shared.end.signal, close };
+      const log = await shared.log;
+      if (log.hasEnded) this.#ended.keep(evaluation, log, log.characters);
+      return { log, replaced: shared.end.signal, close };
     } catch (error) {
       close();
       throw error;
@@ -58,6 +68,7 @@ export class StoredLogs {
   replace(evaluation: string): void {
     const shared = this.#shared.get(evaluation);
     this.#shared.delete(evaluation);
+    this.#ended.delete(evaluation);
     shared?.end.abort();
   }
 

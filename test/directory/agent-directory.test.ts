@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createDirectory, type Unmet } from '../../src/directory/agent-directory.js';
 import { refusal } from '../rpc/support/refusal.js';
+import { until } from '../support/until.js';
 import { offer } from './support/offer.js';
 
 const ANY: Unmet = () => [];
@@ -51,6 +52,14 @@ describe('a lease', () => {
     assert.deepEqual(addresses(directory), ['10.0.0.1:7070']);
     pass(1);
     assert.deepEqual(addresses(directory), []);
+  });
+
+  test('does not expire because the process of the directory was blocked, and expires later', async () => {
+    const directory = createDirectory({ leaseMs: 4000 });
+    directory.register(offer({ address: '10.0.0.1:7070' }));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6000);
+    assert.deepEqual(addresses(directory), ['10.0.0.1:7070']);
+    await until(() => addresses(directory).length === 0);
   });
 
   test('lasts as long as it is renewed', () => {

@@ -41,7 +41,9 @@ describe('a server keeps account', { timeout: 30_000 }, () => {
   test('of answers: there is room again when a client that does not take its answer disconnects', async (t) => {
     const { address } = await echoServer(t, { limits: { answeringBytes: 3 * MIB } });
     const { session, call } = handMadeClient(t, address, { reads: false });
-    call(echo.large.path).end(Buffer.concat([messagePrefix(1), TWO_MIB]));
+    const held = call(echo.large.path);
+    held.end(Buffer.concat([messagePrefix(1), TWO_MIB]));
+    await once(held, 'response');
     const client = clientOf(t, address);
     const isAnswered = (): Promise<boolean> => {
       const asked = client.unary(echo.large, TWO_MIB, { deadlineMs });

@@ -11,6 +11,9 @@ class Call extends EventEmitter {
   ended = false;
   writableNeedDrain = false;
   readonly written: unknown[] = [];
+  getPeer(): string {
+    return 'client';
+  }
   write(message: unknown): void {
     this.written.push(message);
   }

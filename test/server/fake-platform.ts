@@ -101,7 +101,13 @@ export async function eventsOf(platform: Platform, id: string): Promise<readonly
   const events: PlatformEvent[] = [];
   for await (const logged of platform.follow(id, 0, forever)) {
     const { event } = logged;
-    events.push(event.kind === 'done' ? { ...event, resultJson: await platform.result(id, logged) } : event);
+    if (event.kind !== 'done') {
+      events.push(event);
+      continue;
+    }
+    const { json, close } = await platform.openResult(id, logged);
+    events.push({ ...event, resultJson: json?.toString() });
+    close();
   }
   return events;
 }

@@ -26,7 +26,7 @@ const MIB = 2 ** 20;
 const ID = 'evaluation-1';
 const deadline = { timeout: 120_000 };
 
-const { followEvaluation, getEvaluation, submitEvaluation } = EvaluationServiceService;
+const { followEvaluation, getEvaluation, listEvaluations, submitEvaluation } = EvaluationServiceService;
 
 const signal = new AbortController().signal;
 
@@ -65,6 +65,33 @@ describe('a server in a process of its own', deadline, () => {
     // Eight readers at a time have the whole result, encoded and framed; the others have a part of 128 KiB, or wait.
     const taken = (await peakBytes()) - before;
     assert.ok(taken < 400 * MIB, `${taken / MIB} MiB`);
+  });
+
+  it('answers others while one connection asks 90 times for a result of 11.5 MB, and gives it each time', async (t) => {
+    const { address, peakBytes } = await start(t, { resultCharacters: 11_500_000, limits: {} });
+    const before = await peakBytes();
+    const [greedy, other] = [0, 1].map(() => {
+      const client = createRpcClient(address, 'server');
+      t.after(() => client.close());
+      return client;
+    });
+    assert.ok(greedy !== undefined && other !== undefined);
+    // Decoding 90 of them would keep this process busy.
+    const inBytes = { ...getEvaluation, responseDeserialize: (bytes: Buffer) => bytes.length };
+    const request = { evaluationId: ID, withoutResult: false };
+    let read = 0;
+    const asked = Array.from({ length: 90 }, async () => {
+      assert.ok((await greedy.unary(inBytes, request, { deadlineMs: 120_000 })) > 11_500_000);
+      read++;
+    });
+    await Promise.race(asked);
+    for (let i = 0; i < 20; i++) await other.unary(listEvaluations, { pageSize: 0 }, { deadlineMs: 120_000 });
+    const meanwhile = read;
+    await Promise.all(asked);
+    assert.ok(meanwhile < 60, `${meanwhile} of 90 results came before 20 short answers`);
+    // All of them share one encoding.
+    const taken = (await peakBytes()) - before;
+    assert.ok(taken < 200 * MIB, `${taken / MIB} MiB`);
   });
 
   it('refuses a submission of 60 MiB with 31 million empty graphs in the memory of its bytes', async (t) => {
@@ -149,9 +176,10 @@ describe('a reader', deadline, () => {
   });
 });
 
-/** A store that counts how often its collections are searched. */
-function counting(store: ResultStore): { readonly store: ResultStore; readonly finds: () => number } {
+/** A store that counts how often its collections are searched, and events are read. */
+function counting(store: ResultStore) {
   let finds = 0;
+  let events = 0;
   const counted: ResultStore = Object.create(store, {
     collection: {
       value: <Document extends object>(definition: CollectionDefinition<Document>) => {
@@ -161,11 +189,16 @@ function counting(store: ResultStore): { readonly store: ResultStore; readonly f
           finds++;
           return find(match);
         };
+        const get = collection.get.bind(collection);
+        collection.get = (key) => {
+          if (definition.name === 'evaluation_events') events++;
+          return get(key);
+        };
         return collection;
       },
     },
   }) as ResultStore;
-  return { store: counted, finds: () => finds };
+  return { store: counted, finds: () => finds, events: () => events };
 }
 
 async function recordsIn(store: ResultStore, count: number): Promise<void> {
@@ -208,6 +241,30 @@ describe('several readers at the same time', deadline, () => {
     const last = await Promise.all(Array.from({ length: 20 }, read));
     assert.deepEqual(last, new Array(20).fill({ kind: 'done', partial: false }));
     assert.equal(finds() - before, 1);
+  });
+
+  it('cause only one read of a result from the store, and none of its evaluation later', async (t) => {
+    const { store, finds, events } = counting(await openMemoryStore());
+    const { platform, attach } = await openPlatform({ store });
+    t.after(() => platform.close());
+    attach(obedient);
+    await platform.submit(ID, submitted());
+    await lastEvent(platform.follow(ID, 0, signal));
+    const again = await openPlatform({ store });
+    t.after(() => again.platform.close());
+    const read = async (): Promise<string | undefined> => {
+      const { last } = await again.platform.get(ID, signal);
+      assert.ok(last !== undefined);
+      const { json, close } = await again.platform.openResult(ID, last, { signal });
+      close();
+      return json?.toString();
+    };
+    const results = await Promise.all(Array.from({ length: 20 }, read));
+    assert.deepEqual(results, new Array(20).fill('{"answer":42}'));
+    const before = { finds: finds(), events: events() };
+    assert.equal(await read(), '{"answer":42}');
+    assert.deepEqual({ finds: finds(), events: events() }, before);
+    assert.equal(before.events, 1);
   });
 
   it('cause only one listing of the evaluations, with the newest only', async (t) => {

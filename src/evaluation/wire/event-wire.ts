@@ -1,4 +1,5 @@
 // Converts between the messages of proto/mlmodelscope/evaluation/v1/event.proto and this project's own types.
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { PlatformError } from '../../base/errors.js';
 import { schemaProblems } from '../../base/schema-problems.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/event.js';
@@ -20,6 +21,41 @@ export function toWireEvent(event: PlatformEvent): wire.Event {
 
 export function toWireLogged({ sequence, at, event }: LoggedEvent): wire.Event {
   return { sequence: BigInt(sequence), time: new Date(at), event: payloadOf(event) };
+}
+
+/** Field numbers of Event and Done. */
+const DONE = 9;
+const RESULT_JSON = 1;
+
+/**
+ * A last event with its result, in wire format, up to the result: its bytes come next. So they are encoded only once,
+ * and never copied.
+ *
+ * @param field number of the field that the event is in
+ */
+export function headOfDone({ sequence, at, event }: LoggedEvent, resultBytes: number, field: number): Uint8Array {
+  const done = wire.Done.encode({
+    resultJson: '',
+    partial: event.kind === 'done' && event.partial,
+    resultWithheld: false,
+  });
+  const around = wire.Event.encode({ sequence: BigInt(sequence), time: new Date(at), event: undefined });
+  let head = done.uint32(tagOf(RESULT_JSON)).uint32(resultBytes).finish();
+  for (const [number, before] of [
+    [DONE, around],
+    [field, new BinaryWriter()],
+  ] as const) {
+    head = before
+      .uint32(tagOf(number))
+      .uint32(head.length + resultBytes)
+      .raw(head)
+      .finish();
+  }
+  return head;
+}
+
+function tagOf(field: number): number {
+  return (field << 3) | WireType.LengthDelimited;
 }
 
 /** A part of an event's result. The parts are sent before the event. */

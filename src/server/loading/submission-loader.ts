@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import { Places, type TakeOptions } from '../places.js';
+import { Places, type TakeOptions } from '../../base/places.js';
 import type { Described, FromThread, ToThread } from './messages.js';
 
 export interface LoadLimits {

@@ -20,6 +20,9 @@ export interface StoreAccess {
 /** Documents that are read, put or deleted at once, which takes a few milliseconds. */
 const PAGE = 100;
 
+/** Reading a text this long, and parsing it, take a turn of the event loop each. */
+const LARGE = 2 ** 20;
+
 /** Documents of one kind in an LMDB environment; {@link DocumentTable} describes the layout. */
 export class EmbeddedCollection<Document extends object> implements Collection<Document> {
   readonly #table: DocumentTable;
@@ -75,7 +78,8 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
     this.environment.refresh();
     const text = this.environment.read((tables) => this.#table.get(tables, selection.texts));
     if (text === undefined) return undefined;
-    return Promise.resolve(this.#readAll([text], selection)[0]);
+    if (text.length >= LARGE) await nextTurn();
+    return this.#readAll([text], selection)[0];
   }
 
   async *find(match: Partial<Document>): AsyncIterable<Document> {
@@ -120,6 +124,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
       this.store.requireOpen();
       this.environment.refresh();
       const page: DocumentPage = this.environment.read((tables) => this.#table.page(tables, selection, next, PAGE));
+      if (page.documents.some(({ text }) => text.length >= LARGE)) await nextTurn();
       yield { ...page, selection };
       next = page.next;
       await nextTurn();

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PluginEvent } from '../../../src/evaluation/event.js';
-import { fromWirePluginEvent, toWireEvent } from '../../../src/evaluation/wire/event-wire.js';
+import { fromWirePluginEvent, headOfDone, toWireEvent, toWireLogged } from '../../../src/evaluation/wire/event-wire.js';
+import { FollowEvaluationResponse } from '../../../src/generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import { Event } from '../../../src/generated/mlmodelscope/evaluation/v1/event.js';
 
 function sent(event: PluginEvent): PluginEvent {
@@ -16,4 +17,19 @@ describe('the progress of an evaluation', () => {
     const arrived = sent(measuring);
     assert.ok(arrived.kind === 'measuring' && arrived.secondsLeft === undefined);
   });
+});
+
+describe('the last event with its result', () => {
+  for (const [resultJson, partial] of [
+    ['"short"', false],
+    [`"${'é\u{1f41f}'.repeat(100_000)}"`, true],
+  ] as const) {
+    it(`is a message of the contract, ${Buffer.byteLength(resultJson)} bytes long`, () => {
+      const logged = { sequence: 300, at: '2026-11-23T10:00:00.123Z', event: { kind: 'done', partial } } as const;
+      const result = Buffer.from(resultJson);
+      const message = Buffer.concat([headOfDone(logged, result.length, 1), result]);
+      const event = toWireLogged({ ...logged, event: { ...logged.event, resultJson } });
+      assert.deepEqual(FollowEvaluationResponse.decode(message), { event });
+    });
+  }
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type LeavePlace, Places } from '../../src/server/places.js';
+import { type LeavePlace, Places } from '../../src/base/places.js';
 import { refusal } from '../rpc/support/refusal.js';
 
 /** Takes places for clients, and records the clients in the order in which they got a place. */

@@ -1,4 +1,4 @@
-import { cancellationOf, throwIfCancelled } from '../base/cancellation.js';
+import { cancellationOf, throwIfCancelled } from './cancellation.js';
 
 /** Gives a place back. May be called again. */
 export type LeavePlace = () => void;
@@ -38,6 +38,12 @@ export class Places {
       if (isTaken) this.#giveBack(client);
       isTaken = false;
     };
+  }
+
+  /** Runs work in a place. @throws PlatformError as {@link take}, and the work's own errors */
+  async run<T>(work: () => Promise<T>, options?: TakeOptions): Promise<T> {
+    const leave = await this.take(options);
+    return await work().finally(leave);
   }
 
   #turn(client: string, signal: AbortSignal | undefined): Promise<void> {

@@ -1,0 +1,33 @@
+import type { MethodDefinition } from '@grpc/grpc-js';
+import { PlatformError } from '../base/errors.js';
+
+/** An answer in wire format. */
+export interface EncodedAnswer {
+  /** The message is `head` and then `body`. Answers may share a body. */
+  readonly head: Uint8Array;
+  readonly body: Uint8Array;
+  /** Called when the answer is sent, or its client is gone. */
+  readonly close: () => void;
+}
+
+/**
+ * An answer that may be large. It is opened when the connection's earlier large answers are sent, and sent in pieces. So
+ * it takes no memory of its own, however many clients ask for it and never read it.
+ */
+export class LargeAnswer {
+  /** @param open takes a signal that aborts when the client is gone */
+  constructor(readonly open: (signal: AbortSignal) => Promise<EncodedAnswer>) {}
+}
+
+/** The method with large answers besides its own. */
+export function withLargeAnswers<Request, Response>(
+  method: MethodDefinition<Request, Response>,
+): MethodDefinition<Request, Response | LargeAnswer> {
+  return {
+    ...method,
+    responseSerialize(answer) {
+      if (answer instanceof LargeAnswer) throw new PlatformError('internal', 'a large answer is sent in pieces');
+      return method.responseSerialize(answer);
+    },
+  };
+}
