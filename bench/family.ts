@@ -3,7 +3,8 @@ import type { EstimateResult } from '../plugins/dlbricks/report/evaluation-resul
 import { settingsSchema } from '../plugins/dlbricks/settings.js';
 import { connectAgent } from '../src/agent/client/agent-client.js';
 import { startAgent } from '../src/agent/services/server.js';
-import { DEFAULT_LIMITS, DEFAULT_PROTOCOL, type LoadedModel } from '../src/plugin-api.js';
+import { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from '../src/manifest/evaluation.js';
+import type { LoadedModel } from '../src/registry/load-model.js';
 import { loadModel } from '../src/registry/load-model.js';
 import { openStore } from '../src/store/open-store.js';
 

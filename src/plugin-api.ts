@@ -1,42 +1,32 @@
-/** The part of the platform that plugins use. A plugin imports nothing else from `src`, and `src` imports no plugin. */
-export { z } from 'zod';
-export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './base/exit-codes.js';
-export { messageOf, PlatformError } from './base/errors.js';
-export { writeFileAtomically } from './base/atomic-file.js';
-export { defaultThreads } from './base/default-threads.js';
-export { makeFolder } from './base/make-folder.js';
-export { parseBoundedJson } from './base/bounded-json.js';
-export { readJsonFile } from './base/json-file.js';
-export { schemaProblems } from './base/schema-problems.js';
-export { snakeCaseSchema, snakePath, withCamelKeys, withSnakeKeys } from './base/snake-case.js';
-export { requireWritable, writeResult } from './base/output-file.js';
-export { type TableFormat, TABLE_EXPORTERS } from './base/exporters/index.js';
-export type { TableResult } from './base/exporters/exporter.js';
-export { DURATION_EXAMPLES, durationMsOf } from './base/duration.js';
-export { listOption, numberOption } from './base/option-value.js';
-export { numberFrom, numberIn, positiveNumber, wholeNumber } from './base/bounded-number.js';
-export { counted } from './base/counted.js';
-export { gigabytes } from './base/gigabytes.js';
-export { shortIds } from './base/short-ids.js';
-export { sumOf } from './base/sum-of.js';
-export { groupedBy } from './base/grouped-by.js';
-export { oneLine } from './base/one-line.js';
-export { type Column, textTable } from './base/text-table.js';
-export { fittingTable, leftOutLines } from './base/fitting-table.js';
-export { wrap } from './base/wrap.js';
+/**
+ * The part of the platform that plugins use; docs/plugins.md describes each part. A plugin imports nothing else from
+ * `src`, and `src` imports no plugin.
+ */
 
-// The plugin itself.
+// A plugin, and its evaluation
 export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
-export type { Analysis, AnalysisContext, AnalysisTable, ReadableStore } from './evaluation/analysis.js';
-export type { EvaluationEvent } from './evaluation/event.js';
 export type { Evaluation, EvaluationContext, EvaluationRequest } from './evaluation/evaluation.js';
+export type { EvaluationEvent } from './evaluation/event.js';
 export type { ShownResult, ShowOptions } from './evaluation/shown-result.js';
-export { showEvent } from './evaluation/show-event.js';
-export { nameEvaluated, nameFramework, noteTrace } from './evaluation/tell-of-trace.js';
 export { whileTelling } from './evaluation/while-telling.js';
+export { nameEvaluated, nameFramework, noteTrace } from './evaluation/tell-of-trace.js';
+export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';
 
-// Common parts of commands.
-export { checkInputs, loadBatches, loadModels, runsOn } from './command/load-models.js';
+// Analyses
+export type { Analysis, AnalysisContext, AnalysisTable } from './evaluation/analysis.js';
+
+// Settings and errors
+export { z } from 'zod';
+export { messageOf, PlatformError } from './base/errors.js';
+export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './base/exit-codes.js';
+export { batchSizeField, DEFAULT_LIMITS } from './manifest/evaluation.js';
+export { kindOfManifest } from './manifest/load.js';
+export { isManifestPath } from './manifest/reference.js';
+export { FRAMEWORK_REMEDY } from './manifest/requirements.js';
+export { schemaProblems } from './base/schema-problems.js';
+export { DEFAULT_REMEASURE, type Remeasure, remeasureAsked, remeasureSetting } from './measurement/remeasure.js';
+
+// Commands
 export {
   addAgentOptions,
   addBatchOption,
@@ -56,10 +46,59 @@ export {
   type ProtocolOptions,
   type SweepOptions,
 } from './command/options.js';
-export { prepareOutputs, type Shown, writeExports, writeShown } from './command/outputs.js';
 export { addReuseOptions, type ReuseOptions } from './command/reuse-option.js';
+export { listOption, numberOption } from './base/option-value.js';
+export { numberFrom, numberIn, positiveNumber, wholeNumber } from './base/bounded-number.js';
+export { checkInputs, loadBatches, loadModels, runsOn } from './command/load-models.js';
+export { showEvent } from './evaluation/show-event.js';
 
-// Models and their graphs.
+// Tables, texts and files
+export { prepareOutputs, type Shown, writeExports, writeShown } from './command/outputs.js';
+export type { TableResult } from './base/exporters/exporter.js';
+export { type Column, textTable } from './base/text-table.js';
+export { fittingTable, leftOutLines } from './base/fitting-table.js';
+export { counted } from './base/counted.js';
+export { gigabytes } from './base/gigabytes.js';
+export { listed } from './onnx/model/node-label.js';
+export { shortIds } from './base/short-ids.js';
+export { oneLine } from './base/one-line.js';
+export { wrap } from './base/wrap.js';
+export { groupedBy } from './base/grouped-by.js';
+export { sumOf } from './base/sum-of.js';
+export { makeFolder } from './base/make-folder.js';
+export { parseBoundedJson } from './base/bounded-json.js';
+export { readJsonFile } from './base/json-file.js';
+export { requireWritable, writeResult } from './base/output-file.js';
+export { writeFileAtomically } from './base/atomic-file.js';
+export { snakeCaseSchema, snakePath, withCamelKeys, withSnakeKeys } from './base/snake-case.js';
+
+// Models and their graphs
+export type { LoadedModel } from './registry/load-model.js';
+export { dimensionsText } from './registry/dimensions-text.js';
+export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
+export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from './onnx/model/model.js';
+export { MOST_LISTED_VALUES } from './onnx/model/model.js';
+export { parseModel } from './onnx/read/read-model.js';
+export { encodeModelToBytes } from './onnx/write/write-model.js';
+export {
+  countLayers,
+  type InferredValue,
+  isCompletelyTyped,
+  layerGraph,
+  type LayerGraph,
+} from './onnx/layers/layer-graph.js';
+export { bindDimensions } from './onnx/layers/bind-dimensions.js';
+export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/layers/rename-subgraphs.js';
+export { nestedNodes } from './onnx/model/nested-nodes.js';
+export { readNames, subgraphsOf } from './onnx/model/subgraphs.js';
+export { domainOf } from './onnx/model/opsets.js';
+export { int as intAttribute } from './onnx/model/make-attributes.js';
+export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
+export { meaningOf, oldestOpsetOf } from './onnx/operators/operator-versions.js';
+export { steeringConstants } from './onnx/operators/steering.js';
+export { readsShapeOnly, steeringValuesOf } from './onnx/operators/steering-values.js';
+
+// Types and values of tensors
 export {
   byteLengthOf,
   elementCount,
@@ -73,88 +112,53 @@ export {
 export { staticTypeOf } from './onnx/model/static-type.js';
 export { contentValues } from './onnx/values/content-values.js';
 export { fanIn } from './onnx/values/fill-range.js';
-export {
-  countLayers,
-  type InferredValue,
-  isCompletelyTyped,
-  layerGraph,
-  type LayerGraph,
-} from './onnx/layers/layer-graph.js';
-export { steeringConstants } from './onnx/operators/steering.js';
-export { readsShapeOnly, steeringValuesOf } from './onnx/operators/steering-values.js';
-export { bindDimensions } from './onnx/layers/bind-dimensions.js';
-export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
-export { domainOf } from './onnx/model/opsets.js';
-export { meaningOf, oldestOpsetOf } from './onnx/operators/operator-versions.js';
-export { MOST_LISTED_VALUES } from './onnx/model/model.js';
-export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from './onnx/model/model.js';
-export { encodeModelToBytes } from './onnx/write/write-model.js';
-export { int as intAttribute } from './onnx/model/make-attributes.js';
-export { parseModel } from './onnx/read/read-model.js';
-export { listed } from './onnx/model/node-label.js';
-export { nestedNodes } from './onnx/model/nested-nodes.js';
-export { readNames, subgraphsOf } from './onnx/model/subgraphs.js';
-export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/layers/rename-subgraphs.js';
-export type { LoadedModel, LoadOptions } from './registry/load-model.js';
-export { dimensionsText } from './registry/dimensions-text.js';
-export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
-export type { WeightsOfFile } from './registry/weights-of-file.js';
-export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';
-export { batchSizeField, DEFAULT_LIMITS, DEFAULT_PROTOCOL } from './manifest/evaluation.js';
-export { kindOfManifest } from './manifest/load.js';
-export { FRAMEWORK_REMEDY } from './manifest/requirements.js';
-export { isManifestPath } from './manifest/reference.js';
 
-// Measuring.
-export type {
-  BenchmarkAgent,
-  MachineSpread,
-  MeasuredRequest,
-  MeasureRequest,
-  OptimizedGraph,
-  RequestProgress,
-} from './agent/benchmark-agent.js';
-export { withOwnWeights } from './agent/own-weights.js';
-export { knownResults, KnownResults, type Wanted, wantedOf } from './measuring/known-results.js';
-export { machineSpreadOf } from './measuring/machine-spread.js';
-export { Measuring, type MeasuringContext } from './measuring/measuring.js';
-export { type Phase, phaseOf } from './measuring/phase.js';
-export { RunProgress } from './measuring/run-progress.js';
-export { distinctTasks, type Task, taskKey } from './measuring/task.js';
-export { footprintClass, isColdFootprint } from './composite/footprint.js';
-export { GATHERING } from './composite/operators-of.js';
-export { isProducible, Producers } from './composite/producers.js';
-export { protocolOfComposite } from './composite/protocol-of-composite.js';
-export { spelledOut } from './composite/spell-out.js';
-export { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from './predictor/frameworks.js';
+// Measuring
+export type { BenchmarkAgent, MachineSpread, MeasureRequest, OptimizedGraph } from './agent/benchmark-agent.js';
+export { type AgentDescription, isAbleTo } from './agent/agent-description.js';
+export { identifySystem, type RunOptions, runOptionsOf, type System, type SystemFacts } from './measurement/system.js';
+export { systemDifferences } from './measurement/system-differences.js';
 export { type Benchmark, type BenchmarkInput, inputBytes } from './measurement/benchmark.js';
+export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
+export { symbolicBenchmark } from './measurement/symbolic-benchmark.js';
+export { withOwnWeights } from './agent/own-weights.js';
+export { type Limits, type Protocol, protocolDifferences, protocolKey } from './measurement/protocol.js';
+export { distinctTasks, type Task, taskKey } from './measuring/task.js';
+export { type Phase, phaseOf } from './measuring/phase.js';
+export { Measuring, type MeasuringContext } from './measuring/measuring.js';
+export { RunProgress } from './measuring/run-progress.js';
+export { knownResults, KnownResults, type Wanted } from './measuring/known-results.js';
+export { machineSpreadOf } from './measuring/machine-spread.js';
+
+// Measurements
 export {
   type Context,
   type Measurement,
   measurementSchema,
-  type MeasurementSetup,
   problemWithTimes,
   setupKey,
   storedMeasurementSchema,
   subjectKey,
 } from './measurement/measurement.js';
-export { disturbanceOf, sharedShareOf } from './measurement/disturbance.js';
-export { type Limits, type Protocol, protocolDifferences, protocolKey } from './measurement/protocol.js';
-export { DEFAULT_REMEASURE, type Remeasure, remeasureAsked, remeasureSetting } from './measurement/remeasure.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
-export { identifySystem, type RunOptions, runOptionsOf, type System, type SystemFacts } from './measurement/system.js';
-export { systemDifferences } from './measurement/system-differences.js';
-export { type AgentDescription, isAbleTo } from './agent/agent-description.js';
-export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
+export { disturbanceOf, sharedShareOf } from './measurement/disturbance.js';
 export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';
-export { symbolicBenchmark } from './measurement/symbolic-benchmark.js';
+
+// Several bricks in one graph
+export { footprintClass, isColdFootprint } from './composite/footprint.js';
+export { GATHERING } from './composite/operators-of.js';
+export { isProducible, Producers } from './composite/producers.js';
+export { protocolOfComposite } from './composite/protocol-of-composite.js';
+export { spelledOut } from './composite/spell-out.js';
+
+// The store
+export type { ResultStore } from './store/result-store.js';
 export type { Collection, CollectionDefinition } from './store/collection.js';
 export { unlessGone } from './store/unless-gone.js';
-export { EVALUATION_DOCUMENTS, type EvaluationDocument } from './platform-documents/documents.js';
+export { EVALUATION_DOCUMENTS } from './platform-documents/documents.js';
 export { keepWholeModel } from './platform-documents/keep-whole-model.js';
-export type { ResultStore } from './store/result-store.js';
 
-// Foreign traces.
+// Traces of other tools
 export type { MeasuredLayer, TracedModel } from './foreign-traces/collect-models.js';
 export { readTrace, TRACE_FORMATS, type TraceFormat } from './foreign-traces/read-trace.js';
 export type { TracedLayer, TracedTensor } from './foreign-traces/trace-record.js';

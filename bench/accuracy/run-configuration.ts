@@ -3,7 +3,7 @@ import type { MeasuringContext } from '../../src/measuring/measuring.js';
 import type { EstimateResult } from '../../plugins/dlbricks/report/evaluation-result.js';
 import type { Report } from '../../plugins/dlbricks/report/report-schema.js';
 import { settingsSchema } from '../../plugins/dlbricks/settings.js';
-import { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from '../../src/plugin-api.js';
+import { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from '../../src/manifest/evaluation.js';
 import { loadModel } from '../../src/registry/load-model.js';
 import type { TableConfiguration } from './configurations.js';
 import type { Growth } from './plots.js';

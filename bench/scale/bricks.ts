@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { DEFAULT_PROTOCOL } from '../../src/manifest/evaluation.js';
 import {
   DEFAULT_LIMITS,
-  DEFAULT_PROTOCOL,
   type Measurement,
   type MeasureRequest,
   protocolOfComposite,

@@ -57,3 +57,18 @@ export class PlatformError extends Error {
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
+
+/** Most lines of a stack that are shown. */
+const MAX_STACK_LINES = 8;
+
+/**
+ * The same for foreign code, such as a plugin's: with the beginning of the stack, which names the line of the code. A
+ * PlatformError is meant for users, and has no more than its message.
+ */
+export function foreignMessageOf(thrown: unknown): string {
+  if (thrown instanceof PlatformError || !(thrown instanceof Error) || thrown.stack === undefined) {
+    return messageOf(thrown);
+  }
+  const lines = thrown.stack.split('\n').filter((line) => line.trim() !== '' && !line.includes('node:internal'));
+  return lines.slice(0, MAX_STACK_LINES).join('\n');
+}

@@ -1,4 +1,5 @@
-import { EXIT_CODES, messageOf, PlatformError } from '../base/errors.js';
+import { fileURLToPath } from 'node:url';
+import { EXIT_CODES, foreignMessageOf, messageOf, PlatformError } from '../base/errors.js';
 
 /** The message of a failed command, and its exit code. */
 export interface CommandFailure {
@@ -6,9 +7,27 @@ export interface CommandFailure {
   readonly exitCode: number;
 }
 
+/** The folder of this package, with the plugins that are built with it. */
+const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** The file of a plugin that is not built with the platform, where the stack of an error leads through one. */
+function pluginFileIn(thrown: unknown): string | undefined {
+  const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
+  const files = [...stack.matchAll(/(file:\/\/[^\s)]+?):\d+/g)].map(([, url = '']) => fileURLToPath(url));
+  return files.find((file) => {
+    const isOfPackage = file.startsWith(PACKAGE) || /[\\/]node_modules[\\/](?!mlmodelscope-plugin-)/.test(file);
+    return !isOfPackage;
+  });
+}
+
 /** The message for a thrown value: our own errors unchanged, all others with the request to report them. */
 export function commandFailureOf(thrown: unknown): CommandFailure {
   if (thrown instanceof PlatformError) return { message: thrown.message, exitCode: EXIT_CODES[thrown.code] };
+  const pluginFile = pluginFileIn(thrown);
+  if (pluginFile !== undefined) {
+    const message = `the plugin at ${pluginFile} failed; report this to its author:\n${foreignMessageOf(thrown)}`;
+    return { message, exitCode: EXIT_CODES.internal };
+  }
   const stack = process.env['MLMODELSCOPE_DEBUG'] !== undefined && thrown instanceof Error ? `\n${thrown.stack}` : '';
   return {
     message: `unexpected error: ${messageOf(thrown)}; this is a defect of mlmodelscope, please report it (MLMODELSCOPE_DEBUG=1 shows where it happened)${stack}`,

@@ -1,8 +1,9 @@
 import { readdir, stat } from 'node:fs/promises';
+import { register } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { messageOf } from '../base/errors.js';
+import { foreignMessageOf, PlatformError } from '../base/errors.js';
 import { openRegularFile } from '../base/regular-file.js';
 import type { Plugin } from '../evaluation/plugin.js';
 
@@ -45,14 +46,15 @@ async function fileOf(path: string): Promise<string> {
 /**
  * Requires a regular file, because an import of a pipe or device never ends, and no signal ends it.
  *
- * @throws Error that names the kind of file found instead
+ * @throws PlatformError that names the kind of file found instead
  */
 async function requireModule(file: string): Promise<void> {
   const opened = await openRegularFile(file);
-  if (!opened.ok) throw new Error(`expected a file of JavaScript at ${file}, found ${opened.found}`);
+  if (!opened.ok) throw new PlatformError('usage', `expected a file of JavaScript at ${file}, found ${opened.found}`);
   await opened.file.close();
   if (opened.byteLength <= MOST_FILE_BYTES) return;
-  throw new Error(`${file} has ${opened.byteLength} bytes; a plugin's file has at most ${MOST_FILE_BYTES}`);
+  const problem = `${file} has ${opened.byteLength} bytes; a plugin's file has at most ${MOST_FILE_BYTES}`;
+  throw new PlatformError('usage', problem);
 }
 
 async function load(path: string): Promise<Plugin> {
@@ -60,8 +62,18 @@ async function load(path: string): Promise<Plugin> {
   await requireModule(file);
   const { default: plugin } = (await import(pathToFileURL(file).href)) as { default?: unknown };
   const result = pluginSchema.safeParse(plugin);
-  if (!result.success) throw new Error('its default export is no plugin: it has no name and version');
+  if (!result.success) throw new PlatformError('usage', 'its default export is no plugin: it has no name and version');
   return plugin as Plugin;
+}
+
+let isApiProvided = false;
+
+/** Has the imports of the plugin API lead to this platform wherever a plugin is, and whatever is installed there. */
+function provideApi(): void {
+  if (isApiProvided) return;
+  isApiProvided = true;
+  const data = { api: import.meta.resolve('../plugin-api.js') };
+  register('./resolve-plugin-api.js', import.meta.url, { data });
 }
 
 /** The main file of an installed package, as Node finds it. */
@@ -76,20 +88,21 @@ function mainOf(folder: string): string {
  */
 export async function loadPlugins({ paths, folder, onWarning }: LoadPluginsOptions): Promise<readonly Plugin[]> {
   const packages = basename(INSTALLED) === 'node_modules' ? await foldersIn(INSTALLED) : [];
-  const places: readonly (readonly [string, () => string])[] = [
-    ...(await foldersIn(BUILT_IN)).map((path) => [path, () => path] as const),
+  const foreign: readonly (readonly [string, () => string])[] = [
     ...packages.filter((path) => PACKAGE.test(basename(path))).map((path) => [path, () => mainOf(path)] as const),
     ...(await foldersIn(folder)).map((path) => [path, () => path] as const),
     ...[...new Map(paths.map((path) => [resolve(path), path]))].map(([file, path]) => [path, () => file] as const),
   ];
+  if (foreign.length > 0) provideApi();
+  const builtIn = (await foldersIn(BUILT_IN)).map((path) => [path, () => path] as const);
   const plugins = new Map<string, Plugin>();
-  for (const [place, find] of places) {
+  for (const [place, find] of [...builtIn, ...foreign]) {
     try {
       const plugin = await load(find());
-      if (plugins.has(plugin.name)) throw new Error(`there is another plugin called ${plugin.name}`);
+      if (plugins.has(plugin.name)) throw new PlatformError('usage', `there is another plugin called ${plugin.name}`);
       plugins.set(plugin.name, plugin);
     } catch (error) {
-      onWarning(`the plugin at ${place} does not load: ${messageOf(error)}`);
+      onWarning(`the plugin at ${place} does not load: ${foreignMessageOf(error)}`);
     }
   }
   return [...plugins.values()];

@@ -4,6 +4,7 @@ import { cp, mkdir, readdir, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { deadline, type Workplace } from './support/command.js';
+import { chain, FOUR_LAYERS } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -73,7 +74,7 @@ describe('a plugin', deadline, () => {
   });
 
   const failures: readonly [string, string, RegExp][] = [
-    ['throws', "throw new Error('no licence');", /no licence/],
+    ['throws', "throw new Error('no licence');", /Error: no licence\n +at file:.*bad\/index\.js:1:\d+/],
     ['is no plugin', 'export const nothing = 1;', /its default export is no plugin/],
     ['has the name of another one', greeter('dlbricks'), /there is another plugin called dlbricks/],
     ['is no JavaScript', 'this is no JavaScript', /Unexpected identifier/],
@@ -89,6 +90,45 @@ describe('a plugin', deadline, () => {
       assert.match(stderr, cause);
     });
   }
+
+  it('that fails in a command names its own file, and the line of its code', async (t) => {
+    const place = await workplaceHere(t);
+    const source = "export default { name: 'bad', version: '1', registerCommand(program) {\n  null.x;\n} };";
+    const folder = await writePlugin(place, 'bad', source);
+    const { stderr, code } = await place.run(['--plugin', folder, 'bad']);
+    assert.equal(code, 1);
+    assert.match(stderr, /^the plugin at .*bad\/index\.js failed; report this to its author:\nTypeError: /);
+    assert.match(stderr, /at Object\.registerCommand \(file:.*bad\/index\.js:2:\d+\)/);
+    assert.doesNotMatch(stderr, /defect of mlmodelscope/);
+  });
+
+  it('that fails in an evaluation or an analysis shows the line of its code', async (t) => {
+    const place = await workplaceHere(t);
+    const folder = await writePlugin(
+      place,
+      'bad',
+      `import { z } from 'dlbricks/plugin-api';
+const settings = z.strictObject({});
+export default {
+  name: 'bad', version: '1',
+  evaluation: { name: 'bad', version: '1', settings, async *run() { fails(); } },
+  analyses: [{ name: 'any', description: 'fails', settings, run: fails }],
+};
+function fails() { null.x; }
+`,
+    );
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const manifest = { dlspec: 'evaluation/v1', name: 'e', version: '1.0.0', plugin: 'bad', models: ['net.onnx'] };
+    await place.write('e.yml', JSON.stringify(manifest));
+    for (const args of [
+      ['evaluate', 'e.yml'],
+      ['analyze', 'bad', 'any'],
+    ]) {
+      const { stderr, code } = await place.run(['--plugin', folder, ...args]);
+      assert.equal(code, 1);
+      assert.match(stderr, /TypeError: .*\n +at (Object\.)?fails .*\(file:.*bad\/index\.js:8:\d+\)/);
+    }
+  });
 
   it('that is missing gives a warning as well', async (t) => {
     const { stderr, code } = await (await workplaceHere(t)).run(['--plugin', 'nowhere', 'version']);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
-import { messageOf, PlatformError } from '../../base/errors.js';
+import { foreignMessageOf, PlatformError } from '../../base/errors.js';
 import { schemaProblem, schemaProblems } from '../../base/schema-problems.js';
 import { suggestion } from '../../base/suggestion.js';
 import type { ResultStore } from '../../store/result-store.js';
@@ -79,7 +79,7 @@ export async function runAnalysis(
     throw new PlatformError('internal', `${problem}; report it to the plugin's author, or ask it for less`);
   } catch (thrown) {
     if (thrown instanceof PlatformError) throw thrown;
-    throw new PlatformError('internal', `the analysis ${analysis.name} failed: ${messageOf(thrown)}`, {
+    throw new PlatformError('internal', `the analysis ${analysis.name} failed: ${foreignMessageOf(thrown)}`, {
       cause: thrown,
     });
   } finally {

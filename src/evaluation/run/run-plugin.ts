@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
-import { messageOf, PlatformError } from '../../base/errors.js';
+import { foreignMessageOf, messageOf, PlatformError } from '../../base/errors.js';
 import { schemaProblems } from '../../base/schema-problems.js';
 import type { Evaluation, EvaluationContext, EvaluationRequest } from '../evaluation.js';
 import {
@@ -52,6 +52,21 @@ function checked(name: string, told: EvaluationEvent): PluginEvent {
   throw wrong(schemaProblems(parsed.error).join('; '));
 }
 
+/** A plugin's own events; other errors than a PlatformError say where in the plugin they happened. */
+async function* failingAs(
+  evaluation: Evaluation,
+  request: EvaluationRequest,
+  context: EvaluationContext,
+): AsyncGenerator<EvaluationEvent, void, undefined> {
+  try {
+    yield* evaluation.run(request, context);
+  } catch (thrown) {
+    if (thrown instanceof PlatformError || context.signal.aborted) throw thrown;
+    const problem = `the plugin ${evaluation.name} failed; report this to its author:\n${foreignMessageOf(thrown)}`;
+    throw new PlatformError('internal', problem, { cause: thrown });
+  }
+}
+
 /**
  * Runs a plugin's evaluation, and yields its events up to the last one. It ends soon after the signal aborts, even if
  * the plugin does not stop.
@@ -64,7 +79,7 @@ export async function* runPlugin(
   context: EvaluationContext,
 ): AsyncGenerator<PluginEvent> {
   const { signal } = context;
-  const told = evaluation.run(request, context)[Symbol.asyncIterator]();
+  const told = failingAs(evaluation, request, context);
   let isAnswering = true;
   try {
     for (;;) {
@@ -85,7 +100,7 @@ export async function* runPlugin(
       throwIfCancelled(signal);
     }
   } finally {
-    const ended = Promise.resolve(told.return?.()).catch(() => undefined);
+    const ended = Promise.resolve(told.return()).catch(() => undefined);
     // A plugin that hangs does not block the caller.
     if (isAnswering) await untilStopped(ended, AbortSignal.abort()).catch(() => undefined);
   }
