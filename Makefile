@@ -13,13 +13,15 @@ SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-run: build ## Install, build, and show reuse in a family of models, then the error of estimates (out/quickstart.json)
+run: build ## Install, build, and show reuse in a family of models, the error of estimates (out/quickstart.json), and a model that does not fit
 	@echo; echo '1. ResNet-18: each of its unique bricks is measured; a brick is one kernel by default.'; echo
 	$(MLMODELSCOPE) dlbricks run zoo:resnet18
 	@echo; echo '2. ResNet-34, of the same family: it is estimated from the measurements of ResNet-18.'; echo
 	$(MLMODELSCOPE) dlbricks run zoo:resnet34
 	@echo; echo '3. How far off are estimates? Four networks, each also measured whole.'; echo
 	$(MLMODELSCOPE) dlbricks run manifests/evaluations/quickstart.yml --export-json out/quickstart.json
+	@echo; echo '4. A decoder with 32 GB of weights, from graphs with two and three of its 32 blocks (needs 10 GB of memory).'; echo
+	-$(MLMODELSCOPE) dlbricks run zoo:llama_8b_decode
 
 test: ## Install, build, lint, and run every test that needs no outside server
 	@$(MAKE) --no-print-directory --jobs=2 build lint-style

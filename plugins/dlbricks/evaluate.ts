@@ -75,6 +75,11 @@ class Evaluating {
     return this.#measured;
   }
 
+  /** See {@link Measuring.delayMs}. */
+  get delayMs(): number {
+    return this.#measuring.delayMs;
+  }
+
   /** Looks up the measurements of some tasks in the store. Tasks of an earlier phase are not missing in this one. */
   async phaseOf(
     tasks: readonly Task[],
@@ -199,7 +204,7 @@ async function planOf(
 /** Measures what a plan lacks, and composes. */
 async function carryOut(plan: Plan, context: MeasuringContext): Promise<EstimateResult> {
   const { request, system, models, preparingMs, evaluating, bricks, wholes, again } = plan;
-  const measuredBefore = evaluating.measured;
+  const [measuredBefore, delayBeforeMs] = [evaluating.measured, evaluating.delayMs];
   const firstCost = await evaluating.measure(bricks, request);
   const wholesCost = await evaluating.measure(wholes, request);
   const againCost =
@@ -239,6 +244,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
       bricksAgain: againCost,
       modelsFirst: wholesCost,
       modelsAgain: repeatCost,
+      delayMs: evaluating.delayMs - delayBeforeMs,
       checkMs: checks?.wallMs,
     },
   });

@@ -40,6 +40,10 @@ const MOST_NAMED = 3;
 export class Measuring {
   readonly #retakeLimit = new RetakeLimit();
   #wallMs = 0;
+  #delayMs = 0;
+  /** Start of the current delay; undefined where there is none. */
+  #delayedFromMs: number | undefined;
+  #isRetaking = false;
   #arrived = 0;
   #hasToldOfOthers = false;
   #hasToldOfTurn = false;
@@ -53,9 +57,23 @@ export class Measuring {
     private readonly progress: RunProgress,
   ) {}
 
-  /** Wall time of all measuring so far, waiting and repeated measurements included; ms. */
+  /** Wall time of all measuring so far, without {@link delayMs}; ms. */
   get wallMs(): number {
-    return this.#wallMs;
+    return this.#wallMs - this.#delayMs;
+  }
+
+  /**
+   * Wall time that other processes cost: waiting for those that measure on the same machine, and taking disturbed
+   * measurements again, with the pauses before; ms.
+   */
+  get delayMs(): number {
+    return this.#delayMs;
+  }
+
+  #setDelayed(isDelayed: boolean): void {
+    const nowMs = performance.now();
+    if (this.#delayedFromMs !== undefined) this.#delayMs += nowMs - this.#delayedFromMs;
+    this.#delayedFromMs = isDelayed ? nowMs : undefined;
   }
 
   /** Number of measurements that other processes took in place of this one. */
@@ -104,7 +122,9 @@ export class Measuring {
     if (!this.#hasToldOfOthers) onEvent({ kind: 'note', level: 'info', message });
     this.#hasToldOfOthers = true;
     onEvent(this.progress.event(message, { first: undefined, together: 0, runsDone: 0, runsTotal: 0 }));
+    this.#setDelayed(true);
     await after(WAIT_MS, undefined, { signal }).catch(() => undefined);
+    this.#setDelayed(false);
   }
 
   async #measureOwn(tasks: readonly Task[], remeasure: Remeasure): Promise<number> {
@@ -136,6 +156,8 @@ export class Measuring {
       const share = (disturbance * 100).toFixed(0);
       const message = `taking ${what} again: other processes took ${share} % of the processors' time meanwhile`;
       onEvent({ kind: 'note', level: 'info', message });
+      this.#isRetaking = true;
+      this.#setDelayed(true);
     };
     const limit = isNewTakenAgain(remeasure) ? this.#retakeLimit : new RetakeLimit(0);
     const retaking = { limit, signal, onRetake };
@@ -158,6 +180,8 @@ export class Measuring {
       if (!(error instanceof PlatformError && error.code === 'cancelled')) throw error;
     } finally {
       await storing.done();
+      this.#isRetaking = false;
+      this.#setDelayed(false);
     }
     return measured.size;
   }
@@ -174,10 +198,14 @@ export class Measuring {
     if (tasks.length === 0 || this.#retakeLimit.isReached || !this.#isQuiet || signal.aborted) return 0;
     const startMs = performance.now();
     const once = new MeasuredOnce(store, this.system, this.results);
+    this.#isRetaking = true;
+    this.#setDelayed(true);
     try {
       return await this.#replace((await once.share(tasks)).own);
     } finally {
       await once.close();
+      this.#isRetaking = false;
+      this.#setDelayed(false);
       this.#wallMs += performance.now() - startMs;
     }
   }
@@ -230,6 +258,7 @@ export class Measuring {
     return (tasks: readonly Task[]) => {
       return (state: RequestProgress): void => {
         const { index, together, runsDone, runsTotal, waitsFor } = state;
+        this.#setDelayed(waitsFor !== undefined || this.#isRetaking);
         const first = tasks[index];
         const of = first?.label ?? '';
         const session = together > 1 ? `${of} and ${together - 1} more bricks` : of;

@@ -156,7 +156,37 @@ describe('measuring', () => {
     assert.equal(measuring.wallMs, 0);
     await measuring.measure(TASKS.slice(0, 1));
     await measuring.measure(TASKS.slice(0, 1));
-    assert.equal(measuring.wallMs, 60);
+    assert.deepEqual([measuring.wallMs, measuring.delayMs], [60, 0]);
+  });
+
+  test('adds up apart the time that it waits for another process', async (t) => {
+    const time = withClock(t);
+    const agent = reporting((report) => {
+      report({ phase: 'waiting', waitsFor: 4242 });
+      time.nowMs += 1000;
+      report({ phase: 'waiting', waitsFor: 4242 });
+      time.nowMs += 500;
+      report({ phase: 'preparing' });
+      time.nowMs += 30;
+    });
+    const { measuring } = await measuringWith(agent);
+    await measuring.measure(TASKS.slice(0, 1));
+    assert.deepEqual([measuring.wallMs, measuring.delayMs], [30, 1500]);
+  });
+
+  test('adds up apart the time that disturbed measurements take again', async (t) => {
+    const time = withClock(t);
+    let series = 0;
+    const agent: BenchmarkAgent = {
+      ...fakeAgent(),
+      async *measure(): AsyncGenerator<MeasuredRequest> {
+        time.nowMs += 30;
+        yield await Promise.resolve({ index: 0, measurement: measuredBeside(series++ === 0 ? 900 : 0, 0) });
+      },
+    };
+    const { measuring } = await measuringWith(agent);
+    await measuring.measure(TASKS.slice(0, 1));
+    assert.deepEqual([series, measuring.wallMs, measuring.delayMs], [2, 30, 30]);
   });
 
   for (const [count, named] of [

@@ -44,7 +44,7 @@ export interface ModelResult {
 
 /** Cost of a part of the measuring. */
 export interface PhaseCost {
-  /** Wall time of this run, with sessions, warm-ups, waiting and repeated measurements; ms. */
+  /** Wall time of this run, with sessions, warm-ups and dropped runs; ms. */
   readonly nowMs: number;
   /** Wall time of the measurements that the store had already; ms. */
   readonly beforeMs: number;
@@ -66,6 +66,8 @@ export interface Costs {
   readonly modelsFirst: PhaseCost;
   /** Cost of each whole model's second occasion. */
   readonly modelsAgain: PhaseCost;
+  /** Wall time that other processes cost, by waiting for them and by taking disturbed measurements again; ms. */
+  readonly delayMs?: number | undefined;
   /** Wall time of checking the bricks against runs of the whole graphs, ms; undefined where that was not asked for. */
   readonly checkMs?: number | undefined;
 }

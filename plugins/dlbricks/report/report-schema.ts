@@ -223,6 +223,11 @@ const costsSchema = z
     bricks_again_seconds: seconds.describe('Their further measurements, which set the intervals'),
     models_first_seconds: seconds.describe("Each whole model's first measurement"),
     models_again_seconds: seconds.describe("Each whole model's second measurement"),
+    delay_seconds: seconds
+      .default(0)
+      .describe(
+        'Waiting for other processes that measure on the same machine, and taking measurements again that other processes disturbed; in none of the ratios',
+      ),
     check_seconds: seconds
       .default(0)
       .describe('Running whole optimized graphs to check their bricks; in none of the ratios'),
@@ -230,7 +235,7 @@ const costsSchema = z
       'Part of these for measurements that the store had already, by their recorded cost',
     ),
   })
-  .describe('Wall time, with building, filling, sessions, warm-ups, waiting and disturbed measurements');
+  .describe('Wall time, with building, filling, sessions, warm-ups and dropped runs');
 
 /** null where a model or a brick has no latency. */
 const ratiosSchema = z.strictObject({

@@ -117,18 +117,28 @@ function costLine(costs: NonNullable<Report['summary']['costs']>): string {
   const ofModels = `each model once ${inSeconds(costs.models_first_seconds)}, repeated ${inSeconds(costs.models_again_seconds)}`;
   const earlier = known > 0 ? `; ${inSeconds(known)} of it measured before` : '';
   const measuredModels = costs.models_first_seconds > 0 ? `; ${ofModels}` : '';
+  const delayed =
+    costs.delay_seconds > 0
+      ? `; waiting and measuring again because of other processes ${inSeconds(costs.delay_seconds)}`
+      : '';
   const checked = costs.check_seconds > 0 ? `; check ${inSeconds(costs.check_seconds)}` : '';
-  return `wall time: ${before}, ${ofBricks}${measuredModels}${checked}${earlier}`;
+  return `wall time: ${before}, ${ofBricks}${measuredModels}${delayed}${checked}${earlier}`;
+}
+
+/** The cost of both ways, everything included but what other processes cost. */
+function comparedCosts(costs: NonNullable<Report['summary']['costs']>, ratio: number): string {
+  const { reading_seconds: reading, preparing_seconds: preparing } = costs;
+  const bricks = inSeconds(reading + preparing + costs.bricks_first_seconds);
+  const wholes = inSeconds(reading + costs.models_first_seconds);
+  const verdict = ratio < 1 ? 'running the models was faster here' : `${ratio.toFixed(2)} times as long`;
+  return `with everything, bricks took ${bricks} and whole models ${wholes}, each measured once: ${verdict}`;
 }
 
 /** The cost of the estimates and of the alternative, with the ratios between them. */
 function costLines({ costs, ratios }: Report['summary'], { wide }: { readonly wide: boolean }): string[] {
   if (costs === null) return [];
   const lines = [costLine(costs)];
-  if (ratios.measured !== null) {
-    const times = `${ratios.measured.toFixed(2)} times as long as measuring each brick once`;
-    lines.push(`measuring each whole model once takes ${times}, everything included`);
-  }
+  if (ratios.measured !== null) lines.push(comparedCosts(costs, ratios.measured));
   const others: readonly [number | null, string][] = [
     [ratios.as_run, 'with every occasion'],
     [ratios.paper, "of one run of each (the paper's ratio)"],

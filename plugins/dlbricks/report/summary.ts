@@ -10,7 +10,16 @@ function allMs({ nowMs, beforeMs }: PhaseCost): number {
 
 function costsOf(costs: Costs | undefined): Report['summary']['costs'] {
   if (costs === undefined) return null;
-  const { readingMs, preparingMs, bricksFirst, bricksAgain, modelsFirst, modelsAgain, checkMs = 0 } = costs;
+  const {
+    readingMs,
+    preparingMs,
+    bricksFirst,
+    bricksAgain,
+    modelsFirst,
+    modelsAgain,
+    delayMs = 0,
+    checkMs = 0,
+  } = costs;
   const phases = [bricksFirst, bricksAgain, modelsFirst, modelsAgain];
   return {
     reading_seconds: readingMs / 1000,
@@ -19,6 +28,7 @@ function costsOf(costs: Costs | undefined): Report['summary']['costs'] {
     bricks_again_seconds: allMs(bricksAgain) / 1000,
     models_first_seconds: allMs(modelsFirst) / 1000,
     models_again_seconds: allMs(modelsAgain) / 1000,
+    delay_seconds: delayMs / 1000,
     check_seconds: checkMs / 1000,
     known_seconds: phases.reduce((sum, { beforeMs }) => sum + beforeMs, 0) / 1000,
   };

@@ -49,6 +49,7 @@ describe('costs in the report', () => {
       bricks_again_seconds: 1.5,
       models_first_seconds: 7.75,
       models_again_seconds: 3.5,
+      delay_seconds: 0,
       check_seconds: 0,
       known_seconds: 2,
     });
@@ -122,7 +123,7 @@ describe('the text about costs', () => {
     );
     assert.match(
       text,
-      /^measuring each whole model once takes 2\.00 times as long as measuring each brick once, everything included$/m,
+      /^with everything, bricks took 4\.0 s and whole models 8\.0 s, each measured once: 2\.00 times as long$/m,
     );
     assert.match(
       text,
@@ -135,7 +136,24 @@ describe('the text about costs', () => {
     const costs = { ...COSTS, bricksFirst: { nowMs: 3000, beforeMs: 0 }, modelsFirst: none, modelsAgain: none };
     const text = textOf([{ ...first, endToEnd: undefined }], { costs });
     assert.match(text, /^wall time: .*each brick once 3\.0 s, repeated 1\.5 s$/m);
-    assert.doesNotMatch(text, /each model once|measured before|measuring each whole model|whole models over bricks/);
+    assert.doesNotMatch(text, /each model once|measured before|each measured once|whole models over bricks/);
+  });
+
+  test('says that whole models were faster, if they were', () => {
+    const costs = { ...COSTS, modelsFirst: { nowMs: 2000, beforeMs: 0 } };
+    const text = textOf([first, second], { costs });
+    assert.match(
+      text,
+      /^with everything, bricks took 4\.0 s and whole models 2\.3 s, each measured once: running the models was faster here$/m,
+    );
+  });
+
+  test('states apart, and in no ratio, what other processes cost', () => {
+    const costs = { ...COSTS, delayMs: 12_000 };
+    const text = textOf([first, second], { costs });
+    assert.match(text, /; waiting and measuring again because of other processes 12\.0 s/);
+    assert.match(text, /: 2\.00 times as long$/m);
+    assert.deepEqual(summaryOf([first, second], { costs }).ratios, summaryOf([first, second]).ratios);
   });
 
   test('says that nothing was measured if the store has all bricks, and the time that this saved', () => {
