@@ -27,6 +27,7 @@ import { onnxTarget } from '../traces/onnx-target.js';
 import { readStoredTraces, storedSystems } from '../traces/stored-traces.js';
 import { timedSum } from '../traces/timed-sums.js';
 import { type FileGraph, openTraceBook, type Target, type TraceBook } from '../traces/trace-book.js';
+import { withCall } from '../traces/with-call.js';
 import { traceReportOf } from '../traces/trace-report.js';
 import { shownTraceReport } from '../traces/trace-tables.js';
 import { formatOption, readTraces, type TraceReadingOptions, withSystem } from './import.js';
@@ -164,8 +165,10 @@ async function estimateOnnx(
     granularity: options.granularity ?? 1,
     runOptions: runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads),
   };
-  const sumOf = async (graph: FileGraph): Promise<TracedSum> =>
-    estimator.sum(await onnxTarget(model, { ...settings, graph }, agent, host.signal));
+  const sumOf = async (graph: FileGraph): Promise<TracedSum> => {
+    const target = await onnxTarget(model, { ...settings, graph }, agent, host.signal);
+    return estimator.sum(options.occurrences === 'others' ? target : withCall(target, estimator.book));
+  };
   const [first, ...others] = graphsOf(model, options);
   let best = await sumOf(first);
   for (const graph of others) {

@@ -1,8 +1,9 @@
-import type { Shown } from '../../../src/plugin-api.js';
+import { groupedBy, type Shown } from '../../../src/plugin-api.js';
+import { configurationOf } from '../report/configuration.js';
 import type { EstimateResult } from '../report/evaluation-result.js';
 import type { Report } from '../report/report-schema.js';
 import { shownTable } from '../report/show-report.js';
-import { chromeTrace } from '../traces/chrome-trace.js';
+import { chromeTrace, type WrittenModel } from '../traces/chrome-trace.js';
 import { timedEstimate } from '../traces/timed-estimate.js';
 
 /** A report, and the part of its result that a picture of it needs. */
@@ -19,10 +20,33 @@ export function shownReports(shown: readonly ShowableReport[], { wide = false }:
       { wide },
     ),
     picture: () => {
-      const estimates = shown.flatMap(({ result: { models, system } }) => {
-        return models.map((model) => timedEstimate(model, system));
+      const reports = shown.map(({ report }) => report);
+      const estimates = shown.flatMap(({ report, result: { models, system } }) => {
+        const configuration = configurationOf(report, reports);
+        return models.map((model) => ({ written: timedEstimate(model, system), configuration }));
       });
-      return chromeTrace(estimates);
+      return chromeTrace(withDifferentNames(estimates));
     },
   };
+}
+
+interface Configured {
+  readonly written: WrittenModel;
+  readonly configuration: string;
+}
+
+/** Models of one system with different names, because readers of traces take those of one name for one model. */
+function withDifferentNames(estimates: readonly Configured[]): readonly WrittenModel[] {
+  const keyOf = ({ name, system }: WrittenModel): string => JSON.stringify([name, system]);
+  const alike = groupedBy(estimates, ({ written }) => keyOf(written));
+  const named = estimates.map(({ written, configuration }) => {
+    const isAlone = alike.get(keyOf(written))?.length === 1;
+    return isAlone ? written : { ...written, name: `${written.name}, ${configuration}` };
+  });
+  const uses = new Map<string, number>();
+  return named.map((written) => {
+    const use = (uses.get(keyOf(written)) ?? 0) + 1;
+    uses.set(keyOf(written), use);
+    return use === 1 ? written : { ...written, name: `${written.name} (${use})` };
+  });
 }

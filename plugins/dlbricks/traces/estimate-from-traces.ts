@@ -89,7 +89,7 @@ export class TraceEstimator {
   private readonly latencies = new WeakMap<readonly Occurrence[], Pick<PartLatency, 'ms' | 'uncertainty'>>();
 
   constructor(
-    private readonly book: TraceBook,
+    readonly book: TraceBook,
     private readonly settings: EstimateSettings,
   ) {
     this.index = new OccurrenceIndex(book.occurrences);

@@ -141,12 +141,16 @@ export function keysToFind(layers: readonly LayerFacts[], level: MatchLevel, kno
   return keys(choices(weights, MOST_PREPACKED).map((left) => [indices.filter((index) => !left.includes(index))]));
 }
 
-/** Identity of a sequence, from the facts in its trace; equal for sequences that count as one unique layer. */
-export function identityOf(layers: readonly LayerFacts[]): string {
+/**
+ * Identity of a sequence, from the facts in its trace; equal for sequences that count as one unique layer.
+ *
+ * @param place tells apart sequences of which only the operators are known
+ */
+export function identityOf(layers: readonly LayerFacts[], place = ''): string {
   for (const level of MATCH_LEVELS) {
     const known = knownOf(layers, level);
     const key = matchKey(layers, level, known);
     if (key !== undefined) return `${level} ${known} ${key}`;
   }
-  return `operators ${JSON.stringify(layers.map(({ operator }) => operator))}`;
+  return `operators ${JSON.stringify(layers.map(({ operator }) => operator))} ${place}`;
 }

@@ -3,6 +3,9 @@ import { operatorsLabel } from '../bricks/brick.js';
 import type { ModelResult } from '../report/evaluation-result.js';
 import type { WrittenModel, TimedPart } from './chrome-trace.js';
 
+/** Stands for an operator where a run's call is timed. */
+export const CALL = '(empty call)';
+
 /** A difference between a sum and its parts below this is a rounding error. */
 const LEAST_CALL_MS = 1e-6;
 
@@ -24,7 +27,7 @@ export function timedEstimate({ estimate, endToEnd }: ModelResult, system: Syste
     return Array.from({ length: count }, () => part);
   });
   const callMs = (estimate.sequential?.ms ?? 0) - bricks.reduce((sum, { ms }) => sum + ms, 0);
-  const call = { name: 'call', operator: '(empty call)', ms: callMs, tags: {} };
+  const call = { name: 'call', operator: CALL, ms: callMs, tags: {} };
   return {
     name: estimate.name,
     system: systemName(system),

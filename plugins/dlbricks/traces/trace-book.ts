@@ -20,6 +20,8 @@ export interface TraceSequence {
   readonly layers: readonly LayerFacts[];
   /** Equal for sequences that the trace treats as the same; see {@link identityOf}. */
   readonly identity: string;
+  /** The traced model whose sequence it is, where that has another name than the model to estimate. */
+  readonly of?: string | undefined;
 }
 
 /** A measured sequence of a traced model. */
@@ -130,7 +132,7 @@ function rangesOf(
       position: positionOf(layer),
       name: layer.name || (facts[0] as Partial<MeasuredLayer>).name || '',
       layers: facts,
-      identity: identityOf(facts),
+      identity: identityOf(facts, JSON.stringify([nameOf(model), positionOf(layer)])),
     };
     ranges.push({ first, last, sequence, samplesMs });
   };

@@ -9,7 +9,7 @@ import { floatTensor, GraphBuilder } from '../support/graph-builder.js';
 import { deadline, type Workplace } from '../../../cli/support/command.js';
 import { convModel } from '../../../cli/support/conv-model.js';
 import { assertOneMessage, reportIn } from '../../../cli/support/report.js';
-import { chain, FOUR_LAYERS, LAYER_CUT, QUICK } from '../../../cli/support/tiny-models.js';
+import { AS_STORED, chain, FOUR_LAYERS, LAYER_CUT, ONCE, QUICK } from '../../../cli/support/tiny-models.js';
 import { workplaceHere } from '../../../cli/support/workplace-here.js';
 
 const FIXTURES = join(import.meta.dirname, '../../../../../test/foreign-traces/fixtures');
@@ -268,4 +268,54 @@ describe('--trace-out of measurements', () => {
     assert.deepEqual(estimate?.found_by, { signature: 4 });
     assert.equal(estimate.estimate_ms?.toFixed(6), measured?.estimate_ms?.toFixed(6));
   });
+
+  test(
+    'estimates for several batches are several models, and each is read again with its call',
+    deadline,
+    async (t) => {
+      const place = await workplaceHere(t);
+      const model = await place.write('four.onnx', chain(FOUR_LAYERS));
+      const measured = async (batch: string, file: string) => {
+        const args = ['--batch', batch, ...QUICK, ...ONCE, ...AS_STORED, '--trace-out', file, '--export-csv', '-'];
+        const ending = await place.run(['dlbricks', 'run', model, ...args]);
+        assert.equal(ending.code, 0, ending.stderr);
+        const [header = '', ...rows] = ending.stdout.split('\r\n').filter((line) => line !== '');
+        const column = header.split(',').indexOf('estimate_ms');
+        return rows.map((row) => Number(row.split(',')[column]).toFixed(6));
+      };
+      const both = await measured('1,2', 'both.json');
+      const [only] = await measured('2', 'two.json');
+      assert.deepEqual([both.length, only], [2, both[1]]);
+      const estimatesIn = async (...args: readonly string[]) => {
+        const { report, code } = await composed(place, ...args);
+        assert.equal(code, 0, JSON.stringify(report.models));
+        return report.models.map(({ name, estimate_ms: ms }) => [name, ms?.toFixed(6)]);
+      };
+      assert.deepEqual(await estimatesIn('--from-traces', 'both.json'), [
+        ['four, batch 1, 1 thread', both[0]],
+        ['four, batch 2, 1 thread', both[1]],
+      ]);
+      assert.deepEqual(await estimatesIn('--from-traces', 'two.json'), [['four', only]]);
+      assert.deepEqual(await estimatesIn(model, '--batch', '2', '--from-traces', 'both.json'), [['four', only]]);
+    },
+  );
+
+  test(
+    'a layer table with only models, indices, operators and times is enough for its own models',
+    deadline,
+    async (t) => {
+      const place = await workplaceHere(t);
+      const rows = ['net,0,Relu,1.5', 'net,1,Tanh,0.5', 'net,2,Relu,1.4', 'other,0,Relu,9'];
+      const table = await place.write('table.csv', ['model,index,op,duration_ms', ...rows].join('\n'));
+      const { report, code } = await composed(place, '--from-traces', table, '--system', 'here');
+      assert.equal(code, 0);
+      const found = report.models.map(({ name, estimate_ms: ms, found_by: by }) => [name, ms?.toFixed(3), by]);
+      assert.deepEqual(found, [
+        ['net', '3.400', { position: 3 }],
+        ['other', '9.000', { position: 1 }],
+      ]);
+      // Nothing says that two of these layers are the same, so that no spread is known.
+      assert(report.models.every(({ estimate_high_ms: high }) => high === null));
+    },
+  );
 });
