@@ -131,7 +131,8 @@ export function registerLatency(program: Command, host: CommandHost): void {
       'after',
       `
 Each model is timed once for each size of the batch and each number of threads.
-Times in the store are not taken again. 'mlmodelscope dlbricks run MODEL...'
+Times in the store are not taken again, and the table says of when they are;
+--fresh takes them again. 'mlmodelscope dlbricks run MODEL...'
 estimates models without running them whole.
 
 Examples:

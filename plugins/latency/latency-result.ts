@@ -14,6 +14,8 @@ const timedSchema = z.strictObject({
   ...configuration,
   system: z.string().describe("The system's fingerprint, which depends on the threads"),
   runs: z.int().describe('Timed runs'),
+  measured_at: z.iso.datetime().nullable().default(null).describe('null in results of earlier versions'),
+  is_stored: z.boolean().default(false).describe('Whether an earlier run timed it'),
   latency_ms: z
     .record(z.string(), ms.nullable())
     .describe('Percentiles by the nearest rank, as p50; null where there are too few runs to show one'),
@@ -46,16 +48,21 @@ export const latencyResultSchema = z.strictObject({
 export type LatencyResult = z.infer<typeof latencyResultSchema>;
 export type LatencyRow = LatencyResult['models'][number];
 
-function rowOf({ loaded, batch, threads, measurement }: TimedModel, percentiles: readonly number[]): LatencyRow {
+function rowOf(
+  { loaded, batch, threads, measurement, isStored }: TimedModel,
+  percentiles: readonly number[],
+): LatencyRow {
   const configuration = { model: loaded.name, batch, threads };
   if (measurement === undefined) return { ...configuration, reason: 'interrupted before it was timed' };
-  const { outcome, system, protocol } = measurement;
+  const { outcome, system, protocol, measuredAt } = measurement;
   if (outcome.kind === 'failure') return { ...configuration, reason: `${outcome.reason}: ${outcome.message}` };
   const sorted = outcome.runMs.toSorted((a, b) => a - b);
   return {
     ...configuration,
     system: system.fingerprint,
     runs: sorted.length,
+    measured_at: measuredAt,
+    is_stored: isStored,
     latency_ms: Object.fromEntries(percentiles.map((each) => [`p${each}`, percentileOf(sorted, each)])),
     not_shown: Object.fromEntries(
       percentiles

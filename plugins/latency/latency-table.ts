@@ -21,7 +21,7 @@ type TimedRow = Extract<LatencyRow, { readonly runs: number }>;
 const UNKNOWN = '-';
 
 /** Left out first on a narrow terminal. */
-const DISPENSABLE = ['others', 'mean (ms)', 'max (ms)', 'min (ms)', 'runs'];
+const DISPENSABLE = ['others', 'measured', 'mean (ms)', 'max (ms)', 'min (ms)', 'runs'];
 
 function right(title: string, cell: LatencyColumn['cell']): LatencyColumn {
   return { title, align: 'right', cell };
@@ -48,10 +48,32 @@ function columnsFor({ percentiles }: LatencyResult, { wide }: ShowOptions): read
     ...(wide
       ? [
           milliseconds('max (ms)', (row) => row.max_ms),
+          {
+            title: 'measured',
+            align: 'left',
+            cell: (row: LatencyRow) =>
+              'reason' in row || row.measured_at === null ? UNKNOWN : minuteOf(row.measured_at),
+          } as const,
           right('others', (row) => ('reason' in row ? UNKNOWN : `${row.disturbance_percent.toFixed(0)} %`)),
         ]
       : []),
   ];
+}
+
+/** As in 2026-11-23 20:50 UTC. */
+function minuteOf(time: string): string {
+  return `${time.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** When the rows that an earlier run timed were measured, and how to time them anew. */
+function storedNotes(models: readonly LatencyRow[]): readonly string[] {
+  const times = models.flatMap((row) => ('reason' in row || !row.is_stored ? [] : (row.measured_at ?? []))).sort();
+  const [oldest, newest] = [times[0], times.at(-1)];
+  if (oldest === undefined || newest === undefined) return [];
+  const [from, to] = [minuteOf(oldest), minuteOf(newest)];
+  const what = times.length === models.length ? '' : `${times.length} of ${counted(models.length, 'row')}: `;
+  const when = from === to ? `timed on ${from}` : `timed from ${from} to ${to}`;
+  return [`${what}results from the store, ${when}; --fresh (remeasure: all in manifests) times anew`];
 }
 
 /** Why percentiles are not shown; the models are named where others have them. */
@@ -71,6 +93,7 @@ function notesOf({ processor, cores, framework, framework_version: version, mode
   const all = [
     ...failures,
     ...notShown(models),
+    ...storedNotes(models),
     `${processor}, ${counted(cores, 'core')}, ${framework} ${version}`,
     ...warnings.map((warning) => `warning: ${warning}`),
   ];
@@ -85,14 +108,15 @@ function tableResultOf(result: LatencyResult): TableResult {
       keys: [
         ...['model', 'batch', 'threads', 'system', 'runs', 'min_ms', 'trimmed_mean_ms', 'max_ms'],
         ...percentiles.map((each) => `p${each}_ms`),
-        ...['disturbance_percent', 'reason'],
+        ...['disturbance_percent', 'measured_at', 'is_stored', 'reason'],
       ],
       rows: models.map((row) => {
         const start = [row.model, row.batch, row.threads];
-        if ('reason' in row) return [...start, ...Array<null>(6 + percentiles.length).fill(null), row.reason];
+        if ('reason' in row) return [...start, ...Array<null>(8 + percentiles.length).fill(null), row.reason];
         const { system, runs, min_ms: min, trimmed_mean_ms: mean, max_ms: max, latency_ms: of } = row;
         const ofRuns = percentiles.map((each) => of[`p${each}`]);
-        return [...start, system, runs, min, mean, max, ...ofRuns, row.disturbance_percent, null];
+        const { disturbance_percent: disturbance, measured_at: at, is_stored: stored } = row;
+        return [...start, system, runs, min, mean, max, ...ofRuns, disturbance, at, String(stored), null];
       }),
     },
     table: textTable(columnsFor(result, { wide: true }), models),

@@ -44,6 +44,8 @@ export interface TimingSettings {
 export interface TimedModel extends ModelToTime {
   /** undefined where the run was interrupted before it. */
   readonly measurement: Measurement | undefined;
+  /** Whether an earlier run took the measurement. */
+  readonly isStored: boolean;
 }
 
 /** The models with one number of threads, which are one system to the store. */
@@ -115,7 +117,9 @@ export async function timeModels(
   const progress = new RunProgress();
   progress.add(missing);
   const measured = new Map<ModelToTime, Measurement>();
+  const stored = new Set<Measurement | undefined>();
   for (const { system, tasks, phase, results } of series) {
+    for (const { request } of tasks.values()) stored.add(results.get(request));
     const measuring = new Measuring(context, system, results, progress);
     await measuring.measure(phase.missing, settings.remeasure);
     await measuring.replaceWhileQuiet(phase.disturbed);
@@ -130,5 +134,8 @@ export async function timeModels(
       await keepWholeModel(context.store, whole, { traceUrlTemplate: settings.traceUrlTemplate });
     }
   }
-  return models.map((model) => ({ ...model, measurement: measured.get(model) }));
+  return models.map((model): TimedModel => {
+    const measurement = measured.get(model);
+    return { ...model, measurement, isStored: measurement !== undefined && stored.has(measurement) };
+  });
 }

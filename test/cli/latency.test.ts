@@ -43,6 +43,33 @@ describe('mlmodelscope latency MODEL...', { ...deadline, concurrency: 2 }, () =>
     assert.match(markdown.stdout, /^\| four \| 2 \| 1 \| 3 \|/m);
   });
 
+  it('says of when stored results are, and times them anew with --fresh', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('four.onnx', chain(FOUR_LAYERS));
+    const args = ['latency', 'four.onnx', ...QUICK];
+    const timed = async (...more: readonly string[]) => {
+      const { stdout, stderr, code } = await place.run([...args, '--export-json', '-', ...more]);
+      assert.equal(code, 0, stderr);
+      const [row] = latencyResultSchema.parse(JSON.parse(stdout)).models;
+      assert.ok(row !== undefined && !('reason' in row));
+      return { row, stderr };
+    };
+    const first = await timed(...AS_STORED);
+    const again = await timed(...AS_STORED);
+    const fresh = await timed('--fresh');
+    assert.deepEqual(
+      [first, again, fresh].map(({ row }) => row.is_stored),
+      [false, true, false],
+    );
+    assert.equal(again.row.measured_at, first.row.measured_at);
+    assert.notEqual(fresh.row.measured_at, first.row.measured_at);
+    assert.match(again.stderr, /^results from the store, timed on \d{4}-\d\d-\d\d \d\d:\d\d UTC, .*--fresh/m);
+    for (const { stderr } of [first, fresh]) assert.doesNotMatch(stderr, /timed on/);
+    const both = await place.run([...args, '--fresh', ...AS_STORED]);
+    assert.deepEqual([both.code, both.stdout], [2, '']);
+    assert.match(both.stderr, /leave one of the two out/);
+  });
+
   it('continues without a model that cannot be run, and says so', async (t) => {
     const place = await workplaceHere(t);
     await place.write('four.onnx', chain(FOUR_LAYERS));

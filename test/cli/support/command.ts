@@ -79,7 +79,11 @@ export function measuringOnce(args: readonly string[], { repeats = false }: Star
   const bricks = command === 'dlbricks' && /^(run|validate|sweep)$/.test(subcommand);
   if (repeats || !(bricks || command === 'latency')) return args;
   const isPrecise = !bricks || args.some((word) => word === '--target-error' || word === '--repeat-limit');
-  return [...args, ...(args.includes('--remeasure') ? [] : AS_STORED), ...(isPrecise ? [] : ONCE)];
+  return [
+    ...args,
+    ...(args.includes('--remeasure') || args.includes('--fresh') ? [] : AS_STORED),
+    ...(isPrecise ? [] : ONCE),
+  ];
 }
 
 export async function workplace(t: Lifetime): Promise<Workplace> {

@@ -72,7 +72,15 @@ describe('the latency plugin', () => {
     const first = await run(agent, store);
     const second = await run(agent, store);
     assert.equal(agent.measured.length, 1);
-    assert.deepEqual(second.at(-1), first.at(-1));
+    const [now, later] = [first, second].map((events) => {
+      const done = events.at(-1);
+      assert.ok(done?.kind === 'done');
+      const [row] = latencyResultSchema.parse(done.result).models;
+      assert.ok(row !== undefined && !('reason' in row));
+      return row;
+    });
+    assert.deepEqual(later, { ...now, is_stored: true });
+    assert.equal(now?.is_stored, false);
   });
 
   it('says why a model has no latency, and does not try again what the runtime refused', async () => {

@@ -44,7 +44,7 @@ const FILES: readonly (readonly [what: string, content: () => string, code: numb
   [
     'quotes that open and close on every line',
     () => `model,index,op\n${many(20_000, (i) => `net,${i},"a""\n""b"`).join('\n')}\n`,
-    0,
+    3,
     /^$/,
   ],
   [
