@@ -1,17 +1,25 @@
+import { groupedBy } from '../base/grouped-by.js';
+import { sumOf } from '../base/sum-of.js';
 import { trimmedMean } from '../measurement/trimmed-mean.js';
 import type { KernelTrace, LayerTrace } from './layer-trace.js';
 
-export interface LayerRow extends Omit<KernelTrace, 'runMs'> {
+export interface KernelRow extends Omit<KernelTrace, 'runMs'> {
   /** Trimmed mean over the runs, as the runtime timed it. */
   readonly latencyMs: number;
-  /** The same without the cost of tracing. */
-  readonly untracedLatencyMs: number;
   /** Share of the sum of all kernels, 0 to 1. The share of an inner kernel is a part of its outer kernel's. */
   readonly share: number;
   readonly runs: number;
 }
 
-/** Latencies of a model's kernels, with the cost of tracing them. All times are trimmed means in milliseconds. */
+/** All kernels of one operator; kernels inside of others count as a part of those. */
+export interface OperatorRow {
+  readonly opName: string;
+  readonly kernels: number;
+  readonly latencyMs: number;
+  readonly share: number;
+}
+
+/** Latencies of a model's kernels, and the cost of tracing them. All times are trimmed means in milliseconds. */
 export interface KernelTable {
   /** Time of the whole model without tracing. */
   readonly modelMs: number;
@@ -21,32 +29,36 @@ export interface KernelTable {
   readonly overheadMs: number;
   /** Sum of the kernels' times while they are traced; an outer kernel's time includes its inner kernels. */
   readonly kernelsMs: number;
-  readonly rows: readonly LayerRow[];
+  /** The slowest first. */
+  readonly operators: readonly OperatorRow[];
+  /** The slowest first. */
+  readonly rows: readonly KernelRow[];
 }
 
-/**
- * Makes a table from a trace. The runtime writes the record of a kernel after it has timed the kernel, so most of the
- * cost of tracing lies between the kernels. If the kernels add up to more than the whole model takes without tracing,
- * then tracing has slowed the kernels as well. In this case each kernel is corrected by the same factor, because
- * kernels cannot take longer than their model.
- */
+const slowestFirst = (a: { readonly latencyMs: number }, b: { readonly latencyMs: number }): number =>
+  b.latencyMs - a.latencyMs;
+
+/** Makes a table from a trace. */
 export function kernelTable({ untracedMs, tracedMs, kernels }: LayerTrace): KernelTable {
   const modelMs = trimmedMean(untracedMs);
   const tracedModelMs = trimmedMean(tracedMs);
-  const latencies = kernels.map(({ runMs }) => trimmedMean(runMs));
-  const kernelsMs = kernels.reduce((sum, { sequenceIndex }, i) => {
-    return sequenceIndex.includes('-') ? sum : sum + (latencies[i] ?? 0);
-  }, 0);
-  const correction = kernelsMs > modelMs ? modelMs / kernelsMs : 1;
+  const timed = kernels.map((kernel) => ({ kernel, latencyMs: trimmedMean(kernel.runMs) }));
+  const outermost = timed.filter(({ kernel }) => !kernel.sequenceIndex.includes('-'));
+  const kernelsMs = sumOf(outermost.map(({ latencyMs }) => latencyMs));
+  const shareOf = (latencyMs: number): number => (kernelsMs === 0 ? 0 : latencyMs / kernelsMs);
+  const operators = [...groupedBy(outermost, ({ kernel }) => kernel.opName)].map(([opName, of]): OperatorRow => {
+    const latencyMs = sumOf(of.map((each) => each.latencyMs));
+    return { opName, kernels: of.length, latencyMs, share: shareOf(latencyMs) };
+  });
+  const rows = timed.map(({ kernel: { runMs, ...kernel }, latencyMs }): KernelRow => {
+    return { ...kernel, latencyMs, share: shareOf(latencyMs), runs: runMs.length };
+  });
   return {
     modelMs,
     tracedModelMs,
     overheadMs: tracedModelMs - modelMs,
     kernelsMs,
-    rows: kernels.map(({ runMs, ...kernel }, i): LayerRow => {
-      const latencyMs = latencies[i] ?? 0;
-      const share = kernelsMs === 0 ? 0 : latencyMs / kernelsMs;
-      return { ...kernel, latencyMs, untracedLatencyMs: latencyMs * correction, share, runs: runMs.length };
-    }),
+    operators: operators.sort(slowestFirst),
+    rows: rows.sort(slowestFirst),
   };
 }

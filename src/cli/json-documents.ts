@@ -90,8 +90,11 @@ const modelTraceSchema = z.strictObject({
   traceId: z.string().optional().describe('Of the trace in the store'),
   modelMs: ms.describe('The whole model without tracing'),
   tracedModelMs: ms.describe('The whole model while the runtime times its kernels'),
-  overheadMs: ms.describe('Cost of tracing'),
+  overheadMs: z.number().describe("Cost of tracing; below zero where it is less than the machine's noise"),
   kernelsMs: ms.describe('Sum of the kernels while they are timed'),
+  operators: z
+    .array(z.strictObject({ opName: z.string(), kernels: count, latencyMs: ms, share: z.number() }))
+    .describe('Kernels by operator, the slowest first; kernels inside of others count as a part of those'),
   rows: z.array(
     z.strictObject({
       sequenceIndex: z.string(),
@@ -102,7 +105,6 @@ const modelTraceSchema = z.strictObject({
       inputShape: z.string(),
       elementType: z.string(),
       latencyMs: ms.describe('Trimmed mean of the runs'),
-      untracedLatencyMs: ms.describe('The same without the cost of tracing'),
       share: z.number().describe('Share of the sum of all kernels'),
       runs: count,
     }),

@@ -173,14 +173,14 @@ export function addAgentPlaceOptions(command: Command, does: 'measures' | 'predi
     .addOption(new Option('--framework <name>', framework).choices(FRAMEWORK_NAMES));
 }
 
-/** For every command that shows a table. */
-export function addTableOptions(command: Command): Command {
+/** For every command that shows a table. @param row what a row is about */
+export function addTableOptions(command: Command, row: 'model' | 'kernel' = 'model'): Command {
   return command
     .option(
       '--export-json <file>',
       'write the whole result; - is standard output, the table then goes to standard error',
     )
-    .option('--export-csv <file>', 'write one row per model')
+    .option('--export-csv <file>', `write one row per ${row}`)
     .option('--export-markdown <file>', 'write all columns and the summary');
 }
 

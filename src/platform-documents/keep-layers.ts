@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { System } from '../measurement/system.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { EvaluatedModel, EvaluatedRun } from './evaluated.js';
@@ -15,8 +16,8 @@ interface TracedKernel {
 
 /** A model whose kernels were traced. */
 export interface LayeredModel extends EvaluatedModel {
-  /** Identifier of the trace that the runs are in. */
-  readonly traceId: string;
+  /** Identifier of the trace that the runs are in; undefined where none is kept. */
+  readonly traceId: string | undefined;
   /** Name of the agent's host. */
   readonly host: string;
   readonly system: System;
@@ -55,14 +56,15 @@ function tracedRuns({ tracedMs, kernels }: LayeredModel): readonly EvaluatedRun[
  */
 export async function keepLayers(store: ResultStore, layered: LayeredModel, options?: KeepOptions): Promise<void> {
   const { traceId, host, system, endedAt, untracedMs, name, manifest, batchSize } = layered;
+  const runId = traceId ?? randomUUID();
   const common = {
-    runId: traceId,
+    runId,
     model: { name, manifest, batchSize },
     system,
     host,
     endedAt,
     warmupMs: [],
-    metadata: { trace_id: traceId },
+    metadata: traceId === undefined ? {} : { trace_id: traceId },
   };
   const untraced = untracedMs.map((durationMs) => ({ durationMs, layers: [] }));
   const levels = [
@@ -70,6 +72,6 @@ export async function keepLayers(store: ResultStore, layered: LayeredModel, opti
     { level: 'FRAMEWORK_TRACE', runs: tracedRuns(layered) },
   ] as const;
   for (const { level, runs } of levels) {
-    await keepEvaluated(store, { ...common, id: `${traceId} ${level}`, level, runs }, options);
+    await keepEvaluated(store, { ...common, id: `${runId} ${level}`, level, runs }, options);
   }
 }

@@ -136,6 +136,16 @@ describe('the package, packed and installed into an empty folder', deadline, () 
     assert.match(asked.stdout, /, onnxruntime \d+\.\d+\.\d+\n$/);
   });
 
+  it('times the kernels of a model without optional packages', async (t) => {
+    const place = await consumer(t);
+    if (place === undefined) return;
+    const model = await place.write('net.onnx', chain(FOUR_LAYERS));
+    const { stdout, stderr, code } = await place.start(['trace', 'model', model, '--runs', '4']).ended;
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^note: the store gets no trace of the runs: tracing needs packages .* run: npm install @/m);
+    assert.match(stdout, /│ Relu +│ +2 │/);
+  });
+
   it('prints how to install optional packages', async (t) => {
     const place = await consumer(t);
     if (place === undefined) return;

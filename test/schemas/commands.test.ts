@@ -54,7 +54,7 @@ describe('JSON by the published schemas', { ...deadline, concurrency: 2 }, () =>
     assert.equal(lines.length, 5);
     for (const line of lines) assertOfSchema('measurement', JSON.parse(line));
     await assertPrints(place, 'analysis', ['analyze', 'latency', 'runs', '--export-json', '-']);
-    await assertPrints(place, 'model-trace', ['trace', 'model', 'net.onnx', '--runs', '3', '--json']);
+    await assertPrints(place, 'model-trace', ['trace', 'model', 'net.onnx', '--runs', '3', '--export-json', '-']);
     await assertPrints(place, 'models', ['registry', 'models', '--json']);
     await assertPrints(place, 'agents', ['registry', 'agents', '--json']);
   });

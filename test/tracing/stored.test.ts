@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { describe, test } from 'node:test';
 import { chain, FOUR_LAYERS, QUICK } from '../cli/support/tiny-models.js';
 import { deadline, workplace } from '../cli/support/command.js';
+import { workplaceHere } from '../cli/support/workplace-here.js';
 import { spansIn } from './support/receiver.js';
 
 /** Spans are made and kept, and sent nowhere. */
@@ -85,6 +87,35 @@ describe('the store', () => {
       assert.equal(trace?.processes[roots[0]?.processID ?? '']?.serviceName, 'mlmodelscope');
       const layers = trace?.spans.filter(({ tags }) => tags.some(({ key }) => key === 'layer_sequence_index')) ?? [];
       assert.equal(layers.length, 4 * FOUR_LAYERS.length);
+    },
+  );
+
+  test(
+    '`trace model` shows the slowest kernels first and totals by operator, and exports them',
+    deadline,
+    async (t) => {
+      const place = await workplaceHere(t, { columns: 40 });
+      const model = await place.write('four.onnx', chain(FOUR_LAYERS));
+      const args = ['trace', 'model', model, '--runs', '4'];
+      const shown = await place.run([...args, '--export-json', 'kernels.json', '--export-markdown', 'kernels.md']);
+      assert.equal(shown.code, 0, shown.stderr);
+      assert.match(shown.stdout, /This terminal is too narrow for: name/);
+      assert.match(shown.stdout, /│ Relu +│ +2 │/);
+      const { rows, operators } = JSON.parse(await readFile(place.path('kernels.json'), 'utf8')) as {
+        readonly rows: readonly { readonly latency_ms: number }[];
+        readonly operators: readonly { readonly op_name: string; readonly kernels: number }[];
+      };
+      const times = rows.map(({ latency_ms: ms }) => ms);
+      assert.deepEqual(
+        times,
+        [...times].sort((a, b) => b - a),
+      );
+      assert.equal(times.length, 4);
+      assert.equal(operators.find(({ op_name: name }) => name === 'Relu')?.kernels, 2);
+      assert.match(await readFile(place.path('kernels.md'), 'utf8'), /Relu: 2 kernels, /);
+      const csv = await place.run([...args, '--export-csv', '-', '--quiet']);
+      assert.match(csv.stdout, /^sequence_index,op_name,name,.*latency_ms,share,runs\r\n/);
+      assert.equal(csv.stderr, '');
     },
   );
 

@@ -1,4 +1,5 @@
 import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
+import type { Protocol } from '../../measurement/protocol.js';
 import { refusalOf } from '../failure.js';
 import type { KernelTrace, LayerTrace } from '../layer-trace.js';
 import type { TraceJob } from './job.js';
@@ -78,10 +79,20 @@ export function kernelTraces(profile: readonly ProfiledRun[]): readonly KernelTr
   return [...found.values()];
 }
 
+/** A protocol in two parts, which together run as often; the second is undefined where there is one run. */
+function halves(protocol: Protocol): readonly [Protocol, Protocol | undefined] {
+  const { runs, minRuns, timeBudgetMs } = protocol;
+  const part = (round: (value: number) => number): Protocol => {
+    return { ...protocol, runs: round(runs / 2), minRuns: round(minRuns / 2), timeBudgetMs: timeBudgetMs / 2 };
+  };
+  return [part(Math.ceil), runs === 1 ? undefined : part(Math.floor)];
+}
+
 /**
- * Runs a benchmark in two series, each as long as its protocol says: first as in a measurement, then with the
- * framework's own profile. Each level of tracing slows the runs down. The cost of a level is its difference from the
- * level below.
+ * Runs a benchmark in two series, each as long as its protocol says: as in a measurement, and with the framework's own
+ * profile. Each level of tracing slows the runs down. The cost of a level is its difference from the level below. One
+ * half of the runs without the profile comes before those with it, the other half after, so that a slow change of the
+ * machine's speed changes both series alike.
  *
  * Source: leveled experimentation; Li et al., XSP: Across-Stack Profiling and Analysis of Machine Learning Models on
  * GPUs (arXiv 1908.06869), section III-C.
@@ -93,15 +104,18 @@ export async function traceBenchmark(job: TraceJob, context: MeasureContext): Pr
   const { warmupRuns, runs } = job.protocol;
   await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: 2 * (warmupRuns + runs) });
   const conditions = context.watchConditions();
-  const plain = await runPlain(job, context);
+  const [first, second] = halves(job.protocol);
+  const before = await runPlain({ ...job, protocol: first }, context);
   const profiled = await runProfiled(job, context);
+  const after = second && (await runPlain({ ...job, protocol: second }, context));
+  const series = [before, profiled, ...(after === undefined ? [] : [after])];
   return {
-    untracedMs: plain.runs.map(runDurationMs),
+    untracedMs: [...before.runs, ...(after?.runs ?? [])].map(runDurationMs),
     tracedMs: profiled.runs.map(runDurationMs),
     kernels: kernelTraces(profiled.profile),
     conditions: withSharing(conditions(), {
-      droppedRuns: plain.sharing.droppedRuns + profiled.sharing.droppedRuns,
-      sharedShare: Math.max(plain.sharing.sharedShare, profiled.sharing.sharedShare),
+      droppedRuns: series.reduce((sum, { sharing }) => sum + sharing.droppedRuns, 0),
+      sharedShare: Math.max(...series.map(({ sharing }) => sharing.sharedShare)),
     }),
   };
 }

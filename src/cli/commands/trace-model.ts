@@ -1,15 +1,27 @@
 import { type Command, Option } from 'commander';
-import { addAgentOptions, type AgentOptions, storeDescription } from '../../command/options.js';
+import {
+  addAgentOptions,
+  addQuietOption,
+  addTableOptions,
+  type AgentOptions,
+  type OutputOptions,
+  storeDescription,
+} from '../../command/options.js';
+import { prepareOutputs, writeShown } from '../../command/outputs.js';
 import { runsOn } from '../../command/load-models.js';
 import { defaultThreads, threadsSchema } from '../../base/default-threads.js';
 import { numberOption, wholeNumberOption } from '../../base/option-value.js';
 import { dimensionOption } from '../../command/dimension-option.js';
-import { type KernelTable, kernelTable } from '../../agent/kernel-table.js';
+import { type KernelRow, type KernelTable, kernelTable, type OperatorRow } from '../../agent/kernel-table.js';
 import type { LayerTrace } from '../../agent/layer-trace.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
-import { fittingTable } from '../../base/fitting-table.js';
-import type { Column } from '../../base/text-table.js';
+import { counted } from '../../base/counted.js';
+import { PlatformError } from '../../base/errors.js';
+import { fittingTable, leftOutLines } from '../../base/fitting-table.js';
+import { type Column, textTable } from '../../base/text-table.js';
+import { wrap } from '../../base/wrap.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
+import type { ShownResult } from '../../evaluation/shown-result.js';
 import { nameEvaluated, nameFramework } from '../../evaluation/tell-of-trace.js';
 import { batchSizeField } from '../../manifest/evaluation.js';
 import { isCoreShared } from '../../measurement/disturbance.js';
@@ -22,7 +34,8 @@ import { keepLayers } from '../../platform-documents/keep-layers.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
 import { requireTracing } from '../../tracing/start-tracing.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
-import { documentText } from '../json-documents.js';
+import type { Tracing } from '../../tracing/tracing.js';
+import { documentOf } from '../json-documents.js';
 
 const PROTOCOL = { minRuns: 3, timeBudgetMs: 10_000 } as const satisfies Partial<Protocol>;
 
@@ -31,7 +44,7 @@ const LIMITS: Limits = { timeLimitMs: 120_000, memoryLimitBytes: 8 * 2 ** 30 };
 /** The level of the spans. The table always has the kernels. */
 const LEVELS = ['APPLICATION_TRACE', 'MODEL_TRACE', 'FRAMEWORK_TRACE'] as const satisfies readonly TraceLevel[];
 
-interface TraceModelOptions extends AgentOptions {
+interface TraceModelOptions extends AgentOptions, OutputOptions {
   readonly store?: string;
   readonly batch: number;
   readonly threads: number;
@@ -39,7 +52,6 @@ interface TraceModelOptions extends AgentOptions {
   readonly warmup: number;
   readonly dimension?: ReadonlyMap<string, number>;
   readonly level: (typeof LEVELS)[number];
-  readonly json?: boolean;
 }
 
 /** Most runs with a profile. The profile of a run takes about a kilobyte per kernel. */
@@ -49,7 +61,7 @@ function ms(value: number): string {
   return value.toFixed(3);
 }
 
-type KernelRow = KernelTable['rows'][number];
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 const COLUMNS: readonly Column<KernelRow>[] = [
   { title: 'operator', align: 'left', cell: ({ opName }) => opName },
@@ -57,22 +69,82 @@ const COLUMNS: readonly Column<KernelRow>[] = [
   { title: 'name', align: 'left', cell: ({ name }) => name },
   { title: 'output', align: 'left', cell: ({ shape }) => shape },
   { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => ms(latencyMs) },
-  { title: 'share', align: 'right', cell: ({ share }) => `${(share * 100).toFixed(1)} %` },
-  { title: 'without tracing (ms)', align: 'right', cell: ({ untracedLatencyMs }) => ms(untracedLatencyMs) },
+  { title: 'share', align: 'right', cell: ({ share }) => percent(share) },
 ];
 
-function printTable(host: CommandHost, table: KernelTable): void {
-  const { modelMs, tracedModelMs, overheadMs, kernelsMs, rows } = table;
-  const fitting = { width: host.columns?.out, dispensable: ['name', 'without tracing (ms)', 'output', 'share'] };
-  const { text } = fittingTable(COLUMNS, rows, fitting);
-  const percent = ((overheadMs / modelMs) * 100).toFixed(1);
-  host.print(
-    `${text}
-kernels:              ${ms(kernelsMs)} ms in all, as the runtime times them
-whole model:          ${ms(modelMs)} ms at MODEL_TRACE, ${ms(tracedModelMs)} ms at FRAMEWORK_TRACE
-tracing overhead:     ${ms(overheadMs)} ms (${percent} %); the ${ms(modelMs)} ms and the last column are without it
-`,
-  );
+const OPERATOR_COLUMNS: readonly Column<OperatorRow>[] = [
+  { title: 'operator', align: 'left', cell: ({ opName }) => opName },
+  { title: 'kernels', align: 'right', cell: ({ kernels }) => String(kernels) },
+  { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => ms(latencyMs) },
+  { title: 'share', align: 'right', cell: ({ share }) => percent(share) },
+];
+
+function summaryOf({ modelMs, tracedModelMs, overheadMs, kernelsMs }: KernelTable): readonly string[] {
+  return [
+    `kernels:          ${ms(kernelsMs)} ms in all, as the runtime times them`,
+    `whole model:      ${ms(modelMs)} ms without tracing, ${ms(tracedModelMs)} ms with the kernels timed`,
+    `tracing overhead: ${ms(overheadMs)} ms (${percent(overheadMs / modelMs)})`,
+  ];
+}
+
+/** A model's kernels, as they are shown and exported. */
+function shownKernels(
+  table: KernelTable,
+  { name, system, traceId }: { readonly name: string; readonly system: System; readonly traceId?: string | undefined },
+): ShownResult {
+  const ofTrace = traceId === undefined ? [] : [`trace:            ${traceId}`];
+  return {
+    result: () => ({
+      document: documentOf('model-trace', {
+        model: name,
+        system,
+        traceId,
+        ...table,
+        operators: [...table.operators],
+        rows: [...table.rows],
+      }),
+      records: {
+        keys: [
+          'sequence_index',
+          'op_name',
+          'name',
+          'shape',
+          'input_shape',
+          'element_type',
+          'execution_provider',
+        ].concat(['latency_ms', 'share', 'runs']),
+        rows: table.rows.map((row) => [
+          ...[row.sequenceIndex, row.opName, row.name, row.shape, row.inputShape, row.elementType],
+          ...[row.executionProvider, row.latencyMs, row.share, row.runs],
+        ]),
+      },
+      table: textTable(COLUMNS, table.rows),
+      notes: [
+        ...table.operators.map((row) => {
+          return `${row.opName}: ${counted(row.kernels, 'kernel')}, ${ms(row.latencyMs)} ms, ${percent(row.share)}`;
+        }),
+        ...[...summaryOf(table), ...ofTrace].map((line) => line.replace(/: +/, ': ')),
+      ],
+    }),
+    text: ({ width }) => {
+      const kernels = fittingTable(COLUMNS, table.rows, { width, dispensable: ['name', 'output', 'share'] });
+      const operators = fittingTable(OPERATOR_COLUMNS, table.operators, { width, dispensable: ['share', 'kernels'] });
+      const lines = [...summaryOf(table), ...ofTrace].map((line) => wrap(line, width ?? Infinity, '  '));
+      const tables = [kernels.text, ...leftOutLines(kernels, width), operators.text, ...leftOutLines(operators, width)];
+      return `${[...tables, ...lines].join('\n')}\n`;
+    },
+  };
+}
+
+/** Tracing, where its optional packages are installed; the kernels' times need none of them. */
+async function tracingIfInstalled(host: CommandHost): Promise<Tracing | undefined> {
+  try {
+    return await requireTracing({ serviceName: 'mlmodelscope', environment: process.env });
+  } catch (error) {
+    if (!(error instanceof PlatformError && error.code === 'unsupported')) throw error;
+    host.warn(`note: the store gets no trace of the runs: ${error.message}`);
+    return undefined;
+  }
 }
 
 const AGAIN = 'and trace the model again';
@@ -98,24 +170,32 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
     .command('model')
     .description("Time each kernel of a model by the runtime's own profile, and show the cost of the profile")
     .argument('<model>', 'zoo:NAME, an ONNX file or a model manifest');
-  addAgentOptions(command)
+  addQuietOption(addTableOptions(addAgentOptions(command), 'kernel'))
     .option('--store <uri>', storeDescription('traces'))
     .option('--batch <n>', 'size of the batch', numberOption(batchSizeField), 1)
     .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption)
     .option('--threads <n>', 'threads of the runtime', numberOption(threadsSchema), defaultThreads())
     .option(
       '--runs <n>',
-      'number of runs without the profile; as many runs follow with it',
+      'number of runs without the profile, and as many with it',
       wholeNumberOption(1, MOST_RUNS),
       20,
     )
     .option('--warmup <n>', 'warm-up runs before them', numberOption(protocolSchema.shape.warmupRuns), 3)
     .addOption(new Option('--level <level>', 'how deep the stored trace goes').choices(LEVELS).default(LEVELS[2]))
-    .option('--json', 'the table as JSON')
-    .addHelpText('after', '\nExample:\n  mlmodelscope trace model zoo:mobilenet_v2 --threads 2 --runs 50')
+    .addHelpText(
+      'after',
+      `
+Kernels and operators are sorted by their time.
+
+Examples:
+  mlmodelscope trace model zoo:mobilenet_v2 --threads 2 --runs 50
+  mlmodelscope trace model my-model.onnx --export-csv kernels.csv`,
+    )
     .action(async (reference: string, options: TraceModelOptions) => {
-      const { agent: address, framework, store, batch, dimension, threads, runs, warmup, level, json } = options;
-      const tracing = await requireTracing({ serviceName: 'mlmodelscope', environment: process.env });
+      const { agent: address, framework, store, batch, dimension, threads, runs, warmup, level } = options;
+      const outputs = await prepareOutputs(options);
+      const tracing = await tracingIfInstalled(host);
       const results = await host.openStore(store);
       const agent = await host.connect(address, framework);
       const loading = { batch, dimensions: dimension, signal: host.signal };
@@ -135,30 +215,24 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
         num_warmup_batches: warmup,
         num_batches: runs,
       };
-      const progress = host.progress(json === true);
+      const progress = host.progress(outputs.quiet);
       const onProgress = ({ phase, runsDone, runsTotal }: MeasureProgress): void => {
         progress.step('tracing', runsDone, runsTotal, `${name} (${phase})`);
       };
-      const measured = await tracing.atLevel(level, () =>
-        tracing.inSpan('evaluation_trace', { level: 'APPLICATION_TRACE', attributes }, async () => {
-          const protocol = { ...PROTOCOL, warmupRuns: warmup, runs, minRuns: Math.min(runs, PROTOCOL.minRuns) };
-          const request = { benchmark: weightlessBenchmark(model), runOptions, protocol, limits: LIMITS };
-          const layers = await agent.trace(request, level, { signal: host.signal, onProgress });
-          return { layers, traceId: tracing.traceId() ?? '' };
-        }),
-      );
-      progress.stop();
-      const { traceId, layers } = measured;
+      const protocol = { ...PROTOCOL, warmupRuns: warmup, runs, minRuns: Math.min(runs, PROTOCOL.minRuns) };
+      const request = { benchmark: weightlessBenchmark(model), runOptions, protocol, limits: LIMITS };
+      const measure = async (): Promise<{ readonly layers: LayerTrace; readonly traceId: string | undefined }> => {
+        const layers = await agent.trace(request, level, { signal: host.signal, onProgress });
+        return { layers, traceId: tracing?.traceId() };
+      };
+      const span = { level: 'APPLICATION_TRACE', attributes } as const;
+      const { layers, traceId } = await (
+        tracing?.atLevel(level, () => tracing.inSpan('evaluation_trace', span, measure)) ?? measure()
+      ).finally(() => progress.stop());
       const endedAt = new Date().toISOString();
       const evaluated = { name, manifest, batchSize: batch, system, host: description.host, endedAt, traceId };
       await keepLayers(results, { ...evaluated, ...layers });
       for (const { message } of noiseIn(layers, system, threads)) host.warn(message);
-      const table = kernelTable(layers);
-      if (json === true) {
-        host.print(documentText('model-trace', { model: name, system, traceId, ...table, rows: [...table.rows] }));
-        return;
-      }
-      printTable(host, table);
-      host.print(`trace:                ${traceId}\n`);
+      await writeShown(shownKernels(kernelTable(layers), { name, system, traceId }), outputs, host);
     });
 }

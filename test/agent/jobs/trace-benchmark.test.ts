@@ -99,26 +99,24 @@ describe('a table of layers', () => {
     assert.deepEqual([modelMs, tracedModelMs, overheadMs], [10, 12, 2]);
   });
 
-  test('keeps latencies of kernels whose sum fits into the untraced latency of the model', () => {
-    const kernels = [kernel('0', [3]), kernel('1', [6])];
-    const { kernelsMs, rows } = kernelTable({ untracedMs: [10], tracedMs: [12], kernels });
-    assert.equal(kernelsMs, 9);
+  test('has the slowest kernels and operators first', () => {
+    const named = (opName: string, ms: number, index: string): KernelTrace => ({ ...kernel(index, [ms]), opName });
+    const kernels = [named('Relu', 1, '0'), named('If', 3, '1'), named('Relu', 3, '1-0'), named('Relu', 4, '2')];
+    const { rows, operators, kernelsMs } = kernelTable({ untracedMs: [9], tracedMs: [13], kernels });
+    assert.equal(kernelsMs, 8);
     assert.deepEqual(
-      rows.map(({ untracedLatencyMs }) => untracedLatencyMs),
-      [3, 6],
-    );
-  });
-
-  test('scales kernels down where their sum exceeds the untraced latency of the model', () => {
-    const kernels = [kernel('0', [4]), kernel('1', [8])];
-    const { rows } = kernelTable({ untracedMs: [9], tracedMs: [13], kernels });
-    assert.deepEqual(
-      rows.map(({ latencyMs, untracedLatencyMs }) => [latencyMs, untracedLatencyMs]),
+      rows.map(({ sequenceIndex, latencyMs }) => [sequenceIndex, latencyMs]),
       [
-        [4, 3],
-        [8, 6],
+        ['2', 4],
+        ['1', 3],
+        ['1-0', 3],
+        ['0', 1],
       ],
     );
+    assert.deepEqual(operators, [
+      { opName: 'Relu', kernels: 2, latencyMs: 5, share: 5 / 8 },
+      { opName: 'If', kernels: 1, latencyMs: 3, share: 3 / 8 },
+    ]);
   });
 
   test("does not count a subgraph's kernels twice", () => {
