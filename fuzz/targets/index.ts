@@ -1,6 +1,7 @@
 import { manifest } from './manifest.js';
 import { npy } from './npy.js';
 import { onnx } from './onnx.js';
+import { queueMessage } from './queue-message.js';
 import { recipe } from './recipe.js';
 import { request } from './request.js';
 import { results } from './results.js';
@@ -22,4 +23,5 @@ export const TARGETS: readonly Target[] = [
   npy,
   store,
   workMessage,
+  queueMessage,
 ];

@@ -1,4 +1,5 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { messageOf, PlatformError } from '../base/errors.js';
 import { domainOf } from '../onnx/model/opsets.js';
 
 /** The operators of a graph, read from its file without the rest of it. */
@@ -121,10 +122,14 @@ class OperatorReader {
 /**
  * Reads the operators of an ONNX file. It takes microseconds; parsing the file takes milliseconds.
  *
- * @throws the error of protobuf's reader where the file is not ONNX
+ * @throws PlatformError `usage` where the file is not ONNX
  */
 export function operatorsOf(model: Uint8Array): Operators {
   const reader = new OperatorReader(model);
-  const nodes = reader.readModel();
-  return { opsets: reader.opsets, standard: reader.standard, nodes, gathered: reader.gathered };
+  try {
+    const nodes = reader.readModel();
+    return { opsets: reader.opsets, standard: reader.standard, nodes, gathered: reader.gathered };
+  } catch (cause) {
+    throw new PlatformError('usage', `the model of a brick is not an ONNX file (${messageOf(cause)})`, { cause });
+  }
 }

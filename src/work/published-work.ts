@@ -165,7 +165,7 @@ export class PublishedWork {
     }
     const middle = Math.ceil(missing.length / 2);
     const halves = [missing.slice(0, middle), missing.slice(middle)].map((half) => this.#messageOf(half));
-    const replace = queue.retry((failed) => (failed.message.id === message.id ? halves : undefined));
+    const replace = queue.replaceFailed((failed) => (failed.message.id === message.id ? halves : undefined));
     if ((await replace.catch(() => 0)) > 0) return;
     // Another process has already retried the work or is reading it now, or the broker is unavailable.
     for (const half of halves) await queue.publish(this.options.system, half);

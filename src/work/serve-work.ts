@@ -1,6 +1,6 @@
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { type Clock, monotonicClock } from '../base/clock.js';
-import { messageOf, PlatformError } from '../base/errors.js';
+import { type ErrorCode, messageOf, PlatformError } from '../base/errors.js';
 import { keepGoing } from '../base/keep-trying.js';
 import { Leases } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
@@ -28,7 +28,8 @@ export interface ServeWorkOptions {
 
 /**
  * Takes work for an agent's class of systems and measures it with this agent, one item at a time. An item is done when
- * its measurements are in the store. While the agent does not answer, no work is taken.
+ * its measurements are in the store. Work that fails, whatever its message holds, is given up with the reason. While
+ * the agent does not answer, or its machine or the store fails, no work is taken.
  *
  * @param store the store that the callers use as well
  * @throws PlatformError as the queue does; `unavailable` if the store's server is gone for good
@@ -44,8 +45,7 @@ export async function serveWork(
     await keepGoing(
       async (answers) => {
         const system = classOf(agent.description);
-        answers();
-        const server = new WorkServer({ agent, store, leases, signal, clock });
+        const server = new WorkServer({ agent, store, leases, signal, clock, onDone: answers });
         const serving = await queue.serve(system, (message) => server.handle(message));
         try {
           await server.ended;
@@ -57,8 +57,7 @@ export async function serveWork(
       {
         firstPauseMs: FIRST_PAUSE_MS,
         longestPauseMs: LONGEST_PAUSE_MS,
-        isPassing: (thrown) =>
-          thrown instanceof PlatformError && thrown.code === 'unavailable' && store.isGone !== true,
+        isPassing: (thrown) => thrown instanceof PlatformError && PASSING.has(thrown.code) && store.isGone !== true,
         onFailure: ({ thrown, isFirst }) => {
           if (isFirst) onWarning?.(`no work is taken for now: ${messageOf(thrown)}; trying again`);
         },
@@ -77,10 +76,18 @@ interface WorkServerOptions {
   readonly leases: Leases;
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** Called after each item that was measured. */
+  readonly onDone: () => void;
 }
 
-/** Errors that every agent would give again. */
-const REFUSED: ReadonlySet<PlatformError['code']> = new Set(['usage', 'unsupported', 'model']);
+/** Errors of the machine or the store, which say nothing about the work: another agent may do it. */
+const OF_THE_MACHINE: ReadonlySet<ErrorCode> = new Set(['exhausted', 'storage']);
+
+/** Errors that may pass. */
+const PASSING: ReadonlySet<ErrorCode> = new Set([...OF_THE_MACHINE, 'unavailable']);
+
+/** Errors that end the agent: it cannot do any work. All others are the work's own, whatever a message holds. */
+const ENDING: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'forbidden']);
 
 /** Handles the messages of one class with one agent, until an error ends it. */
 class WorkServer {
@@ -135,13 +142,15 @@ class WorkServer {
       await this.#turn.take(id, both, () =>
         measureItem(id, item, { agent, store, answers: this.#answers, signal: both }),
       );
+      this.options.onDone();
       return { kind: 'done' };
     } catch (thrown) {
       if (signal.aborted) return { kind: 'returned' };
       if (unwanted.signal.aborted) return { kind: 'done' };
-      if (thrown instanceof PlatformError && REFUSED.has(thrown.code))
-        return { kind: 'refused', reason: thrown.message };
+      const code = thrown instanceof PlatformError ? thrown.code : 'internal';
+      if (!PASSING.has(code) && !ENDING.has(code)) return { kind: 'refused', reason: messageOf(thrown) };
       this.#fail(thrown);
+      if (OF_THE_MACHINE.has(code)) return { kind: 'returned' };
       throw thrown;
     } finally {
       ended.abort();

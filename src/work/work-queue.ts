@@ -23,7 +23,7 @@ export type WorkHandler = (message: WorkMessage) => Promise<Handled>;
 /** Work that was given up. */
 export interface FailedWork {
   readonly message: WorkMessage;
-  /** The class of systems of the work. */
+  /** The class of systems of the work; '' for a message of others that names none. */
   readonly system: string;
   /** One sentence, without a full stop. */
   readonly reason: string;
@@ -87,12 +87,12 @@ export interface WorkQueue {
   failed(): AsyncIterable<FailedWork>;
 
   /**
-   * Publishes again the work that was given up.
+   * Replaces work that was given up.
    *
-   * @param again returns the messages to publish instead of a message; undefined to leave the message as it is
+   * @param by returns the messages to publish instead of a message, none to drop it; undefined to leave it as it is
    * @returns the number of replaced messages
    */
-  retry(again: (failed: FailedWork) => readonly WorkMessage[] | undefined): Promise<number>;
+  replaceFailed(by: (failed: FailedWork) => readonly WorkMessage[] | undefined): Promise<number>;
 
   /**
    * Closes all connections and handlers. Waiting work stays, unless it is in this process only. May be called again.

@@ -51,6 +51,7 @@ const COMMANDS = [
   'queue list',
   'queue failed',
   'queue retry',
+  'queue drop',
   'trace',
   'trace model',
   'trace list',

@@ -1,6 +1,7 @@
 import { Connection } from 'rabbitmq-client';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { WorkItem } from '../../src/generated/mlmodelscope/work/v1/work.js';
 import { openStore } from '../../src/store/open-store.js';
 import { classOf } from '../../src/work/class-of.js';
 import { needsRabbitMq, startRabbitMq } from '../work/amqp/rabbitmq-process.js';
@@ -59,9 +60,55 @@ describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
     const retried = await place.run(['queue', 'retry', 'odd'], { env });
     assert.match(retried.stdout, /queued 1 piece of work again/);
     await until(async () => (await failed()).stdout.includes('odd-mess'));
-    const unknown = await place.run(['queue', 'retry', 'nothing'], { env });
-    assert.equal(unknown.code, 2);
-    assert.match(unknown.stderr, /begins with nothing; see "queue failed"/);
+    for (const command of ['retry', 'drop']) {
+      const unknown = await place.run(['queue', command, 'nothing'], { env });
+      assert.equal(unknown.code, 2);
+      assert.match(unknown.stderr, /begins with nothing; see "queue failed"/);
+    }
+
+    // Whatever others put into the queues ends no agent, and stops no command.
+    const request = {
+      benchmark: { signature: 'ab'.repeat(32), model: Buffer.from('garbage'), inputs: [], weights: '' },
+    };
+    const time = { seconds: 1n, nanos: 0 };
+    const protocol = {
+      warmupRuns: 1,
+      runs: 2,
+      minRuns: 1,
+      timeBudget: time,
+      timeLimit: time,
+      memoryLimitBytes: 2n ** 30n,
+    };
+    const runOptions = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' };
+    const rest = { runOptions, footprintBytes: 2n ** 20n, modelBytes: 0n, roughMs: 0, replaces: '' };
+    const requests = [{ ...request, ...rest, protocol: { ...protocol, occasion: 1 } }];
+    const poison = WorkItem.encode({ version: 1, requests, wantedBy: '', traceContext: {} }).finish();
+    const hostile = client.createPublisher({ confirm: true });
+    await hostile.send({ routingKey: queue, messageId: 'poison' }, Buffer.from(poison));
+    await hostile.send({ routingKey: queue, messageId: 'large' }, Buffer.alloc(20_000_000));
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    await hostile.send({ routingKey: queue, messageId: 'deep', contentType: 'application/json' }, Buffer.from(deep));
+    const headers = { 'x-mlmodelscope-system': 'x'.repeat(1000), 'x-mlmodelscope-reason': 7 };
+    await hostile.send({ exchange: 'mlmodelscope.failed', messageId: 'stranger', headers }, Buffer.from('?'));
+    await hostile.close();
+    const isListed = async (): Promise<boolean> => {
+      const { stdout } = await failed();
+      return ['poison', 'large', 'deep', 'stranger'].every((id) => stdout.includes(id));
+    };
+    await until(isListed);
+    assert.match((await failed()).stdout, /not an ONNX file/);
+    const all = await place.run(['queue', 'retry', '--all'], { env });
+    assert.equal(all.code, 0, all.stderr);
+    assert.match(all.stdout, /queued 3 pieces of work again/);
+    assert.match(all.stderr, /large has 20000000 bytes, more than 15728640; "queue drop" removes it/);
+    assert.match(all.stderr, /stranger is of no known kind of machines/);
+    await until(isListed);
+    const large = await place.run(['queue', 'drop', 'large'], { env });
+    assert.deepEqual([large.code, large.stdout], [0, 'dropped 1 piece of work\n'], large.stderr);
+    assert.match((await place.run(['queue', 'drop', '--all'], { env })).stdout, /dropped 4 pieces of work/);
+    assert.doesNotMatch((await failed()).stdout, /poison|large|deep|stranger|odd-mess/);
+    // Both agents still serve.
+    assert.match((await place.run(['queue', 'list', ...shared], { env })).stdout, /│\s+2 │\s+0 │/);
   });
 });
 

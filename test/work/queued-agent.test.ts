@@ -295,6 +295,43 @@ describe('serving work', { timeout: 60_000 }, () => {
     assert.match(failed?.reason ?? '', /the message/);
   });
 
+  const ANY_PROBLEM = ['internal', 'not_found', 'manifest', 'timeout', 'model', 'unsupported'] as const;
+  for (const code of ANY_PROBLEM) {
+    it(`gives up work that fails as ${code}, and continues`, async (t) => {
+      const at = await place(t);
+      const agent = fakeAgent();
+      at.serve(
+        beforeEach(agent, ({ benchmark }) => {
+          if (benchmark.signature === signatureOf(0)) throw new PlatformError(code, 'it cannot be read');
+        }),
+      );
+      await untilServing(at, agent, 1);
+      const measured = await all(at.queued(agent).measure(sampleRequests(3)));
+      const failed = measured.filter(({ measurement }) => measurement.outcome.kind === 'failure');
+      assert.deepEqual(
+        failed.map(({ index }) => index),
+        [0],
+      );
+      assert.match((await failedOf(at))[0]?.reason ?? '', /it cannot be read/);
+    });
+  }
+
+  it('leaves work to others while its machine fails, without counting it as a failure', async (t) => {
+    const at = await place(t);
+    const agent = fakeAgent();
+    let failures = 0;
+    at.serve(
+      beforeEach(agent, () => {
+        if (failures++ < 5) throw new PlatformError('storage', 'the disk is full');
+      }),
+    );
+    await untilServing(at, agent, 1);
+    const measured = await all(at.queued(agent).measure(sampleRequests(2)));
+    assert.ok(measured.every(({ measurement }) => measurement.outcome.kind === 'samples'));
+    assert.ok(failures > 5);
+    assert.deepEqual(await failedOf(at), []);
+  });
+
   it('measures work once if it arrives twice', async (t) => {
     const at = await place(t);
     const agent = fakeAgent();

@@ -165,7 +165,7 @@ export function workQueueContract(
       for (const text of ['same', 'halved', 'left']) await queue.publish('a', message(text));
       await until(async () => (await listed(queue)).length === 3);
       isBroken = false;
-      const replaced = await queue.retry(({ message: failed }) => {
+      const replaced = await queue.replaceFailed(({ message: failed }) => {
         if (textOf(failed) === 'same') return [failed];
         return textOf(failed) === 'halved' ? [message('half 1'), message('half 2')] : undefined;
       });
@@ -185,10 +185,24 @@ export function workQueueContract(
       await queue.publish('a', message('1'));
       await until(async () => (await listed(queue)).length === 1);
       for (let tries = 2; tries < 5; tries++) {
-        assert.equal(await queue.retry(({ message: failed }) => [failed]), 1);
+        assert.equal(await queue.replaceFailed(({ message: failed }) => [failed]), 1);
         await until(() => came.length === tries);
         await until(async () => (await listed(queue)).length === 1);
       }
+    });
+
+    it('drops failed work on request, and leaves the rest', async (t) => {
+      const queue = await open(t);
+      await serve(queue, 'a', () => ({ kind: 'refused', reason: 'it is no work' }));
+      const twice = message('twice');
+      for (const one of [twice, twice, message('left')]) await queue.publish('a', one);
+      await until(async () => (await listed(queue)).length === 2);
+      const dropped = await queue.replaceFailed((failed) => (failed.message.id === twice.id ? [] : undefined));
+      assert.ok(dropped > 0);
+      assert.deepEqual(
+        (await listed(queue)).map((failed) => textOf(failed.message)),
+        ['left'],
+      );
     });
 
     it('lists failed work once if it arrives twice', async (t) => {

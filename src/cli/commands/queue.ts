@@ -9,7 +9,13 @@ import { systemDifferences } from '../../measurement/system-differences.js';
 import type { ResultStore } from '../../store/result-store.js';
 import { classOf } from '../../work/class-of.js';
 import { bodyOf, itemIn } from '../../work/work-item.js';
-import type { FailedWork, QueueState, WorkMessage, WorkQueue } from '../../work/work-queue.js';
+import {
+  type FailedWork,
+  MOST_BODY_BYTES,
+  type QueueState,
+  type WorkMessage,
+  type WorkQueue,
+} from '../../work/work-queue.js';
 import type { OwnedHost } from '../host.js';
 import { queueOption } from './queue-option.js';
 import { STORE, type StoreOption } from './store-option.js';
@@ -50,6 +56,49 @@ interface FailedRow {
 function rowOf({ message, system, failedAt = '', reason }: FailedWork): FailedRow {
   const minutes = failedAt.slice(0, 16).replace('T', ' ');
   return { id: message.id, system, failedAt: minutes, bricks: contentOf(message), reason };
+}
+
+type ChosenFlags = QueueFlags & { readonly all?: true };
+
+/** The work that a user names by ids or their first digits, or all of it. */
+class Chosen {
+  readonly #unknown: Set<string>;
+
+  /** @throws PlatformError `usage` for neither or both */
+  constructor(
+    private readonly ids: readonly string[],
+    private readonly all: true | undefined,
+  ) {
+    this.#unknown = new Set(ids);
+    if ((ids.length === 0) !== (all === undefined)) return;
+    throw new PlatformError('usage', 'name the work by its ids (see "queue failed"), or give --all');
+  }
+
+  has({ message: { id } }: FailedWork): boolean {
+    const named = this.ids.filter((start) => id.startsWith(start));
+    for (const start of named) this.#unknown.delete(start);
+    return this.all === true || named.length > 0;
+  }
+
+  /** @throws PlatformError `not_found` for an id of no work */
+  checkFound(): void {
+    const [first] = this.#unknown;
+    if (first === undefined) return;
+    throw new PlatformError(
+      'not_found',
+      `no work that was given up has an id that begins with ${first}; see "queue failed"`,
+    );
+  }
+}
+
+/** Digits of an id in a message. */
+const SHOWN_DIGITS = 8;
+
+/** Why work cannot be queued again; undefined if it can. */
+function problemWith({ message: { body }, system }: FailedWork): string | undefined {
+  if (system === '') return 'is of no known kind of machines';
+  if (body.length > MOST_BODY_BYTES) return `has ${body.length} bytes, more than ${MOST_BODY_BYTES}`;
+  return undefined;
 }
 
 /** Removes the caller from the work. Agents skip work whose caller has ended, and take work without a caller. */
@@ -100,23 +149,25 @@ function failedColumns(rows: readonly FailedRow[]): readonly Column<FailedRow>[]
   ];
 }
 
-/** `mlmodelscope queue list|failed|retry`: the work that agents take from a broker. */
+/** `mlmodelscope queue list|failed|retry|drop`: the work that agents take from a broker. */
 export function registerQueueCommand(program: Command, host: OwnedHost): void {
   const queues = program
     .command('queue')
-    .description('Show the work that agents take from a RabbitMQ broker, and retry work that was given up')
+    .description('Show the work that agents take from a RabbitMQ broker; retry or drop work that was given up')
     .addHelpText(
       'after',
       `
 There is one queue for each kind of machine. Work that fails three times is
 given up, and its reason is kept. An agent may have ended each time, for example
-because a brick made it run out of memory. The work is kept until you retry it.
+because a brick made it run out of memory. The work is kept until you retry or
+drop it.
 
 Examples:
   mlmodelscope queue list --queue amqp://mq.example
   mlmodelscope queue failed --queue amqp://mq.example
   mlmodelscope queue retry 3f2a91c0 --queue amqp://mq.example
-  mlmodelscope queue retry --all --queue amqp://mq.example`,
+  mlmodelscope queue retry --all --queue amqp://mq.example
+  mlmodelscope queue drop 3f2a91c0 --queue amqp://mq.example`,
     );
   const open = (): ReturnType<typeof queueOption> => queueOption('agents take their work from').makeOptionMandatory();
 
@@ -152,23 +203,36 @@ Examples:
     .option('--all', 'everything that was given up')
     .addOption(open())
     .addHelpText('after', '\nExample:\n  mlmodelscope queue retry 3f2a91c0 --queue amqp://mq.example')
-    .action(async (ids: readonly string[], { queue: uri, all }: QueueFlags & { readonly all?: true }) => {
-      if ((ids.length === 0) === (all === undefined)) {
-        throw new PlatformError('usage', 'name the work to retry by its ids (see "queue failed"), or give --all');
-      }
-      const unknown = new Set(ids);
-      const queue = await host.openQueue(uri);
-      const replaced = await queue.retry(({ message }) => {
-        const named = ids.filter((id) => message.id.startsWith(id));
-        for (const id of named) unknown.delete(id);
-        return all === true || named.length > 0 ? [forAnybody(message)] : undefined;
+    .action(async (ids: readonly string[], { queue: uri, all }: ChosenFlags) => {
+      const chosen = new Chosen(ids, all);
+      const left: string[] = [];
+      const replaced = await (
+        await host.openQueue(uri)
+      ).replaceFailed((failed) => {
+        if (!chosen.has(failed)) return undefined;
+        const problem = problemWith(failed);
+        if (problem === undefined) return [forAnybody(failed.message)];
+        left.push(`${failed.message.id.slice(0, SHOWN_DIGITS)} ${problem}`);
+        return undefined;
       });
       host.print(`queued ${counted(replaced, 'piece')} of work again\n`);
-      const [first] = unknown;
-      if (first === undefined) return;
-      throw new PlatformError(
-        'not_found',
-        `no work that was given up has an id that begins with ${first}; see "queue failed"`,
-      );
+      for (const one of left) host.warn(`warning: ${one}; "queue drop" removes it`);
+      chosen.checkFound();
+    });
+
+  queues
+    .command('drop')
+    .description('Remove work that was given up; it is not measured')
+    .argument('[ids...]', 'ids that "queue failed" shows, or their first digits')
+    .option('--all', 'everything that was given up')
+    .addOption(open())
+    .addHelpText('after', '\nExample:\n  mlmodelscope queue drop 3f2a91c0 --queue amqp://mq.example')
+    .action(async (ids: readonly string[], { queue: uri, all }: ChosenFlags) => {
+      const chosen = new Chosen(ids, all);
+      const dropped = await (
+        await host.openQueue(uri)
+      ).replaceFailed((failed) => (chosen.has(failed) ? [] : undefined));
+      host.print(`dropped ${counted(dropped, 'piece')} of work\n`);
+      chosen.checkFound();
     });
 }

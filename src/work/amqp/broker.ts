@@ -32,6 +32,7 @@ export class Broker {
   private constructor(
     readonly connection: Connection,
     readonly place: string,
+    readonly warn: BrokerOptions['onWarning'],
   ) {}
 
   /**
@@ -50,7 +51,7 @@ export class Broker {
       acquireTimeout: ACQUIRE_LIMIT_MS,
       ...(caPem === undefined || !place.startsWith('amqps:') ? {} : { tls: { ca: caPem } }),
     });
-    const broker = new Broker(connection, place);
+    const broker = new Broker(connection, place, onWarning);
     let isConnected = false;
     let isLost = false;
     await new Promise<void>((resolve, reject) => {

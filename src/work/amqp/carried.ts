@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type AsyncMessage, type Envelope, type MessageBody, type SyncMessage } from 'rabbitmq-client';
 import { ownValue } from '../../base/own-value.js';
 import { type FailedWork, MOST_DELIVERIES, type WorkMessage } from '../work-queue.js';
-import { FAILED, classOfQueue } from './topology.js';
+import { FAILED, classIn, classOfQueue } from './topology.js';
 
 /** Headers of work that was given up. */
 const REASON = 'x-mlmodelscope-reason';
@@ -12,10 +12,17 @@ const FAILED_AT = 'x-mlmodelscope-failed-at';
 /** Header with the number of RabbitMQ's earlier deliveries of a message of a quorum queue. */
 const DELIVERY_COUNT = 'x-delivery-count';
 
-/** The client has already decoded texts and JSON, by their content type. */
+/**
+ * The client has already decoded texts and JSON, by their content type. JSON that is too deep to be written again has
+ * no bytes: it is no work.
+ */
 function bytesOf(body: MessageBody): Uint8Array {
   if (Buffer.isBuffer(body)) return body;
-  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  try {
+    return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  } catch {
+    return new Uint8Array();
+  }
 }
 
 /**
@@ -64,7 +71,7 @@ export function failedIn(carried: AsyncMessage | SyncMessage): FailedWork {
   const { queue, time } = deathIn(headers);
   return {
     message: workIn(carried),
-    system: text(SYSTEM) ?? classOfQueue(typeof queue === 'string' ? queue : routingKey),
+    system: classIn(text(SYSTEM) ?? '') ?? classOfQueue(typeof queue === 'string' ? queue : routingKey),
     reason:
       text(REASON) ?? `${MOST_DELIVERIES} times in a row, the agent that worked on it ended or lost its connection`,
     failedAt: text(FAILED_AT) ?? (typeof time === 'number' ? new Date(time * 1000).toISOString() : undefined),

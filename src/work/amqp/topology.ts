@@ -42,7 +42,15 @@ export function workQueue(system: string): QueueParams {
   };
 }
 
-/** The class whose queue has this name. */
+/** A class is a fingerprint. Others may write anything into a message. */
+const CLASS = /^[\w-]{1,64}$/;
+
+/** The text if it can be a class. */
+export function classIn(text: string): string | undefined {
+  return CLASS.test(text) ? text : undefined;
+}
+
+/** The class whose queue has this name; '' for another queue. */
 export function classOfQueue(queue: string): string {
-  return queue.startsWith(WORK_PREFIX) ? queue.slice(WORK_PREFIX.length) : queue;
+  return (queue.startsWith(WORK_PREFIX) ? classIn(queue.slice(WORK_PREFIX.length)) : undefined) ?? '';
 }

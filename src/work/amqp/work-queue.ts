@@ -72,7 +72,37 @@ export class AmqpWorkQueue implements WorkQueue {
       { queue: params.queue ?? '', queueOptions: params, qos: { prefetchCount: 1 }, concurrency: 1 },
       (message) => this.#handle(system, message, handler),
     );
-    return this.#started(consumer);
+    const started = await this.#started(consumer);
+    const closing = new AbortController();
+    void this.#reportRefusals(consumer, params, closing.signal);
+    return {
+      close: () => {
+        closing.abort();
+        return started.close();
+      },
+    };
+  }
+
+  /** Warns when the broker refuses to deliver again; the client tries again without a word. */
+  async #reportRefusals(consumer: Consumer, params: ReturnType<typeof workQueue>, signal: AbortSignal): Promise<void> {
+    let isRefused = false;
+    for (;;) {
+      await this.clock.sleep(LONGEST_PAUSE_MS, signal);
+      if (signal.aborted || this.#closed !== undefined) return;
+      const isServing = consumer.consumerTag !== '';
+      if (isServing || isRefused) {
+        isRefused &&= !isServing;
+        continue;
+      }
+      try {
+        await this.broker.onChannel((channel) => declareAll(channel, params));
+      } catch (thrown) {
+        const error = amqpError(this.broker.place, thrown);
+        if (error.code === 'unavailable') continue;
+        isRefused = true;
+        this.publishing.warn(`${error.message} No work is taken for now; trying again.`);
+      }
+    }
   }
 
   state(system: string): Promise<QueueState> {
@@ -123,21 +153,22 @@ export class AmqpWorkQueue implements WorkQueue {
     }
   }
 
-  retry(again: (failed: FailedWork) => readonly WorkMessage[] | undefined): Promise<number> {
+  replaceFailed(by: (failed: FailedWork) => readonly WorkMessage[] | undefined): Promise<number> {
     return this.#once(() =>
       this.broker.onChannel(async (channel) => {
         await declareFailed(channel);
-        const replaced = new Set<string>();
-        for (;;) {
+        const published = new Set<string>();
+        for (let replaced = 0; ;) {
           const message = await channel.basicGet({ queue: FAILED });
-          if (message === undefined) return replaced.size;
+          if (message === undefined) return replaced;
           const failed = failedIn(message);
-          // The work may have failed again already. Messages that are not acknowledged stay.
-          const messages = replaced.has(failed.message.id) ? undefined : again(failed);
+          // Work that was published may have failed again already. Messages that are not acknowledged stay.
+          const messages = published.has(failed.message.id) ? undefined : by(failed);
           if (messages === undefined) continue;
           for (const one of messages) await this.publish(failed.system, one);
           channel.basicAck({ deliveryTag: message.deliveryTag });
-          replaced.add(failed.message.id);
+          if (messages.length > 0) published.add(failed.message.id);
+          replaced++;
         }
       }),
     );

@@ -109,11 +109,11 @@ export class MemoryWorkQueue implements WorkQueue {
     yield* [...this.#failed.values()];
   }
 
-  retry(again: (failed: FailedWork) => readonly WorkMessage[] | undefined): Promise<number> {
+  replaceFailed(by: (failed: FailedWork) => readonly WorkMessage[] | undefined): Promise<number> {
     return this.#whileOpen(() => {
       let replaced = 0;
       for (const failed of [...this.#failed.values()]) {
-        const messages = again(failed);
+        const messages = by(failed);
         if (messages === undefined) continue;
         messages.forEach(checkBody);
         this.#failed.delete(failed.message.id);

@@ -10,12 +10,14 @@ import {
   type Protocol,
   type RunOptions,
 } from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { TraceServiceService } from '../../../src/generated/mlmodelscope/trace/v1/trace.js';
 import { hasStatus, type RawClient, rawClient } from '../support/raw-client.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { matMul, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { measureOne, setupOf } from '../support/measure-one.js';
 
-const { describeSystem, inferTypes, measure } = BenchmarkServiceService;
+const { describeSystem, inferTypes, measure, measureBricks, optimize } = BenchmarkServiceService;
+const { traceBenchmark } = TraceServiceService;
 
 function request({ benchmark = {}, options = {}, plan = {} }: Changes = {}): MeasureRequest {
   return {
@@ -78,6 +80,29 @@ describe('hostile requests', { timeout: 120_000 }, () => {
       await assert.rejects(client.stream(measure, request(changes)), hasStatus(status.INVALID_ARGUMENT, details));
     });
   }
+
+  test('a model of any other bytes is refused by every call', async () => {
+    const { benchmark, runOptions, protocol } = request();
+    const steeringValues = false;
+    for (const model of [Buffer.from('garbage'), new Uint8Array(1000).fill(255), Uint8Array.of(0x3a, 0x7f)]) {
+      const garbled = { ...(benchmark ?? assert.fail('a request has a benchmark')), model };
+      const brick = { benchmark: garbled, footprintBytes: 2n ** 20n, modelBytes: 0n, roughMs: 1 };
+      const calls = [
+        () => client.stream(measure, { benchmark: garbled, runOptions, protocol, name: 'garbled' }),
+        () => client.stream(measureBricks, { bricks: [brick], runOptions, protocol }),
+        () => client.unary(inferTypes, { benchmark: garbled, steeringValues }),
+        () => client.unary(optimize, { benchmark: garbled, runOptions, steeringValues }),
+        () => client.stream(traceBenchmark, { benchmark: garbled, runOptions, protocol, level: 1 }),
+      ];
+      for (const [index, call] of calls.entries()) {
+        await assert.rejects(
+          call(),
+          hasStatus(status.INVALID_ARGUMENT, /not an? (readable )?ONNX file/),
+          `call ${index}`,
+        );
+      }
+    }
+  });
 
   test('an empty request is refused', async () => {
     const empty: MeasureRequest = { benchmark: undefined, runOptions: undefined, protocol: undefined };

@@ -139,6 +139,41 @@ describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
   });
 });
 
+describe('a queue that others declared with other settings', { ...deadline, ...needsRabbitMq }, () => {
+  it('is an error when work is served or published', async (t) => {
+    const queue = await openEmpty(t);
+    await withClient(running().uri, (client) => client.queueDeclare({ queue: 'mlmodelscope.work.a', durable: true }));
+    const other = refusal('unsupported', /queue of this name with other settings.*rabbitmqctl delete_queue/);
+    await assert.rejects(
+      queue.serve('a', () => Promise.resolve(DONE)),
+      other,
+    );
+    await assert.rejects(queue.publish('a', message('1')), other);
+  });
+
+  it('is a warning for a client that serves already, and continues once the queue is deleted', async (t) => {
+    const warnings: string[] = [];
+    const queue = await openQueue(running().uri, { onWarning: (warning) => warnings.push(warning) });
+    t.after(() => queue.close());
+    const publishing = await openEmpty(t);
+    let came = 0;
+    await queue.serve('a', () => {
+      came++;
+      return Promise.resolve(DONE);
+    });
+    await withClient(running().uri, async (client) => {
+      await client.queueDelete('mlmodelscope.work.a');
+      await client.queueDeclare({ queue: 'mlmodelscope.work.a', durable: true });
+      await until(() => warnings.length > 0);
+      await client.queueDelete('mlmodelscope.work.a');
+    });
+    await publishing.publish('a', message('1'));
+    await until(() => came === 1);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? '', /with other settings.*No work is taken for now; trying again\./);
+  });
+});
+
 describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () => {
   const options = { onWarning: () => undefined };
 
