@@ -30,7 +30,7 @@ export function disturbanceOf(measurement: Pick<Measurement, 'conditions'>): num
   return Math.max(otherLoadOf(measurement), sharedShareOf(measurement));
 }
 
-type Judged = Pick<Measurement, 'conditions' | 'outcome'>;
+type Judged = Pick<Measurement, 'conditions'> & { readonly outcome: Pick<Measurement['outcome'], 'kind'> };
 
 // A failure is never disturbed: it also happens on a quiet machine.
 function isMoreThan(limit: number, share: (measurement: Judged) => number): (measurement: Judged) => boolean {

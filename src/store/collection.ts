@@ -56,6 +56,8 @@ export interface Collection<Document extends object> {
    * warning.
    */
   find(match: Partial<Document>): AsyncIterable<Document>;
+  /** Number of documents, with those that cannot be read any more. */
+  count(): Promise<number>;
   /** Removes the documents that `match` finds, as in {@link Collection.find}. @returns how many */
   delete(match: Partial<Document>): Promise<number>;
 }

@@ -19,6 +19,7 @@ export function readOnlyStore(store: ResultStore, place: string, onClosed: () =>
     deleteMeasurements: refuse,
     findMeasurements: (...key) => store.findMeasurements(...key),
     listSystems: () => store.listSystems(),
+    countSystems: (onSlow) => store.countSystems(onSlow),
     listMeasurements: () => store.listMeasurements(),
     listCollections: () => store.listCollections(),
     collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document> {
@@ -30,6 +31,7 @@ export function readOnlyStore(store: ResultStore, place: string, onClosed: () =>
         delete: refuse,
         get: (key) => documents.get(key),
         find: (match) => documents.find(match),
+        count: () => documents.count(),
       };
     },
     close: () => store.close().finally(onClosed),

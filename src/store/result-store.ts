@@ -1,6 +1,7 @@
 import type { Measurement, MeasurementKey } from '../measurement/measurement.js';
 import type { System } from '../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from './collection.js';
+import type { SystemCounts } from './system-counts.js';
 
 /**
  * A store of measurements. Every method may be called at any time before {@link ResultStore.close}. A method that
@@ -40,6 +41,13 @@ export interface ResultStore {
 
   /** Every measurement, in the order of keys, for transfers. Unreadable measurements are left out, with a warning. */
   listMeasurements(): AsyncIterable<Measurement>;
+
+  /**
+   * Counts and dates of the measurements of each system that has any, without those that cannot be read.
+   *
+   * @param onSlow called once if all measurements have to be read first, which takes long
+   */
+  countSystems(onSlow?: (message: string) => void): Promise<readonly SystemCounts[]>;
 
   /** The shape of every kind of document that has been stored, by name. */
   listCollections(): Promise<readonly CollectionShape[]>;

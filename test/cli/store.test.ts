@@ -138,6 +138,17 @@ describe('mlmodelscope store', { ...deadline, concurrency: 2 }, () => {
     assert.match(stdout, new RegExp(`${signatureOf(2).slice(0, 8)}.* ms .*50 %`));
   });
 
+  it('shows no more measurements than --limit, and says how many there are', async (t) => {
+    const { store } = await filled(t, 'embedded');
+    const { stdout, stderr } = await store('list', '--limit', '2');
+    assert.equal(stdout.match(/ (ms|unsupported) /g)?.length, 2);
+    assert.match(stderr, /^only the first 2 of 5 measurements are listed; --limit lists more$/m);
+    const json = await store('list', '--limit', '1', '--system', SYSTEM.fingerprint, '--json');
+    assert.equal(json.stdout.trimEnd().split('\n').length, 1);
+    assert.match(json.stderr, /^only the first 1 measurements are listed/);
+    assert.equal((await store('list', '--limit', '5')).stderr, '');
+  });
+
   it(
     'imports from files and standard input, and from nothing else',
     { skip: process.platform === 'win32' },

@@ -438,7 +438,7 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     const collection: ResultStore['collection'] = (definition) => {
       const documents = store.collection(definition);
       const find = documents.find.bind(documents);
-      return { find, put: gone, putMany: gone, insert: gone, get: gone, delete: gone };
+      return { find, put: gone, putMany: gone, insert: gone, get: gone, count: gone, delete: gone };
     };
     const spooling: ResultStore = Object.create(store, { collection: { value: collection } }) as ResultStore;
     const own = ['putMeasurement', 'findMeasurements'] as const;

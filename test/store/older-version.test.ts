@@ -5,10 +5,14 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { type Measurement, setupKey } from '../../src/measurement/measurement.js';
+import type { Tables } from '../../src/store/embedded/environment.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
+import { acquireEnvironment, releaseEnvironment } from '../../src/store/embedded/shared-environment.js';
+import { sizesOf } from '../../src/store/embedded/summary.js';
 import { fromJsonLines } from '../../src/store/json-lines.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
+import { countMeasurements, totalOf } from '../../src/store/system-counts.js';
 import { putRecords } from '../../src/store/transfer.js';
 import { all } from './collection-contract.js';
 import { sampleMeasurement } from './sample-measurement.js';
@@ -63,6 +67,31 @@ describe('what version 0.1 wrote', () => {
     const warnings: string[] = [];
     await assertHasEverything(await oldStore(t, (message) => warnings.push(message)));
     assert.deepEqual(warnings, []);
+  });
+
+  it('is counted in its store, also after that version has replaced and deleted some of it', async (t) => {
+    const folder = join(await temporaryFolder(t), 'store');
+    await mkdir(folder);
+    await writeFile(join(folder, 'data.mdb'), gunzipSync(await readFile(join(FIXTURES, 'data.mdb.gz'))));
+    const store = await openEmbeddedStore(folder, { onWarning: assert.fail });
+    t.after(() => store.close());
+    const environment = await acquireEnvironment(folder);
+    t.after(() => releaseEnvironment(environment));
+    const expected = await countMeasurements(store.listMeasurements());
+    assert.equal(environment.read(sizesOf).entries, 0);
+    assert.deepEqual(await Promise.all([store.countSystems(), store.countSystems()]), [expected, expected]);
+    assert.deepEqual(environment.read(sizesOf), { measurements: 6, entries: 6 });
+    // The older version knows nothing of the entries.
+    const byOlder = (apply: (tables: Tables, id: string) => void): Promise<void> => {
+      const [id = assert.fail()] = environment.read(({ measurements }) => [...measurements.getKeys({ limit: 1 })]);
+      return environment.write({ entries: 1, bytes: 1000, apply: (tables) => void apply(tables, id) }, () => undefined);
+    };
+    await byOlder(({ measurements }, id) => void measurements.removeSync(id));
+    assert.deepEqual(await store.countSystems(), await countMeasurements(store.listMeasurements()));
+    assert.deepEqual(environment.read(sizesOf), { measurements: 5, entries: 5 });
+    await byOlder(({ measurements }, id) => void measurements.putSync(`${id.slice(0, -1)}0`, 'damaged'));
+    assert.equal(totalOf(await store.countSystems()), 5);
+    assert.deepEqual(environment.read(sizesOf), { measurements: 6, entries: 6 });
   });
 
   it('stands beside what today’s version adds to the same store, and is replaced by what has the same key', async (t) => {

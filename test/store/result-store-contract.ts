@@ -5,6 +5,7 @@ import { PlatformError } from '../../src/base/errors.js';
 import { FAILURE_REASONS, measurementKey, type Measurement, setupKey } from '../../src/measurement/measurement.js';
 import { OPTIMIZATION_LEVELS } from '../../src/measurement/system.js';
 import type { ResultStore } from '../../src/store/result-store.js';
+import { conditionsBeside } from './measured-beside.js';
 import { PROTOCOL, SETUP_KEY, sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from './sample-measurement.js';
 
 /** The requirements on every backend. `open` gives a new, empty store each time, and cleans up after the test. */
@@ -109,6 +110,36 @@ export function resultStoreContract(name: string, open: (t: TestContext) => Prom
       );
       await store.putMeasurement(sampleMeasurement(0));
       assert.equal((await find(store, 0)).size, 1);
+    });
+
+    it('counts the measurements of each system, through replacements and deletions', async (t) => {
+      const store = await open(t);
+      assert.deepEqual(await store.countSystems(), []);
+      const other = sampleSystem({ framework: 'another' });
+      const failure = { kind: 'failure', reason: 'unsupported', message: 'no such kernel' } as const;
+      const at = (day: number): string => `2026-03-${String(day).padStart(2, '0')}T10:00:00.000Z`;
+      const [first, second, third, fourth] = [
+        sampleMeasurement(1, { measuredAt: at(1) }),
+        sampleMeasurement(2, { measuredAt: at(2), outcome: failure }),
+        sampleMeasurement(3, { measuredAt: at(3), conditions: conditionsBeside(1000) }),
+        sampleMeasurement(1, { measuredAt: at(4), system: other }),
+      ] as const;
+      const all = [first, second, third, fourth];
+      await Promise.all([...all, ...all].map((measurement) => store.putMeasurement(measurement)));
+      const bySystem = async () => {
+        const counts = [...(await store.countSystems())];
+        return counts.sort(({ system }) => (system.fingerprint === SYSTEM.fingerprint ? -1 : 1));
+      };
+      const ofOther = { system: other, measurements: 1, failed: 0, disturbed: 0, oldest: at(4), newest: at(4) };
+      const ofFirst = { system: SYSTEM, oldest: at(1), newest: at(3) };
+      assert.deepEqual(await bySystem(), [{ ...ofFirst, measurements: 3, failed: 1, disturbed: 1 }, ofOther]);
+
+      await store.putMeasurement({ ...second, measuredAt: at(9), outcome: first.outcome });
+      await store.deleteMeasurements([measurementKey(first), measurementKey(third)]);
+      const left = { measurements: 1, failed: 0, disturbed: 0, oldest: at(9), newest: at(9) };
+      assert.deepEqual(await bySystem(), [{ system: SYSTEM, ...left }, ofOther]);
+      await store.deleteMeasurements([measurementKey(second)]);
+      assert.deepEqual(await bySystem(), [ofOther]);
     });
 
     it('replaces a measurement under other limits, which are no part of the key', async (t) => {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { fittingTable } from '../../base/fitting-table.js';
+import { wholeNumberOption } from '../../base/option-value.js';
 import { shortIds } from '../../base/short-ids.js';
 import type { Column } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
@@ -8,9 +9,18 @@ import type { Measurement } from '../../measurement/measurement.js';
 import { type Protocol, protocolDifferences } from '../../measurement/protocol.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { filteredMeasurements } from '../../store/measurement-filter.js';
+import { totalOf } from '../../store/system-counts.js';
 import { documentOf } from '../json-documents.js';
 import { STORE, type StoreOption } from './store-option.js';
-import { addSelectionOptions, filterOf, type SelectionFlags } from './store-selection.js';
+import { addSelectionOptions, filterOf, isNarrowed, type SelectionFlags } from './store-selection.js';
+
+/** Measurements in a table without --limit. */
+const ROWS = 1000;
+
+interface OutputFlags {
+  readonly json?: true;
+  readonly limit?: number;
+}
 
 /** The fields of a row. Keeping the runs too would fill the memory. */
 interface Row {
@@ -63,22 +73,35 @@ export function registerStoreList(parent: Command, host: CommandHost): void {
     .command('list')
     .description('List measurements: benchmark, system, result, and disturbance by other processes')
     .option(...STORE)
+    .option(
+      '--limit <n>',
+      `most measurements to list (default: ${ROWS} in a table, all as JSON)`,
+      wholeNumberOption(1, 1e9),
+    )
     .option('--json', 'as JSON, one measurement a line');
   addSelectionOptions(command)
     .addHelpText(
       'after',
       `
 With several options, only measurements that meet all of them are listed. Times
-are UTC.
+are UTC. The order is that of the store's keys.
 
 Examples:
   mlmodelscope store list --failed
   mlmodelscope store list --disturbed --older-than 7d`,
     )
-    .action(async ({ store: uri, json, ...flags }: StoreOption & SelectionFlags & { readonly json?: true }) => {
+    .action(async ({ store: uri, json, limit, ...flags }: StoreOption & SelectionFlags & OutputFlags) => {
       const store = await host.openStore(uri, { access: 'read' });
+      const most = limit ?? (json === true ? Infinity : ROWS);
       const rows: Row[] = [];
+      let listed = 0;
       for await (const measurement of filteredMeasurements(store, filterOf(flags))) {
+        if (listed === most) {
+          const total = isNarrowed(flags) ? '' : `of ${totalOf(await store.countSystems())} `;
+          host.warn(`only the first ${most} ${total}measurements are listed; --limit lists more`);
+          break;
+        }
+        listed += 1;
         if (json === true) host.print(`${JSON.stringify(documentOf('measurement', measurement))}\n`);
         else rows.push(rowOf(measurement));
       }

@@ -91,6 +91,12 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
     }
   }
 
+  async count(): Promise<number> {
+    this.store.requireOpen();
+    this.environment.refresh();
+    return Promise.resolve(this.environment.read((tables) => this.#table.count(tables)));
+  }
+
   async delete(match: Partial<Document>): Promise<number> {
     let deleted = 0;
     for await (const { documents, selection } of this.#pages(match)) {

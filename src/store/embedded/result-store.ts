@@ -11,10 +11,21 @@ import { unreadableMessage } from '../unreadable.js';
 import { closedError } from '../storage-error.js';
 import { EmbeddedCollection } from './collection.js';
 import type { Change, Environment } from './environment.js';
+import { countMeasurements, type SystemCounts } from '../system-counts.js';
 import { releaseEnvironment } from './shared-environment.js';
+import { addEntry, entriesBySystem, putMeasurement, removeEntries, removeMeasurement, sizesOf } from './summary.js';
 
-/** The most bytes of the keys of a measurement and its system. */
-const KEY_BYTES = 256;
+/** The most bytes of the keys of a measurement, its system and its entry in the summary. */
+const KEY_BYTES = 512;
+
+/** Entries of the summary that are made in one transaction, which other processes wait for. */
+const ENTRIES_PER_CHANGE = 1000;
+
+/** The most attempts to complete the summary: other processes, also of older versions, may write meanwhile. */
+const COMPLETIONS = 3;
+
+/** Measurements that are counted without a message: a moment's work. */
+const COUNTED_AT_ONCE = 10_000;
 
 /** Measurements found in one turn of the event loop; reading and checking this many takes a few milliseconds. */
 const FOUND_PER_TURN = 250;
@@ -43,11 +54,11 @@ export class EmbeddedResultStore implements ResultStore {
     const key = measurementId(measurementKey(measurement)) ?? '';
     const text = JSON.stringify(document);
     await this.#write({
-      entries: 2,
+      entries: 4,
       bytes: Buffer.byteLength(text) + Buffer.byteLength(systemText ?? '') + KEY_BYTES,
-      apply: ({ systems, measurements }) => {
-        if (systemText !== undefined) systems.putSync(document.system, systemText);
-        measurements.putSync(key, text);
+      apply: (tables) => {
+        if (systemText !== undefined) tables.systems.putSync(document.system, systemText);
+        putMeasurement(tables, key, text);
         return undefined;
       },
     });
@@ -90,10 +101,10 @@ export class EmbeddedResultStore implements ResultStore {
     for (let start = 0; start < ids.length; start += DELETED_PER_CHANGE) {
       const some = ids.slice(start, start + DELETED_PER_CHANGE);
       const change: Change = {
-        entries: some.length,
+        entries: 2 * some.length,
         bytes: 0,
-        apply: ({ measurements }) => {
-          for (const id of some) if (measurements.removeSync(id)) deleted += 1;
+        apply: (tables) => {
+          for (const id of some) if (removeMeasurement(tables, id)) deleted += 1;
           return undefined;
         },
       };
@@ -138,6 +149,81 @@ export class EmbeddedResultStore implements ResultStore {
       await nextTurn();
     }
     if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
+  }
+
+  async countSystems(onSlow?: (message: string) => void): Promise<readonly SystemCounts[]> {
+    this.#requireOpen();
+    // On a full disk, for example, the measurements can be counted anyway.
+    const isComplete = await this.#completeSummary(onSlow).catch(() => false);
+    if (!isComplete) return countMeasurements(this.listMeasurements());
+    const problems: string[] = [];
+    const counts = this.#environment.read((tables) => {
+      return entriesBySystem(tables).flatMap(({ fingerprint, ...counts }): SystemCounts | readonly [] => {
+        const [text] = [...tables.systems.getRange({ start: fingerprint, limit: 1 })];
+        const read = readSystem(text?.value);
+        if (read.ok && read.value.fingerprint === fingerprint) return { system: read.value, ...counts };
+        problems.push(`system ${fingerprint}: ${read.ok ? 'it is missing' : read.problem}`);
+        return [];
+      });
+    });
+    if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
+    return counts;
+  }
+
+  /**
+   * Makes the entries that the store of an older version lacks. Other processes may do the same at the same time.
+   *
+   * @returns whether each measurement has its entry
+   */
+  async #completeSummary(onSlow?: (message: string) => void): Promise<boolean> {
+    for (let attempt = 0; attempt < COMPLETIONS; attempt += 1) {
+      this.#environment.refresh();
+      const { measurements, entries } = this.#environment.read(sizesOf);
+      if (entries === measurements) return true;
+      if (attempt === 0 && measurements > COUNTED_AT_ONCE) {
+        onSlow?.(`counting ${measurements} measurements once, which may take a minute; later it takes a moment`);
+      }
+      // An older version has deleted or replaced measurements, but not their entries.
+      if (entries > measurements) await this.#removeEntries();
+      await this.#addEntries();
+    }
+    return false;
+  }
+
+  async #addEntries(): Promise<void> {
+    let start: string | undefined = '';
+    while (start !== undefined) {
+      this.#requireOpen();
+      this.#environment.refresh();
+      const from: string = start;
+      const ids = this.#environment.read(({ measurements }) => [
+        ...measurements.getKeys({ start: from, limit: ENTRIES_PER_CHANGE }),
+      ]);
+      await this.#write({
+        entries: ids.length,
+        bytes: ids.length * KEY_BYTES,
+        apply: (tables) => {
+          for (const id of ids) addEntry(tables, id);
+          return undefined;
+        },
+      });
+      const last = ids.length < ENTRIES_PER_CHANGE ? undefined : ids.at(-1);
+      start = last && `${last} `;
+    }
+  }
+
+  async #removeEntries(): Promise<void> {
+    let areMore = true;
+    while (areMore) {
+      await this.#write({
+        entries: ENTRIES_PER_CHANGE,
+        bytes: 0,
+        apply: (tables) => {
+          areMore = removeEntries(tables, ENTRIES_PER_CHANGE);
+          return undefined;
+        },
+      });
+    }
   }
 
   async listCollections(): Promise<readonly CollectionShape[]> {

@@ -50,6 +50,11 @@ export class MemoryCollection<Document extends object> implements Collection<Doc
     }
   }
 
+  async count(): Promise<number> {
+    this.requireOpen();
+    return Promise.resolve(this.stored.size);
+  }
+
   async delete(match: Partial<Document>): Promise<number> {
     this.requireOpen();
     const selected = this.#select(selectionOf(this.definition, match));

@@ -7,6 +7,7 @@ import { checkedMeasurement } from '../measurement-document.js';
 import { measurementId } from '../measurement-id.js';
 import type { ResultStore } from '../result-store.js';
 import { closedError } from '../storage-error.js';
+import { countMeasurements, type SystemCounts } from '../system-counts.js';
 import { MemoryCollection, type StoredDocuments } from './collection.js';
 
 /** Keeps everything in this process and forgets it at its end: for tests, and for runs that should leave no trace. */
@@ -58,6 +59,10 @@ export class MemoryResultStore implements ResultStore {
     const id = (measurement: Measurement): string => measurementId(measurementKey(measurement)) ?? '';
     const measurements = [...this.#measurements.values()].sort((a, b) => (id(a) < id(b) ? -1 : 1));
     for (const measurement of measurements) yield Promise.resolve(measurement);
+  }
+
+  countSystems(): Promise<readonly SystemCounts[]> {
+    return countMeasurements(this.listMeasurements());
   }
 
   async listCollections(): Promise<readonly CollectionShape[]> {

@@ -73,6 +73,11 @@ export class MongoCollection<Document extends object> implements Collection<Docu
     }
   }
 
+  count(): Promise<number> {
+    this.store.requireOpen();
+    return this.table.count();
+  }
+
   async delete(match: Partial<Document>): Promise<number> {
     this.store.requireOpen();
     const selection = selectionOf(this.definition, match);

@@ -102,13 +102,22 @@ export class DocumentTable {
     return found;
   }
 
+  count(): Promise<number> {
+    return this.connection.run(READ, () => this.#collection.countDocuments());
+  }
+
   /**
    * Finds documents in the order of some fields that are unique together. After an outage of the server, the request is
    * repeated, and the documents that were already yielded are skipped.
+   *
+   * @param fields the fields that are read, those of the order included; without it, all are
    */
-  async *find(filter: Document, order: readonly string[]): AsyncIterable<object> {
+  async *find(filter: Document, order: readonly string[], fields?: readonly string[]): AsyncIterable<object> {
     const sort = Object.fromEntries(order.map((field) => [field, 1 as const]));
-    const open = () => this.#collection.find(filter, { sort, batchSize: BATCH });
+    const projection = fields && {
+      projection: Object.fromEntries([...fields, SPLIT].map((field) => [field, 1 as const])),
+    };
+    const open = () => this.#collection.find(filter, { sort, batchSize: BATCH, ...projection });
     let cursor = open();
     let last: Buffer | undefined;
     let isAgain = false;

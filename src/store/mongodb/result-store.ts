@@ -7,11 +7,15 @@ import { hasKey, measurementId } from '../measurement-id.js';
 import type { ResultStore } from '../result-store.js';
 import { closedError } from '../storage-error.js';
 import { readJson, type Read } from '../stored-text.js';
+import { type Counted, countedSchema, countMeasurements, type SystemCounts } from '../system-counts.js';
 import { unreadableMessage } from '../unreadable.js';
 import { MongoCollection } from './collection.js';
 import type { Connection } from './connection.js';
 import { documentIdOf, withoutFields } from './document-codec.js';
 import { DocumentTable, type PutDocument } from './document-table.js';
+
+/** See {@link countedSchema}. */
+const COUNTED_FIELDS = ['_id', 'system', 'measuredAt', 'outcome.kind', 'conditions'];
 
 /** Ids in one request: some 100 kB. */
 const DELETED_PER_REQUEST = 1000;
@@ -109,6 +113,24 @@ export class MongoResultStore implements ResultStore {
       const read = this.#read(document);
       if (read.ok) yield read.value;
       else problems.push(`${String(documentIdOf(document))}: ${read.problem}`);
+    }
+    this.#warnOf(problems);
+  }
+
+  countSystems(): Promise<readonly SystemCounts[]> {
+    return countMeasurements(this.#counted());
+  }
+
+  /** All measurements, of which only the fields that are counted are transferred. */
+  async *#counted(): AsyncIterable<Counted> {
+    this.#requireOpen();
+    const problems: string[] = [];
+    for await (const document of this.#measurements.find({}, ['_id'], COUNTED_FIELDS)) {
+      await this.#fetchSystems([document]);
+      const read = readJson(document, countedSchema);
+      const system = read.ok ? this.#knownSystems.get(read.value.system) : undefined;
+      if (read.ok && system?.ok === true) yield { ...read.value, system: system.value };
+      else problems.push(`${String(documentIdOf(document))}: ${read.ok ? 'its system is missing' : read.problem}`);
     }
     this.#warnOf(problems);
   }

@@ -5,6 +5,7 @@ import type { System } from '../../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
 import { requireShape } from '../collection-shape.js';
 import type { ResultStore } from '../result-store.js';
+import type { SystemCounts } from '../system-counts.js';
 import type { TransferRecord } from '../transfer-record.js';
 import type { Spool } from './spool.js';
 
@@ -71,6 +72,10 @@ export class SpoolingResultStore implements ResultStore {
     return this.remote.listSystems();
   }
 
+  countSystems(onSlow?: (message: string) => void): Promise<readonly SystemCounts[]> {
+    return this.remote.countSystems(onSlow);
+  }
+
   listMeasurements(): AsyncIterable<Measurement> {
     return this.remote.listMeasurements();
   }
@@ -95,6 +100,7 @@ export class SpoolingResultStore implements ResultStore {
       insert: (document) => collection.insert(document),
       get: (key) => collection.get(key),
       find: (match) => collection.find(match),
+      count: () => collection.count(),
       delete: (match) => collection.delete(match),
     };
   }

@@ -8,6 +8,9 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Measurement } from '../../../src/measurement/measurement.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
+import { acquireEnvironment, releaseEnvironment } from '../../../src/store/embedded/shared-environment.js';
+import { sizesOf } from '../../../src/store/embedded/summary.js';
+import { countMeasurements, totalOf } from '../../../src/store/system-counts.js';
 import { SETUP_KEY, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import { putMeasurementOf, STORE_PROCESS } from './store-process.js';
@@ -45,6 +48,22 @@ async function readBack(folder: string, indices: readonly number[]): Promise<rea
   }
 }
 
+/** The number of measurements by the summary, which has to be complete. */
+async function countIn(folder: string): Promise<number> {
+  const store = await openEmbeddedStore(folder, {});
+  try {
+    const environment = await acquireEnvironment(folder);
+    const { measurements, entries } = environment.read(sizesOf);
+    await releaseEnvironment(environment);
+    assert.equal(entries, measurements);
+    const counts = await countMeasurements(store.listMeasurements());
+    assert.deepEqual(await store.countSystems(), counts);
+    return totalOf(counts);
+  } finally {
+    await store.close();
+  }
+}
+
 describe('embedded result store and several processes', DEADLINE, () => {
   it('loses and tears nothing that two processes store while a third one reads', async (t) => {
     const folder = await temporaryFolder(t);
@@ -57,6 +76,7 @@ describe('embedded result store and several processes', DEADLINE, () => {
     );
     const indices = [...Array(1000).keys()];
     assert.deepEqual(await readBack(folder, indices), indices.map(putMeasurementOf));
+    assert.equal(await countIn(folder), 1000);
   });
 
   it('serves two processes that store the same measurements', async (t) => {
@@ -68,6 +88,7 @@ describe('embedded result store and several processes', DEADLINE, () => {
     );
     const indices = [...Array(200).keys()];
     assert.deepEqual(await readBack(folder, indices), indices.map(putMeasurementOf));
+    assert.equal(await countIn(folder), 200);
   });
 
   for (const afterAcknowledged of [1, 10, 75]) {

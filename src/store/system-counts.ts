@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { conditionsSchema } from '../measurement/conditions.js';
+import { isDisturbed } from '../measurement/disturbance.js';
+import type { System } from '../measurement/system.js';
+
+/** Counts and dates of the measurements of one system. */
+export interface SystemCounts {
+  readonly system: System;
+  measurements: number;
+  failed: number;
+  disturbed: number;
+  oldest: string;
+  newest: string;
+}
+
+/** The part of a stored measurement that is counted. `system` is its id. */
+export const countedSchema = z.object({
+  system: z.string(),
+  measuredAt: z.string(),
+  outcome: z.object({ kind: z.enum(['samples', 'failure']) }),
+  conditions: conditionsSchema.optional(),
+});
+
+export type Counted = Omit<z.infer<typeof countedSchema>, 'system'> & { readonly system: System };
+
+/** Counts measurements by system, in the order in which the systems come. */
+export async function countMeasurements(measurements: AsyncIterable<Counted>): Promise<readonly SystemCounts[]> {
+  const counts = new Map<string, SystemCounts>();
+  for await (const measurement of measurements) {
+    const { system, outcome, measuredAt } = measurement;
+    const known = counts.get(system.fingerprint) ?? {
+      system,
+      ...{ measurements: 0, failed: 0, disturbed: 0 },
+      ...{ oldest: measuredAt, newest: measuredAt },
+    };
+    known.measurements += 1;
+    if (outcome.kind === 'failure') known.failed += 1;
+    if (isDisturbed(measurement)) known.disturbed += 1;
+    if (measuredAt < known.oldest) known.oldest = measuredAt;
+    if (measuredAt > known.newest) known.newest = measuredAt;
+    counts.set(system.fingerprint, known);
+  }
+  return [...counts.values()];
+}
+
+/** Number of measurements of all systems. */
+export function totalOf(systems: readonly SystemCounts[]): number {
+  return systems.reduce((sum, { measurements }) => sum + measurements, 0);
+}
