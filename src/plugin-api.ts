@@ -141,6 +141,7 @@ export {
   subjectKey,
 } from './measurement/measurement.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
+export { usedCores } from './measurement/used-cores.js';
 export { disturbanceOf, sharedShareOf } from './measurement/disturbance.js';
 export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';
 

@@ -20,7 +20,7 @@ import {
   type UnusableModel,
 } from '../../src/plugin-api.js';
 import { prepareAll } from './bricks/prepare-all.js';
-import { type CutSettings } from './bricks/decompose.js';
+import { type CutSettings, granularityOf } from './bricks/decompose.js';
 import { prepareOrRefuse, type PreparedModel } from './bricks/prepare-model.js';
 import { uniqueBricks } from './bricks/unique-bricks.js';
 import { bytesNote } from './bytes-note.js';
@@ -30,6 +30,7 @@ import { checkModels } from './measure/check-models.js';
 import { type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
 import { firstTasks, FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION, wholeModelTasks } from './measure/tasks.js';
+import { partsInWords } from './report/configuration.js';
 import type { EstimateResult, PhaseCost } from './report/evaluation-result.js';
 
 /** The models to estimate, and the settings. */
@@ -293,7 +294,7 @@ export async function evaluateAll(
     before += models.length;
   }
   for (const { missing } of plans.flatMap(phasesOf)) progress.add(missing);
-  context.onEvent(plannedEvent(plans));
+  context.onEvent(plannedEvent(plans, requests, context));
   const results: EstimateResult[] = [];
   for (const plan of plans) results.push(await carryOut(plan, context));
   return results;
@@ -318,7 +319,11 @@ function unreadModel({ name, reason }: UnusableModel): ComposableModel {
 }
 
 /** Announces the measurements. */
-function plannedEvent(plans: readonly Plan[]): EvaluationEvent {
+function plannedEvent(
+  plans: readonly Plan[],
+  requests: readonly EstimateRequest[],
+  { agent }: Pick<MeasuringContext, 'agent'>,
+): EvaluationEvent {
   const phases = plans.flatMap(phasesOf);
   const toMeasure = phases.reduce((sum, { missing }) => sum + missing.length, 0);
   const known = phases.reduce((sum, { tasks }) => sum + tasks.length, 0) - toMeasure;
@@ -326,8 +331,12 @@ function plannedEvent(plans: readonly Plan[]): EvaluationEvent {
   const layers = models.reduce((sum, { recipe }) => sum + recipe.layers, 0);
   const sequences = models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0);
   const unique = plans.reduce((sum, plan) => sum + uniqueBricks(plan.models).length, 0);
-  const bricks = `${counted(layers, 'layer')}, ${counted(unique, 'unique brick')} for ${counted(sequences, 'sequence')}`;
-  const summary = `${bricks}; ${counted(toMeasure, 'measurement')} to take, ${known} known already`;
+  const cuttings = requests.map((request) => ({
+    cut: request.cut,
+    granularity: granularityOf(request, agent.description),
+  }));
+  const parts = partsInWords(counted(layers, 'layer'), { sequences, unique }, cuttings);
+  const summary = `${parts}; ${counted(toMeasure, 'measurement')} to take, ${known} known already`;
   return { kind: 'planned', summary, known, toMeasure };
 }
 

@@ -4,6 +4,7 @@ import { fittingTable, leftOutLines } from '../base/fitting-table.js';
 import { oneLine } from '../base/one-line.js';
 import { type Column, textTable } from '../base/text-table.js';
 import { wrap } from '../base/wrap.js';
+import { usedCores } from '../measurement/used-cores.js';
 import type { ShownResult } from '../evaluation/shown-result.js';
 import { type SystemResult, type SystemsResult, systemsResultIn } from '../evaluation/systems-result.js';
 
@@ -73,8 +74,7 @@ function failureLines(systems: readonly SystemResult[]): readonly string[] {
 
 function systemLine({ name, agents, ...system }: SystemResult): string {
   const { processor, cores, framework, framework_version: version, threads } = system;
-  const threadsText = threads === 1 ? '1 thread' : `${threads} threads`;
-  const facts = `${processor}, ${threadsText} of ${cores} cores, ${framework} ${version}`;
+  const facts = `${processor}, ${usedCores(threads, cores)}, ${framework} ${version}`;
   return `${name}: ${facts}; measured by ${agents.join(', ')}`;
 }
 

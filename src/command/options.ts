@@ -82,7 +82,7 @@ export function addSweepOptions(command: Command): Command {
 
 export function addInputOptions(command: Command): Command {
   return command
-    .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption)
+    .option('--dimension <name=value>', 'size of a named dimension, as in seq=128; may be repeated', dimensionOption)
     .option(
       '--input <name=value>',
       "values of an input instead of made-up ones: a number, numbers with commas, LOW..HIGH, or a NumPy array's file (.npy); may be repeated",

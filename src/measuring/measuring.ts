@@ -235,7 +235,8 @@ export class Measuring {
         }
         if (!isUnderLoad(measurement)) continue;
         this.#isQuiet = false;
-        note(`the machine is still busy: ${tasks.length - replaced} of them stay as they are`);
+        const kept = tasks.length - replaced;
+        if (kept > 0) note(`the machine is still busy: ${kept} of them stay as they are`);
         break;
       }
     } catch (error) {

@@ -43,9 +43,9 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
     assert.equal(code, 0);
     assert.match(stdout, /│ four +│ +\d+\.\d+ ± /);
     assert.match(stdout, /│ three +│ +\d+\.\d+ ± /);
-    assert.match(stdout, /7 layers in 2 models, 5 unique bricks/);
+    assert.match(stdout, /7 layers in 2 models; 5 different ones \(bricks\)/);
     // There are more notes where the machine is busy.
-    assert.match(stderr, /^7 layers, 5 unique bricks for 7 sequences; 5 measurements to take, 0 known already$/m);
+    assert.match(stderr, /^7 layers; 5 different ones \(bricks\); 5 measurements to take, 0 known already$/m);
   });
 
   it('measures nothing the second time, and reports the same', async (t) => {

@@ -54,7 +54,7 @@ describe('the result of an evaluation on several systems', () => {
     assert.match(text(), /│ resnet18 │ +10\.00 ± 10\.0 % │ +- │/);
     assert.match(text(), /│ bert +│ +part: 25\.50 │ +- │/);
     assert.match(text(), /^slow: failed: nobody answers$/m);
-    assert.match(text(), /^fast: processor fast, 1 thread of 4 cores, onnxruntime 1\.30\.0; measured by fast:7070$/m);
+    assert.match(text(), /^fast: processor fast, 1 of 4 cores, onnxruntime 1\.30\.0; measured by fast:7070$/m);
   });
 
   it('leaves out systems that a terminal has no room for, and says so', () => {

@@ -38,7 +38,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'no output folder': { args: ['dlbricks', 'generate', MODEL], says: /'-o, --output <folder>' not specified/, code: 2 },
   'neither evaluation nor suite': {
     args: ['dlbricks', 'run'],
-    says: /either evaluation manifests and models, or --suite/,
+    says: /^Name a model \(zoo:resnet18, my\.onnx\), a manifest, or --suite FOLDER\.$/m,
     code: 2,
   },
   'neither model nor recipe': { args: ['dlbricks', 'compose'], says: /models or --recipe/, code: 2 },

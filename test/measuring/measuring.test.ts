@@ -273,6 +273,12 @@ describe('stored measurements that other processes disturbed', () => {
     assert.equal(notesIn(events).length, 2);
   });
 
+  test('are not announced to stay where none does', async () => {
+    const { replaced, events } = await replace(measuredBeside(10, 0), measuredBeside(10, 1), measuredBeside(500, 2));
+    assert.equal(replaced, 3);
+    assert.deepEqual(notesIn(events), [TAKING]);
+  });
+
   test('stay where taking them again fails', async () => {
     const outcome = { kind: 'failure', reason: 'crashed', message: 'gone' } as const;
     const failed = [0, 1, 2].map((index) => sampleMeasurement(index, { conditions: conditionsBeside(0), outcome }));

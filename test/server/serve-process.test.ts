@@ -121,7 +121,7 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     const id = await idOf(place, ['evaluate', manifest, '--detach', ...server]);
     const followed = await place.run(['evaluations', 'follow', id, ...server]);
     assert.match(followed.stdout, /│ net +│ +\d+\.\d+ ± /);
-    assert.match(followed.stdout, /^\d+ layers in 1 model, \d+ unique bricks? for \d+ sequences$/m);
+    assert.match(followed.stdout, /^\d+ layers in 1 model, run as \d+ kernels; \d+ different ones? \(bricks?\)$/m);
     assert.match(
       (await place.run(['evaluations', 'list', ...server])).stdout,
       new RegExp(`│ ${id.slice(0, 8)} │ tiny │ dlbricks │ done`),

@@ -41,10 +41,7 @@ Examples:
     )
     .action(async (references: string[], options: RunCommandOptions) => {
       if ((references.length === 0) === (options.suite === undefined)) {
-        throw new PlatformError(
-          'usage',
-          'expected either evaluation manifests and models, or --suite FOLDER; see --help for examples',
-        );
+        throw new PlatformError('usage', 'Name a model (zoo:resnet18, my.onnx), a manifest, or --suite FOLDER.');
       }
       if (options.suite !== undefined) {
         await runSuite(options.suite, options, host);

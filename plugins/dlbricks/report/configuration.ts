@@ -1,9 +1,41 @@
 import { counted } from '../../../src/plugin-api.js';
 import type { Report } from './report-schema.js';
 
-/** The cut and granularity of a report, in words. */
-export function cutOf({ settings: { cut, granularity } }: Report): string {
-  return `${cut} cut, G = ${granularity}`;
+/** How models are divided into bricks. */
+export interface Cutting {
+  readonly cut: 'kernel' | 'layer';
+  readonly granularity: number;
+}
+
+/** A cut and its granularity, in words: "one kernel a brick". */
+export function wordsOfCut({ cut, granularity }: Cutting): string {
+  return granularity === 1 ? `one ${cut} a brick` : `up to ${granularity} ${cut}s a brick`;
+}
+
+/** The same for a report. */
+export function cutOf({ settings }: Report): string {
+  return wordsOfCut(settings);
+}
+
+/**
+ * How models are cut, and how many different parts they have, with the words that tables use.
+ *
+ * @param layers of the models, in words
+ */
+export function partsInWords(
+  layers: string,
+  { sequences, unique }: { readonly sequences: number; readonly unique: number },
+  cuttings: readonly Cutting[],
+): string {
+  const ways = new Set(
+    cuttings.map(({ cut, granularity }) => {
+      if (granularity > 1) return `, cut into ${counted(sequences, 'sequence')} of up to ${granularity} ${cut}s`;
+      return cut === 'layer' ? '' : `, run as ${counted(sequences, 'kernel')}`;
+    }),
+  );
+  const [first = ''] = ways;
+  const way = ways.size === 1 ? first : `, cut into ${counted(sequences, 'sequence')}`;
+  return `${layers}${way}; ${unique} different ${unique === 1 ? 'one (brick)' : 'ones (bricks)'}`;
 }
 
 /** Whether a value is the same in all reports. */

@@ -1,6 +1,6 @@
-import { oneLine, counted, gigabytes } from '../../../src/plugin-api.js';
+import { counted, gigabytes, oneLine, usedCores } from '../../../src/plugin-api.js';
 import { MOST_OCCASIONS } from '../measure/tasks.js';
-import { configurationOf, cutOf, isAlike } from './configuration.js';
+import { partsInWords, configurationOf, cutOf, isAlike } from './configuration.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { formatMs, percent, relative, UNKNOWN } from './words.js';
 
@@ -8,8 +8,8 @@ import { formatMs, percent, relative, UNKNOWN } from './words.js';
 const WIDE_INTERVAL = 0.2;
 
 const LIMITS = {
-  occasions: `each of their bricks was measured on ${MOST_OCCASIONS} occasions, the limit`,
-  time: 'the time for repeating ran out; --repeat-limit (repeat_limit in manifests) allows more',
+  occasions: `each brick was measured ${MOST_OCCASIONS} times, the most. Use a quieter machine.`,
+  time: 'time limit reached. Raise --repeat-limit.',
 } as const;
 
 /** The confidence level of the intervals, and the models whose measured latency is outside. */
@@ -41,10 +41,15 @@ function wideIntervalLines({ models }: Report): string[] {
 }
 
 /** Models whose bricks are not precise enough, and the limit that ended repeating them. */
-function limitLines({ models }: Report): string[] {
+function limitLines({ models, settings: { target_error_percent: target } }: Report): string[] {
   return Object.entries(LIMITS).flatMap(([limit, why]) => {
-    const limited = models.filter(({ limited_by: by }) => by === limit).map(({ name }) => name);
-    return limited.length === 0 ? [] : [`wider than --target-error allows: ${limited.join(', ')}: ${why}`];
+    const limited = models.filter(({ limited_by: by }) => by === limit);
+    if (limited.length === 0 || target === null) return [];
+    const named = limited.map((model) => {
+      const width = halfWidth(model);
+      return width === 0 ? model.name : `${model.name} ± ${relative(width, 1)}`;
+    });
+    return [`${named.join(', ')} instead of ± ${target} %: ${why}`];
   });
 }
 
@@ -186,14 +191,15 @@ function systemLine({ system }: Report, configuration: string): string {
   return `${system.processor}, ${configuration}, ${system.framework} ${system.framework_version}`;
 }
 
-function bricksOf({ summary }: Report): string {
-  return `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}, ${counted(summary.unique, 'unique brick')} for ${counted(summary.sequences, 'sequence')}`;
+function bricksOf({ summary, settings }: Report): string {
+  const layers = `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}`;
+  return partsInWords(layers, summary, [settings]);
 }
 
 function linesOfOne(report: Report, options: { readonly wide: boolean }): readonly string[] {
   const { system, settings, summary } = report;
   return [
-    `${systemLine(report, `${system.threads} of ${system.cores} cores, batch ${settings.batch}`)}, ${cutOf(report)}`,
+    systemLine(report, `${usedCores(system.threads, system.cores)}, batch ${settings.batch}`),
     bricksOf(report),
     ...accuracyLines(report, options),
     ...intervalLines(report),

@@ -88,14 +88,10 @@ const COLUMNS: readonly Column<Row>[] = [
 /** Titles of the columns that a narrow terminal leaves out, the least important first. */
 const DISPENSABLE = ['layers', 'own repeats', 'measured', 'sequences', 'in others', 'unique bricks'];
 
-function notesOf(
-  { sequences, unique }: Sharing,
-  rows: readonly Row[],
-  { cut, granularity }: SharingSettings,
-): string[] {
-  const noun = cut === 'kernel' ? 'kernel' : 'layer';
-  const size = granularity === 1 ? `one ${noun} each` : `at most ${counted(granularity, noun)} each`;
-  const notes = [`${counted(unique, 'unique brick')} for ${counted(sequences, 'sequence')}; ${size}`];
+function notesOf({ sequences, unique }: Sharing, rows: readonly Row[], settings: SharingSettings): string[] {
+  const { cut, granularity } = settings;
+  const sequence = granularity === 1 ? `one ${cut}` : `up to ${granularity} ${cut}s`;
+  const notes = [`a sequence is ${sequence}: ${counted(sequences, 'sequence')}, ${unique} different ones (bricks)`];
   if (rows.length > 1 && rows.some((row) => row.covered_by_others_time_percent === null)) {
     notes.push(`the time in other models is ${UNKNOWN} where a brick of the model is not measured here`);
   }

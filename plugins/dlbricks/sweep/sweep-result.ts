@@ -6,10 +6,12 @@ import {
   textTable,
   z,
   counted,
+  usedCores,
 } from '../../../src/plugin-api.js';
 import { CUTS } from '../cut/cut.js';
 import { meanOf } from '../estimate/statistics.js';
 import type { EstimateResult } from '../report/evaluation-result.js';
+import { wordsOfCut } from '../report/configuration.js';
 import { finite, ratio } from '../report/figures.js';
 import { modelReportSchema, type Report, reportSchema } from '../report/report-schema.js';
 import { leadingLines } from '../report/summary-lines.js';
@@ -155,10 +157,11 @@ const DISPENSABLE = ['unique within', 'unique across', 'ratio as run', "paper's 
 
 function notesOf({ system: machine, batch, configurations }: Sweep): readonly string[] {
   const models = configurations[0]?.models ?? [];
-  const threads = `${machine.threads} of ${counted(machine.cores, 'core')}`;
+  const threads = usedCores(machine.threads, machine.cores);
   const known = configurations.flatMap(({ summary: { geomean_normalized_latency: value } }) => value ?? []);
   const notes: string[] = [
     `${oneLine(machine.processor)}, ${threads}, batch ${batch}, ${oneLine(machine.framework)} ${oneLine(machine.framework_version)}; ${counted(models.length, 'model')}`,
+    'cut: models are divided into the kernels that the runtime executes, or into their layers; G: most of these in one sequence; unique: different sequences (bricks), each measured once',
   ];
   if (known.length > 0) {
     notes.push('normalized: constructed over measured latency, geometric mean over the models');
@@ -166,7 +169,9 @@ function notesOf({ system: machine, batch, configurations }: Sweep): readonly st
   }
   const partial = configurations.flatMap(({ cut, granularity, models: rows }) => {
     const missing = rows.filter(({ coverage }) => coverage < 1).length;
-    return missing === 0 ? [] : [`${cut} cut, G = ${granularity}: ${counted(missing, 'model')} not covered completely`];
+    return missing === 0
+      ? []
+      : [`${wordsOfCut({ cut, granularity })}: ${counted(missing, 'model')} not covered completely`];
   });
   return [...notes, ...partial];
 }

@@ -1,4 +1,4 @@
-import { type System, trimmedMean } from '../../../src/plugin-api.js';
+import { type System, trimmedMean, usedCores } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { ModelResult } from '../report/evaluation-result.js';
 import type { WrittenModel, TimedPart } from './chrome-trace.js';
@@ -12,7 +12,7 @@ const LEAST_CALL_MS = 1e-6;
 /** A system's name in traces: the same text for measurements that may be mixed. */
 export function systemName({ processor, cores, framework, frameworkVersion, runOptions, fingerprint }: System): string {
   const { threads } = runOptions;
-  return `${processor}, ${threads} of ${cores} cores, ${framework} ${frameworkVersion}, ${fingerprint.slice(0, 12)}`;
+  return `${processor}, ${usedCores(threads, cores)}, ${framework} ${frameworkVersion}, ${fingerprint.slice(0, 12)}`;
 }
 
 /**

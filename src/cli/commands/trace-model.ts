@@ -173,7 +173,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
   addQuietOption(addTableOptions(addAgentOptions(command), 'kernel'))
     .option('--store <uri>', storeDescription('traces'))
     .option('--batch <n>', 'size of the batch', numberOption(batchSizeField), 1)
-    .option('--dimension <name=value>', 'size of another symbolic dimension; may be repeated', dimensionOption)
+    .option('--dimension <name=value>', 'size of a named dimension, as in seq=128; may be repeated', dimensionOption)
     .option('--threads <n>', 'threads of the runtime', numberOption(threadsSchema), defaultThreads())
     .option(
       '--runs <n>',

@@ -220,7 +220,7 @@ describe('an evaluation', () => {
       [
         {
           kind: 'planned',
-          summary: '9 layers, 5 unique bricks for 9 sequences; 1 measurement to take, 4 known already',
+          summary: '9 layers; 5 different ones (bricks); 1 measurement to take, 4 known already',
           known: UNIQUE,
           toMeasure: 1,
         },

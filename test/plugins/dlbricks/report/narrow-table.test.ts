@@ -79,8 +79,8 @@ describe('the table of several reports', () => {
 
   test('has below it a line for each report, with its cut and granularity too', () => {
     const text = toTable([reportWith({}), reportWith({ cut: 'kernel', granularity: 1 })], { color: false });
-    assert.match(text, /^batch 1, 1 thread, layer cut, G = 2: 8 layers/m);
-    assert.match(text, /^batch 1, 1 thread, kernel cut, G = 1: 8 layers/m);
+    assert.match(text, /^batch 1, 1 thread, up to 2 layers a brick: 8 layers/m);
+    assert.match(text, /^batch 1, 1 thread, one kernel a brick: 8 layers/m);
     assert.match(text, /^The layer cut is the DLBricks paper's method/m);
   });
 });

@@ -144,17 +144,14 @@ describe('the text about precision', () => {
     const worn = model('worn', 10, 10, { limitedBy: 'occasions' });
     const text = linesOf(reportWith([hit, missed, worn]));
     assert.match(text, /bricks: 1\.3 % standard deviation between processes; .* within 5\.0 %/);
-    assert.match(text, /wider than --target-error allows: missed: .*--repeat-limit/);
-    assert.match(
-      text,
-      /wider than --target-error allows: worn: each of their bricks was measured on 5 occasions, the limit/,
-    );
-    assert.doesNotMatch(text, /wider than .*: .*hit/);
+    assert.match(text, /^missed ± [\d.]+ % instead of ± 5 %: time limit reached\. Raise --repeat-limit\.$/m);
+    assert.match(text, /^worn( ± [\d.]+ %)? instead of ± 5 %: each brick was measured 5 times, the most\./m);
+    assert.doesNotMatch(text, /hit .*instead of/);
   });
 
   test('omits both if they are unknown', () => {
     const text = linesOf(reportWith([{ ...hit, endToEnd: undefined }], { spread: undefined }));
-    assert.doesNotMatch(text, /intervals|standard deviation|wider than/);
+    assert.doesNotMatch(text, /intervals|standard deviation|instead of/);
   });
 
   test('does not claim such intervals at the layer cut', () => {
