@@ -49,8 +49,8 @@ contract: build ## Check that any agent keeps the contract: AGENT=host:port (doc
 fuzz: build ## Give generated inputs to all readers for SECONDS (60); SEED repeats a round, or one finding
 	node dist/fuzz/main.js --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
 
-torture: build ## Kill processes, cut the network and change clocks for ROUNDS (50) rounds; SEED repeats them, or a failed round
-	node dist/torture/main.js --rounds $(or $(ROUNDS),50) $(if $(SEED),--seed $(SEED))
+torture: build ## Kill processes, cut the network and change clocks for ROUNDS (50) rounds; of TARGET or all targets; SEED repeats them, or a failed round
+	node dist/torture/main.js --rounds $(or $(ROUNDS),50) $(if $(SEED),--seed $(SEED)) $(if $(TARGET),--target $(TARGET))
 
 mutants: build ## Plant defects and check whether tests find them: AT='src/rpc src/store' SAMPLE=30 SEED=1
 	nice -n 10 node dist/mutants/main.js --sample $(or $(SAMPLE),30) --seed $(or $(SEED),1) $(AT)

@@ -27,9 +27,15 @@ async function commandMs(): Promise<number> {
 }
 
 /** @returns whether everything held */
-async function tortureFor(rounds: number, seed: number, options: PlayOptions): Promise<boolean> {
+async function tortureFor(
+  rounds: number,
+  seed: number,
+  only: readonly string[],
+  options: PlayOptions,
+): Promise<boolean> {
   print(`Torturing for ${rounds} rounds. Again: make torture ROUNDS=${rounds} SEED=${seed}`);
   const targets = TARGETS.filter((target) => {
+    if (only.length > 0 && !only.includes(target.name)) return false;
     const missing = target.missing?.();
     if (missing !== undefined) print(`${target.name}: skipped, needs ${missing}`);
     return missing === undefined;
@@ -48,11 +54,18 @@ async function again({ target: name, seed }: { readonly target: string; readonly
 }
 
 async function main(): Promise<boolean> {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '50' }, seed: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: { rounds: { type: 'string', default: '50' }, seed: { type: 'string' }, target: { type: 'string' } },
+  });
   const options = { commandMs: await commandMs(), out: OUT };
   const one = caseOf(values.seed ?? '');
   if (one !== undefined) return again(one, options);
-  return tortureFor(Number(values.rounds), Number(values.seed ?? randomInt(2 ** 31)), options);
+  return tortureFor(
+    Number(values.rounds),
+    Number(values.seed ?? randomInt(2 ** 31)),
+    values.target?.split(',') ?? [],
+    options,
+  );
 }
 
 process.exitCode = (await main()) ? 0 : 1;

@@ -14,12 +14,10 @@ import { cachedGraphs } from './cached-graphs.js';
 export function pluginTools(store: ResultStore, security: ClientSecurity, queue: WorkQueue | undefined): PluginTools {
   return {
     store,
-    connect: async ({ address, tls, token }, isOnly) => {
+    connect: async ({ address, tls, token }) => {
       // An agent gets its own token only: anyone who may register an agent would get this plugin's.
-      const agent = cachedGraphs(
-        await connectAgent(address, { security: { ...security, token: token || undefined }, tls }),
-      );
-      return queue === undefined || !isOnly ? agent : queuedAgent(queue, agent, store);
+      return cachedGraphs(await connectAgent(address, { security: { ...security, token: token || undefined }, tls }));
     },
+    ...(queue === undefined ? {} : { shared: (agent) => queuedAgent(queue, agent, store) }),
   };
 }

@@ -5,7 +5,7 @@ import { failure, type PlatformEvent } from '../evaluation/event.js';
 import type { EvaluationJob } from './job.js';
 import type { PlatformEnd, Registration } from '../evaluation/link/link.js';
 import { PluginSession } from './plugin-session.js';
-import { addressesOf, type RunInputs, prepareRunInputs, type RunSources } from './run-inputs.js';
+import { type RunInputs, prepareRunInputs, type RunSources } from './run-inputs.js';
 
 /** All in milliseconds. */
 export interface DispatchLimits {
@@ -223,11 +223,11 @@ export class Dispatcher {
   /** @returns whether the evaluation has ended */
   async #runOn(job: EvaluationJob, session: PluginSession, prepared: RunInputs): Promise<boolean> {
     if (job.isCancelled) return false;
-    const { submission, agents, framework, frameworkVersion } = prepared;
+    const { submission, agents, named, framework, frameworkVersion } = prepared;
     const { name, version } = session.registration;
     const run = await job.start();
     const { attempt } = run;
-    const of = { plugin: name, pluginVersion: version, agent: addressesOf(agents), framework, frameworkVersion };
+    const of = { plugin: name, pluginVersion: version, agent: named, framework, frameworkVersion };
     await job.log.append({ kind: 'started', ...of, attempt });
     const { silenceMs } = this.options.limits;
     const minutes = Math.round(silenceMs / 60_000);

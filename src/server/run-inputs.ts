@@ -19,8 +19,10 @@ export interface RunSources {
 export interface RunInputs {
   /** In wire format. */
   readonly submission: Uint8Array;
-  /** At least one. */
+  /** At least one. The first ones do the work, as many as are required; the others can replace them. */
   readonly agents: readonly AgentEndpoint[];
+  /** The agents that do the work, as an event names them. */
+  readonly named: string;
   /** The first agent's framework. */
   readonly framework: string;
   readonly frameworkVersion: string;
@@ -29,7 +31,7 @@ export interface RunInputs {
 /** The most addresses that an event names. Further agents are only counted. */
 const MOST_NAMED = 8;
 
-export function addressesOf(agents: readonly AgentEndpoint[]): string {
+function addressesOf(agents: readonly AgentEndpoint[]): string {
   const named = agents.slice(0, MOST_NAMED).map(({ address }) => address);
   const others = agents.length - named.length;
   return [...named, ...(others > 0 ? [`${others} more`] : [])].join(', ');
@@ -59,13 +61,14 @@ export async function prepareRunInputs(
   const [{ framework, frameworkVersion }] = agents;
   const submission = await getSubmission(job.id, sources.submissions);
   const endpoints = agents.map(({ address, tls, accessToken: token }) => ({ address, tls, token }));
-  return { submission, agents: endpoints, framework, frameworkVersion };
+  const working = isOneAgent(requirements.agents) ? endpoints.slice(0, 1) : endpoints;
+  return { submission, agents: endpoints, named: addressesOf(working), framework, frameworkVersion };
 }
 
-/** Chooses one agent, or all that fit if several are required. Only the agents know which of them are of one system. */
+/** All agents that fit, the chosen ones first. Only the agents know which of them are of one system. */
 function choose(requirements: Requirements, agents: AgentDirectory): readonly [RegisteredAgent, ...RegisteredAgent[]] {
   const unmet = (system: RegisteredAgent): readonly string[] => unmetRequirements(requirements, system);
-  return isOneAgent(requirements.agents) ? [agents.choose(unmet)] : agents.chooseAll(unmet, requirements.agents.most);
+  return agents.chooseAll(unmet, isOneAgent(requirements.agents) ? 1 : requirements.agents.most);
 }
 
 /** The requirements of an evaluation that was submitted to another server, or before a restart. */

@@ -18,6 +18,7 @@ function agentOf({ machines }: MeasuringSystem, notes: PluginEvent[]): Benchmark
 /**
  * Runs a plugin's evaluation on a system. The machines of the system share the work.
  *
+ * @param notes for users, which are told between the plugin's events; others may add to it
  * @throws PlatformError as {@link runPlugin}
  */
 export async function* evaluateOn(
@@ -25,8 +26,8 @@ export async function* evaluateOn(
   request: EvaluationRequest,
   system: MeasuringSystem,
   { store, signal }: EvaluationPlace,
+  notes: PluginEvent[] = [],
 ): AsyncGenerator<PluginEvent> {
-  const notes: PluginEvent[] = [];
   const agent = agentOf(system, notes);
   try {
     for await (const event of runPlugin(evaluation, request, { agent, store, signal })) {

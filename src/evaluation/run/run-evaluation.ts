@@ -8,6 +8,8 @@ import { failure, type PluginEvent, pluginEventOf } from '../event.js';
 import type { AgentEndpoint, Run } from '../link/link.js';
 import { loadSubmission, type Submission } from '../submission.js';
 import { nameEvaluated, nameFramework } from '../tell-of-trace.js';
+import { standbyAgent } from '../../agent/spread/standby-agent.js';
+import { isOneAgent } from '../../manifest/index.js';
 import { evaluateEach } from './evaluate-each.js';
 import { evaluateOn } from './evaluate-on.js';
 import { type FoundSystems, largestOf, sentenceOf, systemsOf, withAgents } from './measuring-systems.js';
@@ -15,13 +17,13 @@ import { type FoundSystems, largestOf, sentenceOf, systemsOf, withAgents } from 
 /** The store and the connections of all runs of a plugin. */
 export interface PluginTools {
   readonly store: ResultStore;
+  /** Connects to the agent at an address; the caller closes it. */
+  readonly connect: (agent: AgentEndpoint) => Promise<BenchmarkAgent>;
   /**
-   * Connects to the agent at an address; the caller closes it.
-   *
-   * @param isOnly whether the evaluation asks for one agent of each system only, so that other agents of the same
-   *   system may replace it
+   * All agents of an agent's class of systems as one agent, which closes it; for evaluations that ask for one agent of
+   * each system only. Undefined where agents share no work.
    */
-  readonly connect: (agent: AgentEndpoint, isOnly: boolean) => Promise<BenchmarkAgent>;
+  readonly shared?: ((agent: BenchmarkAgent) => BenchmarkAgent) | undefined;
 }
 
 /** Sets the models, the batch size and the framework as attributes of the run's span. */
@@ -30,20 +32,34 @@ function describeRun({ models, manifest }: LoadedEvaluation, [{ system }]: Found
   nameFramework(system);
 }
 
-/** The agents that answer, and a note on each agent that does not answer. */
-interface FoundMachines {
-  readonly machines: readonly [Machine, ...Machine[]];
-  readonly notes: readonly PluginEvent[];
+/**
+ * The first agent that answers, with the others of its system to replace it when it ends.
+ *
+ * @param notes where a note on each replaced agent is added
+ * @throws PlatformError of the first agent where no agent answers
+ */
+function oneAgentAt(
+  endpoints: readonly AgentEndpoint[],
+  connect: PluginTools['connect'],
+  notes: PluginEvent[],
+): Promise<BenchmarkAgent> {
+  const standbys = endpoints.map((endpoint) => ({ name: endpoint.address, connect: () => connect(endpoint) }));
+  return standbyAgent(standbys, { tell: (message) => notes.push({ kind: 'note', level: 'warning', message }) });
 }
 
-/** @throws PlatformError of the first agent where no agent answers */
+/**
+ * The agents that answer.
+ *
+ * @param notes where a note on each agent that does not answer is added
+ * @throws PlatformError of the first agent where no agent answers
+ */
 async function machinesAt(
   endpoints: readonly AgentEndpoint[],
   connect: (agent: AgentEndpoint) => Promise<BenchmarkAgent>,
-): Promise<FoundMachines> {
+  notes: PluginEvent[],
+): Promise<readonly [Machine, ...Machine[]]> {
   const asked = await Promise.allSettled(endpoints.map(connect));
   const machines: Machine[] = [];
-  const notes: PluginEvent[] = [];
   let refusal: unknown = new PlatformError('internal', 'an evaluation without agents');
   for (const [index, answer] of asked.entries()) {
     const name = endpoints[index]?.address ?? '';
@@ -56,13 +72,13 @@ async function machinesAt(
   }
   const [first, ...rest] = machines;
   if (first === undefined) throw refusal;
-  return { machines: [first, ...rest], notes };
+  return [first, ...rest];
 }
 
 async function* eventsOf(
   evaluation: Evaluation,
   run: Run<Submission>,
-  { store, connect }: PluginTools,
+  { store, connect, shared = (agent) => agent }: PluginTools,
   signal: AbortSignal,
 ): AsyncGenerator<PluginEvent> {
   const { loaded } = await loadSubmission(run.submission);
@@ -72,9 +88,12 @@ async function* eventsOf(
     yield pluginEventOf({ kind: 'note', level: 'warning', message: `${name}: ${reason}` });
   }
   const { most, placement } = loaded.requirements.agents;
-  const { machines, notes } = await machinesAt(run.agents, (endpoint) => connect(endpoint, most === 1));
+  const notes: PluginEvent[] = [];
+  const machines: readonly [Machine, ...Machine[]] = isOneAgent(loaded.requirements.agents)
+    ? [{ name: run.agents[0]?.address ?? '', agent: shared(await oneAgentAt(run.agents, connect, notes)) }]
+    : await machinesAt(run.agents, async (at) => (most === 1 ? shared(await connect(at)) : connect(at)), notes);
   try {
-    yield* notes;
+    yield* notes.splice(0);
     const systems = systemsOf(machines, loaded.manifest.threads);
     describeRun(loaded, systems);
     const places = { store, signal };
@@ -87,7 +106,7 @@ async function* eventsOf(
     }
     const system = withAgents(largestOf(systems), most);
     if (most > 1) yield pluginEventOf({ kind: 'note', level: 'info', message: sentenceOf(system, most) });
-    yield* evaluateOn(evaluation, request, system, places);
+    yield* evaluateOn(evaluation, request, system, places, notes);
   } finally {
     await Promise.all(machines.map(({ agent }) => agent.close()));
   }

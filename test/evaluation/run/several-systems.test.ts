@@ -219,6 +219,18 @@ describe('an evaluation that identical machines share', () => {
     assert.ok(notesIn(events).includes('the agent at a:4 is left out, the others do its work: the plug is out'));
   });
 
+  it('goes on with another agent of its system where its only one breaks or does not answer', async () => {
+    const gone = new PlatformError('unavailable', 'the agent at x:1 does not answer');
+    const agents = { 'x:1': gone, 'a:1': breaking('fast'), 'b:1': machine('slow', 3), 'a:2': fast()['a:2'] };
+    const events = await eventsOn(agents, {});
+    assert.deepEqual(resultIn(events), { result: { latencyMs: 1 }, partial: false });
+    assert.equal(agents['b:1'].measured.length, 0);
+    assert.ok(
+      notesIn(events).includes('the agent at a:2 does the rest of the work of the agent at a:1: the plug is out'),
+      notesIn(events).join('\n'),
+    );
+  });
+
   it('runs on one machine where the submission asks for one, also where the manifest asks for all', async () => {
     const agents = fast();
     const asked = { ...submission({ agents: 'all' }), agents: { most: 1, placement: 'spread' } as const };

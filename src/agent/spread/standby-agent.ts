@@ -1,0 +1,135 @@
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { ANY_RUN, identifySystem } from '../../measurement/system.js';
+import type { BenchmarkAgent, MeasuredRequest, MeasureOptions, MeasureRequest } from '../benchmark-agent.js';
+import type { Numbered } from '../client/requests-together.js';
+import { isOfMachine, type Machine } from './machines.js';
+
+/** The most agents that end during one call: the call may be the cause. */
+const MOST_LOSSES = 3;
+
+/** An agent that can take the place of another one. */
+export interface Standby {
+  /** The address. */
+  readonly name: string;
+  /** @throws PlatformError where it does not answer */
+  readonly connect: () => Promise<BenchmarkAgent>;
+}
+
+export interface StandbyOptions {
+  /** Called with a message for users about each agent that is replaced. */
+  readonly tell: (message: string) => void;
+}
+
+function fingerprintOf({ description }: BenchmarkAgent): string {
+  return identifySystem(description, ANY_RUN).fingerprint;
+}
+
+/**
+ * Connects to the first agent that answers.
+ *
+ * @param standbys at least one; those that were tried are removed
+ * @param fits whether a connected agent can be used
+ * @throws PlatformError of the first agent that does not answer, or `lost`, where there is none
+ */
+async function firstOf(
+  standbys: Standby[],
+  fits: (agent: BenchmarkAgent) => boolean,
+  lost?: unknown,
+): Promise<Machine> {
+  let refusal = lost;
+  for (let next = standbys.shift(); next !== undefined; next = standbys.shift()) {
+    try {
+      const agent = await next.connect();
+      if (fits(agent)) return { name: next.name, agent };
+      await agent.close();
+    } catch (error) {
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+/**
+ * One agent that measures, and others of the same system that replace it: when it ends, or its machine fails, the next
+ * one does what is left. No call depends on a certain agent. The others are connected only when they are needed.
+ *
+ * @param agents in the order of their use, at least one; the first one that answers decides which system it is
+ * @throws PlatformError of the first agent where none answers
+ */
+export async function standbyAgent(agents: readonly Standby[], { tell }: StandbyOptions): Promise<BenchmarkAgent> {
+  const left = [...agents];
+  let current = await firstOf(left, () => true);
+  const fingerprint = fingerprintOf(current.agent);
+  let replacing: Promise<void> | undefined;
+
+  async function replace(lost: Machine, why: unknown): Promise<void> {
+    const next = await firstOf(left, (agent) => fingerprintOf(agent) === fingerprint, why);
+    tell(`the agent at ${next.name} does the rest of the work of the agent at ${lost.name}: ${messageOf(why)}`);
+    current = next;
+    await lost.agent.close().catch(() => undefined);
+  }
+
+  /** Calls the current agent, and the next one after each that ends. `use` does what is left. */
+  async function* withNext<T>(
+    use: (agent: BenchmarkAgent) => AsyncIterable<T>,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<T> {
+    for (let losses = 1; ; losses++) {
+      const used = current;
+      try {
+        for await (const answer of use(used.agent)) {
+          losses = 1;
+          yield answer;
+        }
+        return;
+      } catch (error) {
+        if (signal?.aborted === true || !isOfMachine(error) || losses >= MOST_LOSSES) throw error;
+        // Another call may have replaced it already.
+        if (used !== current) continue;
+        await (replacing ??= replace(used, error).finally(() => (replacing = undefined)));
+      }
+    }
+  }
+
+  async function ask<T>(use: (agent: BenchmarkAgent) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    async function* once(agent: BenchmarkAgent): AsyncGenerator<T> {
+      yield await use(agent);
+    }
+    for await (const answer of withNext(once, signal)) return answer;
+    throw new PlatformError('internal', 'an agent gave no answer');
+  }
+
+  async function* measure(
+    requests: readonly MeasureRequest[],
+    options: MeasureOptions = {},
+  ): AsyncGenerator<MeasuredRequest> {
+    const missing = new Set<Numbered>(requests.map((request, index) => ({ request, index })));
+    async function* rest(agent: BenchmarkAgent): AsyncGenerator<MeasuredRequest> {
+      const asked = [...missing];
+      const own = asked.map(({ request }) => request);
+      const { signal, onProgress } = options;
+      const placed = onProgress && {
+        onProgress: (state: Parameters<typeof onProgress>[0]) =>
+          onProgress({ ...state, index: asked[state.index]?.index ?? 0 }),
+      };
+      for await (const measured of agent.measure(own, { signal, ...placed })) {
+        const numbered = asked[measured.index];
+        if (numbered === undefined || !missing.delete(numbered)) continue;
+        yield { ...measured, index: numbered.index };
+      }
+    }
+    yield* withNext(rest, options.signal);
+  }
+
+  return {
+    get description() {
+      return current.agent.description;
+    },
+    measure,
+    trace: (request, level, options) => ask((agent) => agent.trace(request, level, options), options?.signal),
+    inferTypes: (benchmark, signal, options) => ask((agent) => agent.inferTypes(benchmark, signal, options), signal),
+    optimize: (benchmark, runOptions, signal, options) =>
+      ask((agent) => agent.optimize(benchmark, runOptions, signal, options), signal),
+    close: () => current.agent.close(),
+  };
+}

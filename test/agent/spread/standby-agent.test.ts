@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { BenchmarkAgent, MeasuredRequest } from '../../../src/agent/benchmark-agent.js';
+import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
+import { standbyAgent } from '../../../src/agent/spread/standby-agent.js';
+import { PlatformError } from '../../../src/base/errors.js';
+import { refusal } from '../../rpc/support/refusal.js';
+import { requestsFor } from './requests.js';
+
+const REQUESTS = requestsFor(10);
+const gone = (): PlatformError => new PlatformError('unavailable', 'the agent does not answer');
+
+function machine(processor = 'fast'): FakeAgent {
+  const optimizedOf = (benchmark: (typeof REQUESTS)[number]['benchmark']) => ({
+    benchmark,
+    values: new Map(),
+    costMs: 1,
+  });
+  return createFakeAgent({ latencyOf: () => 1, inferredValuesOf: () => new Map(), optimizedOf, processor });
+}
+
+/** An agent that is killed after it has answered `calls` times, in any call. */
+function mortal(agent: FakeAgent, calls: number): BenchmarkAgent {
+  let left = calls;
+  const answer = (): void => {
+    if (left-- <= 0) throw gone();
+  };
+  return {
+    ...agent,
+    async *measure(requests, options) {
+      for await (const measured of agent.measure(requests, options)) {
+        answer();
+        yield measured;
+      }
+    },
+    inferTypes: async (...request) => {
+      answer();
+      return agent.inferTypes(...request);
+    },
+    optimize: async (...request) => {
+      answer();
+      return agent.optimize(...request);
+    },
+  };
+}
+
+function standbys(agents: readonly (BenchmarkAgent | PlatformError)[]) {
+  const told: string[] = [];
+  const connected: number[] = [];
+  const list = agents.map((agent, index) => ({
+    name: `a:${index}`,
+    connect: () => {
+      connected.push(index);
+      return agent instanceof PlatformError ? Promise.reject(agent) : Promise.resolve(agent);
+    },
+  }));
+  return { told, connected, open: () => standbyAgent(list, { tell: (message) => told.push(message) }) };
+}
+
+async function measuredBy(agent: BenchmarkAgent): Promise<readonly MeasuredRequest[]> {
+  const measured: MeasuredRequest[] = [];
+  for await (const one of agent.measure(REQUESTS)) measured.push(one);
+  return measured;
+}
+
+describe('an agent with others that replace it', () => {
+  it('uses the first one only, while it answers', async () => {
+    const { connected, told, open } = standbys([machine(), machine()]);
+    assert.equal((await measuredBy(await open())).length, REQUESTS.length);
+    assert.deepEqual([connected, told], [[0], []]);
+  });
+
+  for (let calls = 0; calls < 14; calls++) {
+    it(`does every step with another one after the first is killed at call ${calls}`, async () => {
+      const [first, second] = [machine(), machine()];
+      const { told, open } = standbys([mortal(first, calls), second]);
+      const agent = await open();
+      const [{ benchmark, runOptions }] = REQUESTS as [(typeof REQUESTS)[number]];
+      await agent.inferTypes(benchmark);
+      await agent.optimize(benchmark, runOptions);
+      const measured = await measuredBy(agent);
+      await agent.optimize(benchmark, runOptions);
+      assert.deepEqual(
+        measured.map(({ index, measurement }) => [index, measurement.signature]),
+        REQUESTS.map((request, index) => [index, request.benchmark.signature]),
+      );
+      const expected =
+        calls > 12 ? [] : ['the agent at a:1 does the rest of the work of the agent at a:0: the agent does not answer'];
+      assert.deepEqual(told, expected);
+    });
+  }
+
+  it('leaves out agents that do not answer, or are of another system', async () => {
+    const second = machine();
+    const { told, open } = standbys([gone(), mortal(machine(), 3), machine('slow'), gone(), second]);
+    assert.equal((await measuredBy(await open())).length, REQUESTS.length);
+    assert.equal(second.measured.length, REQUESTS.length - 3);
+    assert.match(told.join(), /at a:4 does the rest of the work of the agent at a:1/);
+  });
+
+  it('fails with the reason where no other one of the system is left, and for a wrong request at once', async () => {
+    const alone = standbys([mortal(machine(), 3), machine('slow')]);
+    await assert.rejects(measuredBy(await alone.open()), refusal('unavailable', /does not answer/));
+    await assert.rejects(standbys([gone(), gone()]).open(), refusal('unavailable', /does not answer/));
+    const wrong: BenchmarkAgent = {
+      ...machine(),
+      optimize: () => Promise.reject(new PlatformError('unsupported', 'the runtime refuses the graph')),
+    };
+    const { connected, open } = standbys([wrong, machine()]);
+    const [{ benchmark, runOptions }] = REQUESTS as [(typeof REQUESTS)[number]];
+    await assert.rejects((await open()).optimize(benchmark, runOptions), refusal('unsupported', /refuses/));
+    assert.deepEqual(connected, [0]);
+  });
+
+  it('gives up a call that three agents in a row do not survive', async () => {
+    const killers = [0, 0, 0, 0].map(() => mortal(machine(), 0));
+    const { connected, open } = standbys(killers);
+    await assert.rejects(measuredBy(await open()), refusal('unavailable', /does not answer/));
+    assert.deepEqual(connected, [0, 1, 2]);
+  });
+});
