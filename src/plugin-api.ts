@@ -142,7 +142,7 @@ export {
 } from './measurement/measurement.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { usedCores } from './measurement/used-cores.js';
-export { disturbanceOf, sharedShareOf } from './measurement/disturbance.js';
+export { disturbanceOf, isDisturbed, sharedShareOf } from './measurement/disturbance.js';
 export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';
 
 // Several bricks in one graph

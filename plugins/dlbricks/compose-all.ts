@@ -9,10 +9,11 @@ import { contextOf, modelNeeds } from './bricks/needs.js';
 import type { CutSettings } from './bricks/decompose.js';
 import type { PreparedModel } from './bricks/prepare-model.js';
 import { kernelsOf } from './bricks/recipe.js';
-import { spreadBetweenOccasions } from './estimate/brick-latency.js';
+import { occasionSummary } from './estimate/brick-latency.js';
 import { type CheckedRun, compareKernels } from './estimate/compare-kernels.js';
 import { compose, type Estimate } from './estimate/compose.js';
 import { type Observations, observationsOf } from './estimate/observations.js';
+import { type Earlier, spreadsFor, spreadsOfSystem, type Wholes } from './estimate/spreads-of-system.js';
 import { limitOf, type Precision } from './measure/next-occasion.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './measure/tasks.js';
 import type { EndToEnd, EstimateResult, ModelResult } from './report/evaluation-result.js';
@@ -28,6 +29,8 @@ export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut
   readonly costs: EstimateResult['costs'];
   /** Runs of the whole optimized graphs, in the order of the models; undefined where they were not asked for. */
   readonly checks?: readonly (CheckedRun | undefined)[] | undefined;
+  /** What earlier runs measured on the system. */
+  readonly earlier?: Earlier | undefined;
   /** How far the machines of the measurements differ; undefined for one machine. */
   readonly machines?: MachineSpread | undefined;
 }
@@ -46,8 +49,9 @@ export function composeAll(
   const { cut, protocol, measureEndToEnd, precision, interrupted, measured, costs, checks, machines } = settings;
   const observations = observationsOf(results.measurements());
   const inContext = models.map(({ recipe }) => ({ recipe, context: contextOf(recipe, system) }));
-  const spread = spreadBetweenOccasions(inContext, observations);
   const ofMachines = machines && { relative: machines.relative, degreesOfFreedom: machines.machines - 1 };
+  const wholes = measureEndToEnd ? wholesOf(models, results, settings) : new Map();
+  const spreads = spreadsOfSystem(inContext, observations, { wholes, earlier: settings.earlier, machines: ofMachines });
   const wholeOf = ({ whole: benchmark, refusal }: ComposableModel): EndToEnd | undefined => {
     if (!measureEndToEnd || benchmark === undefined || refusal !== undefined) return undefined;
     const on = (occasion: number): Measurement | undefined => results.get({ benchmark, occasion, ...settings });
@@ -58,11 +62,12 @@ export function composeAll(
     models: models.map((model, index): ModelResult => {
       const { recipe, context } = inContext[index] ?? { recipe: model.recipe, context: undefined };
       const check = checks?.[index];
-      const estimate = withRefusal(compose({ recipe, context }, observations, spread, ofMachines), model);
+      const ofModel = spreadsFor(spreads, model.whole?.signature);
+      const estimate = withRefusal(compose({ recipe, context }, observations, ofModel), model);
       return {
         estimate,
         endToEnd: wholeOf(model),
-        check: check && compareKernels({ recipe, context }, observations, check, spread, ofMachines),
+        check: check && compareKernels({ recipe, context }, observations, check, ofModel),
         limitedBy: interrupted || precision === undefined ? undefined : limitOf(estimate, precision),
         kernels: cut === 'kernel' ? kernelsOf(recipe) : undefined,
         kernelCheck: model.kernelCheck,
@@ -76,7 +81,7 @@ export function composeAll(
       inContext.flatMap(({ recipe }) => modelNeeds(recipe, system, protocol)),
       observations,
     ),
-    spread,
+    spreads,
     machines,
     sequences: models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0),
     uniqueBricks: new Set(models.flatMap(({ recipe }) => recipe.bricks.map(({ signature }) => signature))).size,
@@ -84,6 +89,19 @@ export function composeAll(
     interrupted,
     costs,
   };
+}
+
+/** Latencies of whole models on the occasions on which they were measured. */
+export function wholesOf(models: readonly ComposableModel[], results: KnownResults, settings: MeasureSettings): Wholes {
+  const latencies = models.flatMap(({ whole: benchmark }) => {
+    if (benchmark === undefined) return [];
+    const values = [FIRST_OCCASION, SECOND_OCCASION].flatMap((occasion) => {
+      const outcome = results.get({ benchmark, occasion, ...settings })?.outcome;
+      return outcome?.kind === 'samples' ? [occasionSummary(outcome).ms] : [];
+    });
+    return [[benchmark.signature, values] as const];
+  });
+  return new Map(latencies);
 }
 
 function withRefusal(estimate: Estimate, { refusal, whole }: ComposableModel): Estimate {

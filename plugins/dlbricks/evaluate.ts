@@ -25,8 +25,10 @@ import { prepareOrRefuse, type PreparedModel } from './bricks/prepare-model.js';
 import { uniqueBricks } from './bricks/unique-bricks.js';
 import { bytesNote } from './bytes-note.js';
 import { observationsOf } from './estimate/observations.js';
-import { type ComposableModel, composeAll } from './compose-all.js';
+import { type ComposableModel, composeAll, wholesOf } from './compose-all.js';
 import { checkModels } from './measure/check-models.js';
+import type { KnownOfSystem, Wholes } from './estimate/spreads-of-system.js';
+import { earlierRuns } from './measure/earlier-runs.js';
 import { type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
 import { firstTasks, FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION, wholeModelTasks } from './measure/tasks.js';
@@ -208,9 +210,21 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
   const [measuredBefore, delayBeforeMs] = [evaluating.measured, evaluating.delayMs];
   const firstCost = await evaluating.measure(bricks, request);
   const wholesCost = await evaluating.measure(wholes, request);
-  const againCost =
-    request.cut === 'kernel' ? await repeatBricks(models, evaluating, system, request, context) : NO_COST;
+  const isRepeated = request.cut === 'kernel';
+  const earlier = isRepeated ? await earlierRuns(context.store, system, request.protocol) : undefined;
+  const repeat = async (wholes: Wholes): Promise<PhaseCost> => {
+    if (!isRepeated) return NO_COST;
+    return repeatBricks(models, evaluating, system, request, context, { wholes, earlier });
+  };
+  // These whole models have no second measurement yet, also where the store has one: every run decides alike.
+  const ownWholes = request.measureEndToEnd ? models.map(({ whole }) => [whole.signature, []] as const) : [];
+  const beforeRepeat = await repeat(new Map(ownWholes));
   const repeatCost = await evaluating.measure(evaluating.withoutFailed(again), request);
+  // The spread of whole models is known now, and may make intervals wider.
+  const againCost = sumOfCosts(
+    beforeRepeat,
+    request.measureEndToEnd ? await repeat(wholesOf(models, evaluating.results, request)) : NO_COST,
+  );
   const checks =
     request.check === true
       ? await checkModels(models, system, request, context, request.remeasure?.kind === 'all')
@@ -230,6 +244,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
   return composeAll([...models, ...unusable], evaluating.results, system, {
     ...request,
     interrupted,
+    earlier,
     machines: await machineSpreadOf(system, context),
     measured: evaluating.measured - measuredBefore,
     checks: checks?.runs,
@@ -347,11 +362,12 @@ async function repeatBricks(
   system: System,
   request: EstimateRequest,
   context: MeasuringContext,
+  known: KnownOfSystem,
 ): Promise<PhaseCost> {
   let cost = NO_COST;
   for (;;) {
     const observations = observationsOf(evaluating.results.measurements());
-    const tasks = tasksOfNextOccasion(models, observations, system, request, request.precision);
+    const tasks = tasksOfNextOccasion(models, observations, system, request, request.precision, known);
     // This ends: each brick has a limited number of occasions, and a brick whose measurement failed is not tried again.
     if (tasks.length === 0) return cost;
     const phase = await evaluating.phaseOf(tasks, request);

@@ -39,7 +39,7 @@ export const settingsSchema = z.strictObject({
   }),
   target_error: positiveNumber(1000).default(5).meta({
     description:
-      "Percent. Bricks are measured again, in other processes, until their part of each estimate's interval is within this; kernel cut only.",
+      "Percent. Bricks are measured again, in other processes, until half the width of each estimate's interval is within this; kernel cut only.",
   }),
   repeat_limit: numberFrom(0, 1000).default(1).meta({
     description:

@@ -25,7 +25,15 @@ const [FIRST, SECOND, THIRD] = [
 ] as const;
 
 function brick(index: number, ms: number): BrickShare {
-  const one = { count: 2, measured: { way: 'alone' as const }, occasions: 1, tried: 1, runs: 5, costMs: 1 };
+  const one = {
+    count: 2,
+    measured: { way: 'alone' as const },
+    occasions: 1,
+    processes: ['1'],
+    tried: 1,
+    runs: 5,
+    costMs: 1,
+  };
   return { signature: signatureOf(index), benchmark: `brick ${index}`, operators: ['Conv'], ms, ...one };
 }
 

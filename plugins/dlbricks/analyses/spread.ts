@@ -1,5 +1,6 @@
 import { type Analysis, setupKey, shortIds, type System, systemDifferences, z } from '../../../src/plugin-api.js';
-import { lessOverhead, pooledSpread, summarize } from '../estimate/statistics.js';
+import { occasionSummary } from '../estimate/brick-latency.js';
+import { pooledSpread } from '../estimate/statistics.js';
 
 const settings = z.strictObject({
   /** Benchmarks with fewer occasions are left out. */
@@ -27,7 +28,7 @@ export const spread: Analysis<z.infer<typeof settings>> = {
       const key = `${signature} ${setupKey({ protocol, context, occasion: 1 })}`;
       const latencies = ofSystem.benchmarks.get(key) ?? [];
       ofSystem.benchmarks.set(key, latencies);
-      latencies.push(lessOverhead(summarize(outcome.runMs), outcome.overheadMs ?? 0).ms);
+      latencies.push(occasionSummary(outcome).ms);
     }
     const listed = [...systems.values()].map(({ system }) => system);
     const short = shortIds(systems.keys());

@@ -23,7 +23,9 @@ import { granularityOf } from '../bricks/decompose.js';
 import { prepareModel } from '../bricks/prepare-model.js';
 import { type Recipe, readRecipe, RECIPE_FORMAT } from '../bricks/recipe.js';
 import { composeAll } from '../compose-all.js';
+import type { Earlier } from '../estimate/spreads-of-system.js';
 import { readResults } from '../exchange/results-file.js';
+import { earlierRuns } from '../measure/earlier-runs.js';
 import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from '../measure/tasks.js';
 import { wantedOfNeed } from '../measure/wanted-need.js';
 import { reportOf } from '../report/report.js';
@@ -42,6 +44,7 @@ interface Source {
   readonly system: System;
   readonly results: KnownResults;
   readonly settings: MeasureSettings;
+  readonly earlier?: Earlier | undefined;
 }
 
 async function recipeOf(
@@ -114,7 +117,8 @@ async function sourceOf(
   const needs = recipe.models.flatMap((model) => modelNeeds(model, system, settings.protocol));
   const occasions = Array.from({ length: MOST_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
   const wanted = occasions.flatMap((occasion) => needs.map((need) => wantedOfNeed(need, occasion, settings)));
-  return { system, results: await knownResults(wanted, system, store), settings };
+  const results = await knownResults(wanted, system, store);
+  return { system, results, settings, earlier: await earlierRuns(store, system, settings.protocol) };
 }
 
 /** Only measurements with the requested protocol count. No table shows which protocol that is, so this note does. */
@@ -160,13 +164,14 @@ traces are estimated. See docs/traces.md.`,
       const agent = await host.connect(options.agent, options.framework);
       const outputs = await prepareOutputs(options);
       const recipe = await recipeOf(references, options, agent, host);
-      const { system, results, settings } = await sourceOf(recipe, options, agent, host);
+      const { system, results, settings, earlier } = await sourceOf(recipe, options, agent, host);
       const { cut, granularity, batch } = recipe;
       const { protocol } = settings;
       const models = recipe.models.map((model) => ({ recipe: model }));
       const composed = composeAll(models, results, system, {
         ...settings,
         cut,
+        earlier,
         measureEndToEnd: false,
         interrupted: false,
         measured: 0,

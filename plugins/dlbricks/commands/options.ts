@@ -113,7 +113,7 @@ export function addPrecisionOptions(command: Command): Command {
   return command
     .option(
       '--target-error <percent>',
-      `repeat bricks in new processes until their part of each estimate's interval is within this (default: ${DEFAULT_SETTINGS.target_error}); kernel cut only`,
+      `repeat bricks in new processes until each estimate's interval is within ± this (default: ${DEFAULT_SETTINGS.target_error}); kernel cut only`,
       numberOption(settingsSchema.shape.target_error),
     )
     .option(

@@ -1,8 +1,9 @@
 import { type Context, type Measurement, sharedShareOf, subjectKey } from '../../../src/plugin-api.js';
-import { type BrickRecipe, countsOf, type ModelRecipe } from '../bricks/recipe.js';
+import type { BrickRecipe, ModelRecipe } from '../bricks/recipe.js';
 import type { Observations } from './observations.js';
 import { failureText } from './failure-text.js';
-import { lessOverhead, mean, perCopy, pooledSpread, type Spread, type Summary, summarize } from './statistics.js';
+import { lessOverhead, mean, perCopy, type Summary, summarize } from './statistics.js';
+import type { Occurrence } from './variance-components.js';
 
 // Runs within one process agree far better than processes at different times do. A brick with a large share is
 // therefore measured on several occasions, each in a process of its own, and the spread between occasions sets the
@@ -15,6 +16,8 @@ export interface BrickLatency {
   readonly ms: number;
   /** Latency on each occasion, ms; at least one. */
   readonly occasionsMs: readonly number[];
+  /** The process of each occasion, see processOf. */
+  readonly processes: readonly string[];
   /** Its uncertainty by the spread of runs within processes. */
   readonly within: Summary;
   /** Share of its runs during which another machine shared a core, mean over the occasions; 0 to 1. */
@@ -40,19 +43,39 @@ export interface CallLatency {
 
 interface Taken {
   readonly summary: Summary;
+  readonly process: string;
   readonly sharedShare: number;
   readonly runs: number;
   readonly costMs: number;
 }
 
-/** Summaries of the successful measurements, less the cost of the profile where there is one. */
+/**
+ * The process that measured a brick. Bricks of one composite have its conditions, and no two composites take the same
+ * time to the nanosecond. Where conditions are not known, or each brick has a graph of its own, all bricks of an
+ * occasion count as one process: then fewer processes are told apart, and intervals are wider.
+ */
+export function processOf({ context, occasion, conditions }: Measurement): string {
+  if (context === undefined || conditions === undefined) return `${occasion}`;
+  return `${occasion} among ${context.footprintBytes} bytes in ${conditions.wallMs} ms`;
+}
+
+type Samples = Extract<Measurement['outcome'], { readonly kind: 'samples' }>;
+
+/** Latency on one occasion, less the cost of the profile where there is one. */
+export function occasionSummary({ runMs, overheadMs = 0 }: Samples): Summary {
+  return lessOverhead(summarize(runMs), overheadMs);
+}
+
+/** Summaries of the successful measurements. */
 function successes(measurements: readonly Measurement[]): readonly Taken[] {
   return measurements.flatMap((measurement) => {
     const { outcome, costMs } = measurement;
     if (outcome.kind === 'failure') return [];
-    const { runMs, overheadMs = 0 } = outcome;
-    const summary = lessOverhead(summarize(runMs), overheadMs);
-    return [{ summary, sharedShare: sharedShareOf(measurement), runs: runMs.length, costMs }];
+    const { runMs } = outcome;
+    const summary = occasionSummary(outcome);
+    return [
+      { summary, process: processOf(measurement), sharedShare: sharedShareOf(measurement), runs: runMs.length, costMs },
+    ];
   });
 }
 
@@ -123,6 +146,7 @@ export function brickLatency(
     kind: 'known',
     ms: within.ms,
     occasionsMs: summaries.map(({ ms }) => ms),
+    processes: taken.map(({ process }) => process),
     within,
     sharedShare: mean(taken.map(({ sharedShare }) => sharedShare)),
     runs: taken.reduce((sum, { runs }) => sum + runs, 0),
@@ -136,26 +160,20 @@ export interface RecipeInContext {
   readonly context: Context | undefined;
 }
 
-/**
- * Standard deviation between occasions, relative to a brick's latency, from all bricks that were measured more than
- * once. Each brick is weighted by the time that it takes in the models. undefined where none was measured more than
- * once.
- */
-export function spreadBetweenOccasions(
-  recipes: readonly RecipeInContext[],
-  observations: Observations,
-): Spread | undefined {
-  const groups = new Map<string, { values: readonly number[]; weight: number }>();
+/** Each brick of some models in each process that measured it, once for each context. */
+export function occurrencesOf(recipes: readonly RecipeInContext[], observations: Observations): readonly Occurrence[] {
+  const found = new Map<string, readonly Occurrence[]>();
   for (const { recipe, context } of recipes) {
-    const counts = countsOf(recipe);
-    for (const [index, brick] of recipe.bricks.entries()) {
-      const latency = brickLatency(brick, context, observations);
-      if (latency.kind === 'unknown') continue;
-      // Each context has its own measurements.
-      const key = brickKey(brick, context);
-      const before = groups.get(key)?.weight ?? 0;
-      groups.set(key, { values: latency.occasionsMs, weight: before + latency.ms * (counts[index] ?? 0) });
+    for (const one of recipe.bricks) {
+      const brick = brickKey(one, context);
+      const latency = found.has(brick) ? undefined : brickLatency(one, context, observations);
+      if (latency?.kind !== 'known') continue;
+      const { occasionsMs, processes } = latency;
+      found.set(
+        brick,
+        occasionsMs.map((ms, index) => ({ brick, process: processes[index] ?? '', ms })),
+      );
     }
   }
-  return pooledSpread([...groups.values()]);
+  return [...found.values()].flat();
 }

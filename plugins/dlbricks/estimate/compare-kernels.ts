@@ -1,7 +1,7 @@
 import { type BrickLatency, brickKey, brickLatency, type RecipeInContext } from './brick-latency.js';
-import { predictionInterval } from './interval.js';
+import { predictionInterval, type Spreads } from './interval.js';
 import type { Observations } from './observations.js';
-import { mean, type Spread } from './statistics.js';
+import { mean } from './statistics.js';
 
 // A model's kernels in one run of its whole graph, next to its bricks.
 
@@ -85,8 +85,7 @@ export function compareKernels(
   { recipe, context }: RecipeInContext,
   observations: Observations,
   run: CheckedRun,
-  spread: Spread | undefined,
-  machines: Spread | undefined,
+  spreads: Spreads | undefined,
 ): ModelCheck {
   if (run.kind === 'failed') return run;
   const compared = recipe.bricks.map((brick): Compared | undefined => {
@@ -118,7 +117,7 @@ export function compareKernels(
       ms: bricksMs,
       lowMs,
       highMs,
-    } = predictionInterval({ terms: [{ latency, count }], calls: [] }, spread, machines).interval;
+    } = predictionInterval({ terms: [{ latency, count }], calls: [] }, spreads).interval;
     const isWithin = lowMs === undefined || highMs === undefined ? undefined : lowMs <= wholeMs && wholeMs <= highMs;
     const events = sequences.reduce((sum, { innerRuns }) => sum + innerRuns, count);
     const isLarge = Math.abs(wholeMs - bricksMs) > events * RESOLUTION_MS;

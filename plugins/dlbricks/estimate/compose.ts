@@ -10,10 +10,10 @@ import {
   type RecipeInContext,
   type Unknown,
 } from './brick-latency.js';
-import { intervalWithinRuns, predictionInterval, type Uncertainty } from './interval.js';
+import { intervalWithinRuns, type Margin, predictionInterval, type Spreads, type Uncertainty } from './interval.js';
 import { longestPath } from './longest-path.js';
 import type { Observations } from './observations.js';
-import type { Interval, Spread } from './statistics.js';
+import type { Interval } from './statistics.js';
 
 /** A brick that an estimate needs and has no latency for. */
 export interface Missing {
@@ -41,6 +41,8 @@ export interface BrickShare {
   readonly ms: number | undefined;
   /** Number of occasions on which it was measured, each in a process of its own. */
   readonly occasions: number;
+  /** The process of each occasion, see processOf. */
+  readonly processes: readonly string[];
   /** Number of occasions on which measuring was tried, failed ones included. */
   readonly tried: number;
   /** Timed runs of all occasions together. */
@@ -76,6 +78,10 @@ export interface Estimate {
    * known.
    */
   readonly measuringError: number | undefined;
+  /** Half the width that remains however often bricks are measured, relative; undefined where not known. */
+  readonly leastError: number | undefined;
+  /** Half the widths of the sequential total's interval at all levels; empty where they are not known. */
+  readonly margins: readonly Margin[];
   /** Its bricks, in the order of the recipe. */
   readonly parts: readonly BrickShare[];
   readonly missing: readonly Missing[];
@@ -117,15 +123,9 @@ function callsOf(
  * over its sequences, the parallel total the longest path. Bricks without a successful measurement are listed and
  * reduce the coverage.
  *
- * @param spread between occasions; without it, an estimate in context has no interval
- * @param machines spread between the machines of the measurements, where there are several
+ * @param spreads without them, an estimate in context has no interval
  */
-export function compose(
-  model: RecipeInContext,
-  observations: Observations,
-  spread?: Spread,
-  machines?: Spread,
-): Estimate {
+export function compose(model: RecipeInContext, observations: Observations, spreads?: Spreads): Estimate {
   const { recipe, context } = model;
   const { name, layers, bricks, sequences, made_up_values: madeUpValues } = recipe;
   const counts = countsOf(recipe);
@@ -149,7 +149,7 @@ export function compose(
     const isCallOnly = sequences.length === 0 && knownCalls.length > 0;
     if (terms.length === 0 && !isCallOnly) return undefined;
     const sum = { terms, calls: knownCalls };
-    return recipe.call === undefined ? intervalWithinRuns(sum) : predictionInterval(sum, spread, machines);
+    return recipe.call === undefined ? intervalWithinRuns(sum) : predictionInterval(sum, spreads);
   };
   const madeUp = new Set(madeUpValues?.sequences);
   const sumOver = (ofSequences: readonly number[]): Uncertainty | undefined => {
@@ -157,7 +157,7 @@ export function compose(
     const others = ofSequences.filter((index) => !madeUp.has(index));
     if (sum === undefined || others.length === ofSequences.length) return sum;
     const lowMs = uncertaintyOf(others)?.interval.lowMs ?? 0;
-    return { ...sum, interval: { ...sum.interval, lowMs, highMs: undefined } };
+    return { ...sum, interval: { ...sum.interval, lowMs, highMs: undefined }, margins: [] };
   };
   const path = longestPath(
     recipe,
@@ -186,6 +186,8 @@ export function compose(
     parallel: sumOver(path)?.interval,
     longestPath: path,
     measuringError: sequential?.measuringError,
+    leastError: sequential?.leastError,
+    margins: sequential?.margins ?? [],
     parts: bricks.map((brick, index) => {
       const latency = latencyAt(index);
       const benchmark = brickKey(brick, context);
@@ -197,6 +199,7 @@ export function compose(
         measured: wayOf(brick, context),
         ms: latency?.ms,
         occasions: latency?.occasionsMs.length ?? 0,
+        processes: latency?.processes ?? [],
         tried: observations.get(benchmark)?.length ?? 0,
         runs: latency?.runs ?? 0,
         costMs: latency?.costMs ?? 0,

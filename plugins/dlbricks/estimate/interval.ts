@@ -4,11 +4,15 @@ import {
   errorsWithinRuns,
   type Interval,
   intervalAround,
+  type Level,
+  LEVELS,
   marginOf,
   type Spread,
+  standardDeviation,
   type Summary,
   sumWithInterval,
 } from './statistics.js';
+import { spreadOfBrick, type VarianceComponents } from './variance-components.js';
 
 /**
  * The method's own error, as a standard deviation relative to the latency: a model is not exactly the sum of its
@@ -41,11 +45,32 @@ function machineError(ms: number, machines: Spread): ErrorSource {
   return { deviationMs: Math.SQRT2 * ms * machines.relative, degreesOfFreedom: machines.degreesOfFreedom };
 }
 
+/** How far measurements of a system vary. All values are relative. */
+export interface Spreads {
+  /** Between occasions of bricks. */
+  readonly bricks: VarianceComponents;
+  /** Between occasions of whole models; undefined where none is known. */
+  readonly wholes?: Spread | undefined;
+  /** Between the machines of the measurements, where there are several. */
+  readonly machines?: Spread | undefined;
+}
+
+/** Half the width of an interval at a level, ms. */
+export interface Margin {
+  readonly level: Level;
+  readonly ms: number;
+}
+
 /** The uncertainty of a latency. */
 export interface Uncertainty {
+  /** At the project's confidence level. */
   readonly interval: Interval;
+  /** At all levels; empty where not known. */
+  readonly margins: readonly Margin[];
   /** The part of the interval that further occasions reduce, relative; undefined where not known. */
   readonly measuringError: number | undefined;
+  /** The part that remains however often bricks are measured, relative; undefined where not known. */
+  readonly leastError: number | undefined;
 }
 
 /** Bricks, each with its count, and the calls of a run. */
@@ -54,51 +79,114 @@ export interface MeasuredSum {
   readonly calls: readonly Summary[];
 }
 
+/** Factors of both variance components in the variance of a sum of bricks; squared milliseconds. */
+export interface Factors {
+  readonly common: number;
+  readonly own: number;
+}
+
+/** A brick's time in a model, and the processes that measured it. */
+export type Part = readonly [ms: number, processes: readonly string[]];
+
+/** Factors of the mean over occasions. Bricks of one process have an error in common. */
+export function factorsOf(parts: readonly Part[]): Factors {
+  const ofProcess = new Map<string, number>();
+  let own = 0;
+  for (const [ms, processes] of parts) {
+    own += ms ** 2 / processes.length;
+    for (const process of processes) ofProcess.set(process, (ofProcess.get(process) ?? 0) + ms / processes.length);
+  }
+  return { common: [...ofProcess.values()].reduce((sum, ms) => sum + ms ** 2, 0), own };
+}
+
+/**
+ * The error of a sum of bricks: a linear combination of the two mean squares, with Satterthwaite's degrees of freedom,
+ * which also hold for a negative factor (Gaylor and Hopper, 1969, Technometrics 11). What bricks have in common is at
+ * least 0.
+ */
+export function errorOf(
+  { common, own }: Factors,
+  { processes, ownShare, own: ofOwn }: VarianceComponents,
+): ErrorSource {
+  const ofProcesses = common * processes.relative ** 2;
+  // The mean square of processes contains a part of what is each brick's own.
+  const rest = (own - ownShare * common) * ofOwn.relative ** 2;
+  const ownAlone = own * ofOwn.relative ** 2;
+  const variance = ofProcesses + rest;
+  if (variance <= ownAlone) return { deviationMs: Math.sqrt(ownAlone), degreesOfFreedom: ofOwn.degreesOfFreedom };
+  const ofVariance = ofProcesses ** 2 / processes.degreesOfFreedom + rest ** 2 / ofOwn.degreesOfFreedom;
+  return { deviationMs: Math.sqrt(variance), degreesOfFreedom: Math.max(1, variance ** 2 / ofVariance) };
+}
+
+/** A brick whose occasions differ by more standard deviations than this is off by its own deviation, not by the pooled one. */
+const OUTLYING = 3;
+
+/** The errors of bricks that something disturbed on one of their occasions much more than others. */
+function outlyingErrors({ terms }: MeasuredSum, components: VarianceComponents): readonly ErrorSource[] {
+  const limit = OUTLYING * spreadOfBrick(components);
+  return terms.flatMap(({ latency: { ms, occasionsMs }, count }): ErrorSource[] => {
+    const deviation = occasionsMs.length < 2 ? 0 : standardDeviation(occasionsMs);
+    if (deviation <= limit * ms) return [];
+    const deviationMs = (count * deviation) / Math.sqrt(occasionsMs.length);
+    return [{ deviationMs, degreesOfFreedom: components.own.degreesOfFreedom }];
+  });
+}
+
 /**
  * The prediction interval for a measurement of the whole model in a process of its own at another time. Its error
- * sources:
+ * sources (docs/measuring.md, "Occasions and intervals"):
  *
- * - the spread between occasions, for the mean of the bricks. Their errors add up, because the machine's drift is the
- *   same for all bricks;
- * - the spread between occasions again, for that measurement of the whole model;
- * - the spread of runs within processes;
+ * - the spread between occasions, for the mean of the bricks: what bricks of a process have in common, and what each
+ *   brick has of its own; a brick that is far off on one occasion counts by its own deviation;
+ * - the spread between occasions of whole models, for that measurement of the whole model; where none is known, that of
+ *   its bricks in one process;
+ * - the spread of a call's runs;
  * - a shared core, as far as bricks were measured on one;
  * - the method's own error;
  * - the difference between machines, where the measurements are from several.
- *
- * @param machines standard deviation between the machines
  */
-export function predictionInterval(
-  { terms, calls }: MeasuredSum,
-  spread: Spread | undefined,
-  machines?: Spread,
-): Uncertainty {
-  const parts = [
-    ...terms.map(({ latency: { within }, count }) => ({ summary: within, count })),
-    ...calls.map((summary) => ({ summary, count: 1 })),
-  ];
-  const ms = parts.reduce((sum, { summary, count }) => sum + summary.ms * count, 0);
-  const withinRuns = errorsWithinRuns(parts);
-  if (spread === undefined || withinRuns === undefined) {
-    return { interval: { ms, lowMs: undefined, highMs: undefined }, measuringError: undefined };
-  }
-  const ofBricks = terms.reduce((sum, { latency, count }) => {
-    return sum + (count * latency.ms * spread.relative) / Math.sqrt(latency.occasionsMs.length);
-  }, 0);
+export function predictionInterval({ terms, calls }: MeasuredSum, spreads: Spreads | undefined): Uncertainty {
+  const ofBricks = terms.map(({ latency, count }): Part => [count * latency.ms, latency.processes]);
+  const ofCalls = calls.map((summary) => ({ summary, count: 1 }));
+  const ms = [...ofBricks.map(([time]) => time), ...calls.map((call) => call.ms)].reduce((sum, one) => sum + one, 0);
+  const withinCalls = errorsWithinRuns(ofCalls);
+  if (spreads === undefined || withinCalls === undefined) return unknownAround(ms);
+  const { bricks, wholes, machines } = spreads;
+  const measured = factorsOf(ofBricks);
+  const outlying = outlyingErrors({ terms, calls }, bricks);
   const sharedMs = terms.reduce((sum, { latency, count }) => sum + count * latency.ms * latency.sharedShare, 0);
-  const { degreesOfFreedom } = spread;
-  const measuring = [...withinRuns, { deviationMs: ofBricks, degreesOfFreedom }];
-  const margin = marginOf([
-    ...withinRuns,
-    { deviationMs: Math.hypot(ofBricks, ms * spread.relative), degreesOfFreedom },
+  const others: readonly ErrorSource[] = [
+    ...withinCalls,
     { deviationMs: Math.hypot(ms * METHOD_ERROR, sharedCoreError(sharedMs)), degreesOfFreedom: Infinity },
     ...(machines === undefined ? [] : [machineError(ms, machines)]),
-  ]);
-  return { interval: intervalAround(ms, margin), measuringError: ms > 0 ? marginOf(measuring) / ms : undefined };
+  ];
+  const inOneProcess = factorsOf(ofBricks.map(([time]) => [time, ['whole']]));
+  const withWhole = (factors: Factors): readonly ErrorSource[] => {
+    if (wholes === undefined) {
+      const sum = { common: factors.common + inOneProcess.common, own: factors.own + inOneProcess.own };
+      return [errorOf(sum, bricks), ...others];
+    }
+    const { relative, degreesOfFreedom } = wholes;
+    return [errorOf(factors, bricks), { deviationMs: ms * relative, degreesOfFreedom }, ...others];
+  };
+  const sources = [...withWhole(measured), ...outlying];
+  const relativeTo = (errors: readonly ErrorSource[]): number | undefined =>
+    ms > 0 ? marginOf(errors) / ms : undefined;
+  return {
+    interval: intervalAround(ms, marginOf(sources)),
+    margins: LEVELS.map((level) => ({ level, ms: marginOf(sources, level) })),
+    measuringError: relativeTo([errorOf(measured, bricks), ...outlying, ...withinCalls]),
+    leastError: relativeTo(withWhole({ common: 0, own: 0 })),
+  };
+}
+
+function unknownAround(ms: number): Uncertainty {
+  const interval = { ms, lowMs: undefined, highMs: undefined };
+  return { interval, margins: [], measuringError: undefined, leastError: undefined };
 }
 
 /** The layer cut measures only the spread of runs within one process. */
 export function intervalWithinRuns({ terms }: MeasuredSum): Uncertainty {
   const interval = sumWithInterval(terms.map(({ latency: { within }, count }) => ({ summary: within, count })));
-  return { interval, measuringError: undefined };
+  return { ...unknownAround(interval.ms), interval };
 }

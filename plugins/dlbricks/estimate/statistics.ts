@@ -41,7 +41,8 @@ export function median(values: readonly number[]): number {
   return mean([sorted[Math.floor(middle)] ?? NaN, sorted[Math.ceil(middle)] ?? NaN]);
 }
 
-function standardDeviation(values: readonly number[]): number {
+/** @param values at least two */
+export function standardDeviation(values: readonly number[]): number {
   const center = mean(values);
   return Math.sqrt(values.reduce((sum, value) => sum + (value - center) ** 2, 0) / (values.length - 1));
 }
@@ -90,24 +91,32 @@ export function lessOverhead(summary: Summary, overheadMs: number): Summary {
 /** Confidence level of all intervals in this project. */
 export const CONFIDENCE = 0.95;
 
-/** The 0.975 quantile of the standard normal distribution. */
-const NORMAL_QUANTILE = 1.959963984540054;
+/** The levels at which intervals are judged. */
+export const LEVELS = [0.5, 0.8, CONFIDENCE] as const;
 
-/** The 0.975 quantile of Student's t distribution for 1, 2 and 3 degrees of freedom. */
-const FEW_DEGREES_OF_FREEDOM = [12.7062, 4.3027, 3.1824];
+export type Level = (typeof LEVELS)[number];
+
+/** Upper quantile for a two-sided interval: of the normal distribution, and of Student's for 1, 2 and 3 degrees of freedom. */
+const QUANTILES: Readonly<Record<Level, { readonly normal: number; readonly few: readonly number[] }>> = {
+  0.5: { normal: 0.6744897501960817, few: [1, 0.8165, 0.7649] },
+  0.8: { normal: 1.2815515655446004, few: [3.0777, 1.8856, 1.6377] },
+  0.95: { normal: 1.959963984540054, few: [12.7062, 4.3027, 3.1824] },
+};
 
 /**
- * The 0.975 quantile of Student's t distribution. From 4 degrees of freedom on, it is the Cornish-Fisher expansion
- * (Abramowitz and Stegun 26.7.5), whose error is within 2 %; below, it comes from a table. Fractions of a degree are
- * dropped.
+ * The quantile of Student's t distribution for a two-sided interval. From 4 degrees of freedom on, it is the
+ * Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5), whose error is within 2 %; below, it comes from a table,
+ * between whose rows it is linear in the reciprocal of the degrees: rather too large, because the quantile is convex.
  */
-export function studentQuantile(degreesOfFreedom: number): number {
-  // A rounding error must not drop a whole degree.
-  const f = Math.max(1, Math.floor(degreesOfFreedom + 1e-9));
-  const tabulated = FEW_DEGREES_OF_FREEDOM[f - 1];
-  if (tabulated !== undefined) return tabulated;
-  const z = NORMAL_QUANTILE;
-  return z + (z ** 3 + z) / (4 * f) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * f ** 2);
+export function studentQuantile(degreesOfFreedom: number, level: Level = CONFIDENCE): number {
+  const { normal: z, few } = QUANTILES[level];
+  const at = (f: number): number => {
+    return few[f - 1] ?? z + (z ** 3 + z) / (4 * f) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * f ** 2);
+  };
+  const degrees = Math.max(1, degreesOfFreedom);
+  if (degrees >= 4) return at(degrees);
+  const [low, high] = [Math.floor(degrees), Math.floor(degrees) + 1];
+  return at(high) + ((at(low) - at(high)) * (1 / degrees - 1 / high)) / (1 / low - 1 / high);
 }
 
 /** Standard deviation between occasions of one benchmark, relative to its mean. */
@@ -151,15 +160,15 @@ export interface ErrorSource {
 }
 
 /** Half the width of the interval of several independent errors together; ms. */
-export function marginOf(sources: readonly ErrorSource[]): number {
+export function marginOf(sources: readonly ErrorSource[], level: Level = CONFIDENCE): number {
   let variance = 0;
   let varianceOfVariance = 0;
   for (const { deviationMs, degreesOfFreedom } of sources) {
     variance += deviationMs ** 2;
     varianceOfVariance += deviationMs ** 4 / degreesOfFreedom;
   }
-  const quantile = varianceOfVariance === 0 ? NORMAL_QUANTILE : studentQuantile(variance ** 2 / varianceOfVariance);
-  return quantile * Math.sqrt(variance);
+  const degreesOfFreedom = varianceOfVariance === 0 ? Infinity : variance ** 2 / varianceOfVariance;
+  return studentQuantile(degreesOfFreedom, level) * Math.sqrt(variance);
 }
 
 /** A benchmark's latency, and how often it counts. */
@@ -190,6 +199,12 @@ export function errorsWithinRuns(terms: readonly Term[]): readonly ErrorSource[]
 /** @param marginMs half the width */
 export function intervalAround(ms: number, marginMs: number): Interval {
   return { ms, lowMs: Math.max(0, ms - marginMs), highMs: ms + marginMs };
+}
+
+/** Half the width of an interval, relative; undefined where it has no upper end. */
+export function halfWidthOf(interval: Interval | undefined): number | undefined {
+  if (interval?.highMs === undefined || !(interval.ms > 0)) return undefined;
+  return (interval.highMs - interval.ms) / interval.ms;
 }
 
 /** @param values positive numbers; undefined for none */

@@ -1,15 +1,18 @@
 import { operatorsLabel } from '../bricks/brick.js';
 import { contextOf, type Need } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
-import { spreadBetweenOccasions } from '../estimate/brick-latency.js';
 import { compose, type Estimate, type BrickShare } from '../estimate/compose.js';
+import { errorOf, type Factors, factorsOf, type Part } from '../estimate/interval.js';
 import type { Observations } from '../estimate/observations.js';
+import { type KnownOfSystem, spreadsFor, spreadsOfSystem } from '../estimate/spreads-of-system.js';
+import { halfWidthOf, marginOf } from '../estimate/statistics.js';
+import type { VarianceComponents } from '../estimate/variance-components.js';
 import { isColdFootprint, type System, type Task } from '../../../src/plugin-api.js';
 import { bricksOfModel, brickTasks, FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from './tasks.js';
 
 /** The precision that bricks need, and its cost limit. */
 export interface Precision {
-  /** Bricks are measured on further occasions until their part of a model's interval is within this, relative: 0.05 is 5 %. */
+  /** Bricks are measured on further occasions until half the width of a model's interval is within this, relative: 0.05 is 5 %. */
   readonly targetError: number;
   /** Limit of the wall time of further occasions, as a multiple of the wall time of the first ones. */
   readonly repeatLimit: number;
@@ -18,7 +21,7 @@ export interface Precision {
 }
 
 /** Why a model's bricks were not measured on more occasions. */
-export type LimitedBy = 'target_error' | 'occasions' | 'time';
+export type LimitedBy = 'target_error' | 'occasions' | 'whole_model' | 'time';
 
 /** At least this share of each model's time is measured twice, so that the spread between occasions is known. */
 const SHARE_MEASURED_TWICE = 0.5;
@@ -49,44 +52,104 @@ function allowanceMs(estimates: readonly Estimate[], { repeatLimit, leastRepeatM
   return (repeatLimit === 0 ? 0 : Math.max(onceMs * repeatLimit, leastRepeatMs)) - usedMs;
 }
 
-/** Precision of a model once the chosen bricks are measured on another occasion; updated as bricks are chosen. */
-class Knowledge {
+/** Further occasions are of no use to a model whose interval is within this of its least width. */
+const NEAR_LEAST = 1.1;
+
+/** The process of the next occasion. */
+const NEXT = 'next';
+
+/** Half the width of a model's interval that further occasions are for. */
+function aimOf({ leastError = 0 }: Estimate, { targetError }: Precision): number {
+  return Math.max(targetError, leastError * NEAR_LEAST);
+}
+
+/** A model's interval once the chosen bricks are measured on another occasion; updated as bricks are chosen. */
+class Outlook {
+  readonly parts: ReadonlyMap<string, BrickShare>;
   private total = 0;
   /** Time that is measured more than once. */
   private twice = 0;
-  /**
-   * Each brick's time over the square root of its occasions, to which the standard error of its mean is proportional:
-   * now, and after the next occasion.
-   */
+  private factors: Factors;
+  private readonly ofProcess = new Map<string, number>();
   private readonly now: number;
-  private then = 0;
 
   constructor(
     private readonly estimate: Estimate,
-    chosen: ReadonlySet<string>,
+    private readonly components: VarianceComponents | undefined,
   ) {
-    for (const part of estimate.parts) {
-      if (part.occasions === 0) continue;
+    const measured = estimate.parts.filter(({ occasions }) => occasions > 0);
+    this.parts = new Map(measured.map((part) => [part.benchmark, part]));
+    for (const part of measured) {
       const time = timeOf(part);
       this.total += time;
-      this.then += time / Math.sqrt(part.occasions);
       if (part.occasions > 1) this.twice += time;
+      for (const process of part.processes) this.add(process, time / part.occasions);
     }
-    this.now = this.then;
-    for (const part of estimate.parts) if (chosen.has(part.benchmark)) this.choose(part);
+    this.factors = factorsOf(measured.map((part) => [timeOf(part), part.processes]));
+    this.now = this.widthBy(this.factors);
+  }
+
+  private add(process: string, ms: number): void {
+    this.ofProcess.set(process, (this.ofProcess.get(process) ?? 0) + ms);
+  }
+
+  /** The half width as far as the choice of bricks changes it, relative. */
+  private widthBy(factors: Factors): number {
+    const { components, total, estimate } = this;
+    if (components === undefined || total === 0) return 0;
+    return Math.hypot(marginOf([errorOf(factors, components)]) / total, estimate.leastError ?? 0);
+  }
+
+  /** How much time of each process a further occasion of a brick adds. */
+  private *shifts(part: BrickShare): Generator<readonly [process: string, ms: number]> {
+    const [before, after] = [1, 2].map((more) => timeOf(part) / (part.occasions + more - 1)) as [number, number];
+    for (const process of part.processes) yield [process, after - before];
+    yield [NEXT, after];
+  }
+
+  private factorsWith(part: BrickShare): Factors {
+    const { occasions } = part;
+    let { common } = this.factors;
+    for (const [process, ms] of this.shifts(part)) {
+      const before = this.ofProcess.get(process) ?? 0;
+      common += (before + ms) ** 2 - before ** 2;
+    }
+    return { common, own: this.factors.own + timeOf(part) ** 2 * (1 / (occasions + 1) - 1 / occasions) };
   }
 
   /** Counts a brick as measured on another occasion. */
   choose(part: BrickShare): void {
-    const time = timeOf(part);
-    this.then += time / Math.sqrt(part.occasions + 1) - time / Math.sqrt(part.occasions);
-    if (part.occasions === 1) this.twice += time;
+    this.factors = this.factorsWith(part);
+    for (const [process, ms] of this.shifts(part)) this.add(process, ms);
+    if (part.occasions === 1) this.twice += timeOf(part);
   }
 
-  suffices({ targetError }: Precision): boolean {
-    if (this.total > 0 && this.twice / this.total < SHARE_MEASURED_TWICE) return false;
-    const { measuringError } = this.estimate;
-    return measuringError === undefined || this.now === 0 || (measuringError * this.then) / this.now <= targetError;
+  private get needsSpread(): boolean {
+    return this.total > 0 && this.twice / this.total < SHARE_MEASURED_TWICE;
+  }
+
+  suffices(precision: Precision): boolean {
+    if (this.needsSpread) return false;
+    const halfWidth = halfWidthOf(this.estimate.sequential);
+    if (halfWidth === undefined || this.now === 0) return true;
+    return (halfWidth * this.widthBy(this.factors)) / this.now <= aimOf(this.estimate, precision);
+  }
+
+  /** How much a further occasion of some bricks narrows the interval; before that, their share of the time. */
+  gain(parts: readonly BrickShare[]): number {
+    const once = this.needsSpread ? parts.filter(({ occasions }) => occasions === 1) : [];
+    const share = once.reduce((sum, part) => sum + timeOf(part), 0) / this.total;
+    const [part] = parts;
+    const after =
+      parts.length === 1 && part !== undefined ? this.factorsWith(part) : this.factorsWithAll(new Set(parts));
+    return share + this.widthBy(this.factors) - this.widthBy(after);
+  }
+
+  private factorsWithAll(chosen: ReadonlySet<BrickShare>): Factors {
+    const after = [...this.parts.values()].map((part): Part => {
+      return [timeOf(part), chosen.has(part) ? [...part.processes, NEXT] : part.processes];
+    });
+    return factorsOf(after);
   }
 }
 
@@ -98,10 +161,84 @@ function isMeasuredApart(context: Need['context'], system: System): boolean {
   return context !== undefined && !isColdFootprint(context.footprintBytes, system.cacheBytes);
 }
 
+/** Bricks that are measured on another occasion together, or not at all, and the models that have them. */
+interface Candidate {
+  readonly parts: readonly BrickShare[];
+  readonly models: readonly Outlook[];
+}
+
+function costOfAll(parts: Iterable<BrickShare>): number {
+  return [...parts].reduce((sum, part) => sum + costOf(part), 0);
+}
+
 /**
- * The bricks to measure on one more occasion each: those of the models that are not precise enough yet, the largest
- * share of a model's time for its cost first, or all of them where they have composites of their own. Empty when all
- * models are precise enough or the limits are reached.
+ * The candidates: each brick, or all bricks of a model that has composites of its own, if there is time for all of them.
+ */
+function candidatesOf(
+  outlooks: readonly (readonly [outlook: Outlook, isApart: boolean])[],
+  allowance: number,
+): readonly Candidate[] {
+  const candidates = new Map<string, Candidate>();
+  for (const [outlook, isApart] of outlooks) {
+    const repeatable = [...outlook.parts.values()].filter(({ tried }) => tried < MOST_OCCASIONS);
+    const isTogether = isApart && costOfAll(repeatable) <= allowance;
+    for (const parts of isTogether ? [repeatable] : repeatable.map((part) => [part])) {
+      const key = parts.map(({ benchmark }) => benchmark).join(' ');
+      candidates.set(key, { parts, models: [...(candidates.get(key)?.models ?? []), outlook] });
+    }
+  }
+  return [...candidates.values()];
+}
+
+/** The bricks whose further occasion narrows intervals most for its time, until all models are precise enough. */
+function chosenOf(
+  outlooks: readonly Outlook[],
+  candidates: readonly Candidate[],
+  allowance: number,
+  precision: Precision,
+): ReadonlySet<string> {
+  const chosen = new Set<string>();
+  const partsIn = ({ parts }: Outlook, of: readonly BrickShare[]): readonly BrickShare[] => {
+    return of.flatMap(({ benchmark }) => (chosen.has(benchmark) ? [] : (parts.get(benchmark) ?? [])));
+  };
+  /** The gain for its cost; 0 for a candidate that is of no use. */
+  const rate = ({ parts, models }: Candidate): { readonly worth: number; readonly costMs: number } => {
+    const left = parts.filter(({ benchmark }) => !chosen.has(benchmark));
+    const costMs = costOfAll(left);
+    const gains = models.map((model) => (model.suffices(precision) ? 0 : model.gain(partsIn(model, left))));
+    return { worth: left.length === 0 ? 0 : gains.reduce((sum, gain) => sum + gain, 0) / costMs, costMs };
+  };
+  const left = new Map(candidates.map((candidate) => [candidate, rate(candidate)]));
+  for (let leftMs = allowance; ;) {
+    let best: readonly [Candidate, { readonly worth: number; readonly costMs: number }] | undefined;
+    for (const entry of left) {
+      const [candidate, { worth, costMs }] = entry;
+      if (costMs > leftMs) left.delete(candidate);
+      else if (worth > (best?.[1].worth ?? 0)) best = entry;
+    }
+    if (best === undefined) return chosen;
+    const [{ parts }, { costMs }] = best;
+    leftMs -= costMs;
+    left.delete(best[0]);
+    const changed = new Set<Outlook>();
+    for (const model of outlooks) {
+      for (const part of partsIn(model, parts)) {
+        model.choose(part);
+        changed.add(model);
+      }
+    }
+    for (const { benchmark } of parts) chosen.add(benchmark);
+    for (const candidate of left.keys()) {
+      if (candidate.models.some((model) => changed.has(model))) left.set(candidate, rate(candidate));
+    }
+  }
+}
+
+/**
+ * The bricks to measure on one more occasion each: those that narrow the intervals of the models that are not precise
+ * enough yet most for their cost. Empty when all models are precise enough or the limits are reached.
+ *
+ * @param known of the system, beside these models' bricks
  */
 export function tasksOfNextOccasion(
   models: readonly PreparedModel[],
@@ -109,42 +246,26 @@ export function tasksOfNextOccasion(
   system: System,
   settings: MeasureSettings,
   precision: Precision,
+  known?: KnownOfSystem,
 ): readonly Task[] {
   const recipes = models.map(({ recipe }) => ({ recipe, context: contextOf(recipe, system) }));
-  const spread = spreadBetweenOccasions(recipes, observations);
-  const estimates = recipes.map((recipe) => compose(recipe, observations, spread));
-  let allowance = allowanceMs(estimates, precision);
-  const chosen = new Set<string>();
+  const ofSystem = spreadsOfSystem(recipes, observations, known);
+  const estimates = recipes.map((recipe, index) => {
+    return compose(recipe, observations, spreadsFor(ofSystem, models[index]?.whole.signature));
+  });
+  const allowance = allowanceMs(estimates, precision);
+  const outlooks = estimates.map((estimate) => new Outlook(estimate, ofSystem.bricks));
+  const apart = outlooks.map((outlook, index) => {
+    return [outlook, isMeasuredApart(recipes[index]?.context, system)] as const;
+  });
+  const chosen = new Set(chosenOf(outlooks, candidatesOf(apart, allowance), allowance, precision));
   const tasks: Task[] = [];
   for (const [index, model] of models.entries()) {
-    const estimate = estimates[index];
-    if (estimate === undefined) continue;
-    const known = new Knowledge(estimate, chosen);
     const bricks = bricksOfModel(model, system);
-    const worth = (part: BrickShare): number => timeOf(part) / costOf(part);
-    const candidates = estimate.parts
-      .map((part, at) => ({ part, brick: bricks[at] }))
-      .filter(({ part }) => part.occasions > 0 && part.tried < MOST_OCCASIONS)
-      .sort((a, b) => worth(b.part) - worth(a.part));
-    const ofModel = new Set<BrickShare>();
-    const choose = (part: BrickShare): void => {
-      allowance -= costOf(part);
-      chosen.add(part.benchmark);
-      ofModel.add(part);
-      known.choose(part);
-    };
-    for (const { part } of candidates) {
-      if (known.suffices(precision)) break;
-      if (!chosen.has(part.benchmark) && costOf(part) <= allowance) choose(part);
-    }
-    const others = candidates.map(({ part }) => part).filter(({ benchmark }) => !chosen.has(benchmark));
-    const othersMs = others.reduce((sum, part) => sum + costOf(part), 0);
-    if (ofModel.size > 0 && isMeasuredApart(recipes[index]?.context, system) && othersMs <= allowance)
-      others.forEach(choose);
     // In the model's order, so that neighbours are measured together.
-    for (const [at, part] of estimate.parts.entries()) {
+    for (const [at, part] of (estimates[index]?.parts ?? []).entries()) {
       const brick = bricks[at];
-      if (brick === undefined || !ofModel.has(part)) continue;
+      if (brick === undefined || !chosen.delete(part.benchmark)) continue;
       const label = `${model.recipe.name}: ${operatorsLabel(brick.brick.operators)} (again)`;
       tasks.push(...brickTasks(label, brick, FIRST_OCCASION + part.tried, settings));
     }
@@ -153,9 +274,12 @@ export function tasksOfNextOccasion(
 }
 
 /** Why a model's bricks were not measured on more occasions; undefined where nothing is known. */
-export function limitOf(estimate: Estimate, { targetError }: Precision): LimitedBy | undefined {
-  const { measuringError, parts } = estimate;
-  if (measuringError === undefined) return undefined;
-  if (measuringError <= targetError) return 'target_error';
-  return parts.every(({ occasions, tried }) => occasions === 0 || tried >= MOST_OCCASIONS) ? 'occasions' : 'time';
+export function limitOf(estimate: Estimate, precision: Precision): LimitedBy | undefined {
+  const halfWidth = halfWidthOf(estimate.sequential);
+  if (halfWidth === undefined || estimate.leastError === undefined) return undefined;
+  if (halfWidth <= precision.targetError) return 'target_error';
+  if (halfWidth <= aimOf(estimate, precision)) return 'whole_model';
+  return estimate.parts.every(({ occasions, tried }) => occasions === 0 || tried >= MOST_OCCASIONS)
+    ? 'occasions'
+    : 'time';
 }

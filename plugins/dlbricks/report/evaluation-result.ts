@@ -5,7 +5,7 @@ import type { ChosenInputs } from '../bricks/prepare-model.js';
 import type { WeightsOfRun } from '../bricks/values-of-run.js';
 import type { ModelCheck } from '../estimate/compare-kernels.js';
 import type { Estimate } from '../estimate/compose.js';
-import type { Spread } from '../estimate/statistics.js';
+import type { SystemSpreads } from '../estimate/spreads-of-system.js';
 import type { LimitedBy } from '../measure/next-occasion.js';
 
 /** Whole-model latency as measured; undefined where an interruption came first. */
@@ -77,8 +77,8 @@ export interface EstimateResult {
   readonly models: readonly ModelResult[];
   /** Measurements of the estimates' bricks, failed ones included. */
   readonly bricks: readonly Measurement[];
-  /** Standard deviation between occasions of one brick; undefined where none was measured twice. */
-  readonly spread: Spread | undefined;
+  /** How far measurements of the system vary from occasion to occasion. */
+  readonly spreads: SystemSpreads;
   /** How far the machines of the measurements differ; undefined for one machine. */
   readonly machines?: MachineSpread | undefined;
   /** Sequences and different bricks of all models together. */

@@ -34,7 +34,7 @@ const settingsSchema = z.strictObject({
     .number()
     .nullable()
     .describe(
-      'Bricks are measured on further occasions until measuring_error_percent is within this; null where bricks are not repeated, as at the layer cut or by compose',
+      'Bricks are measured on further occasions until half the width of each interval is within this; null where bricks are not repeated, as at the layer cut or by compose',
     ),
   statistic: z.string(),
   confidence: z.number().describe('Share of cases in which intervals should contain the latency'),
@@ -205,10 +205,17 @@ export const modelReportSchema = z.strictObject({
     .number()
     .nullable()
     .describe("Part of the interval's half width that measuring bricks on more occasions would reduce"),
-  limited_by: z
-    .enum(['target_error', 'occasions', 'time'])
+  least_error_percent: z
+    .number()
     .nullable()
-    .describe('Why its bricks were not measured on more occasions: precise enough, limit of occasions, or time limit'),
+    .default(null)
+    .describe('Half width of the interval if bricks were measured exactly: the spread of whole models, and the method'),
+  limited_by: z
+    .enum(['target_error', 'occasions', 'whole_model', 'time'])
+    .nullable()
+    .describe(
+      'Why its bricks were not measured on more occasions: precise enough, limit of occasions, as precise as whole models repeat, or time limit',
+    ),
   bricks: z.array(brickSchema).describe('The bricks of the estimate'),
   missing: z.array(missingSchema),
 });
@@ -282,6 +289,21 @@ const summarySchema = z.strictObject({
     .number()
     .nullable()
     .describe('Standard deviation between occasions of measuring one brick: the repeatability of this machine'),
+  common_spread_percent: z
+    .number()
+    .nullable()
+    .default(null)
+    .describe('The part of it that all bricks of a process have in common'),
+  whole_spread_percent: z
+    .number()
+    .nullable()
+    .default(null)
+    .describe('Standard deviation between occasions of measuring one whole model; intervals contain it'),
+  no_interval_reason: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Why the spread between occasions is not known, so that estimates have no intervals; kernel cut only'),
   machines: z
     .int()
     .nullable()

@@ -7,6 +7,7 @@ import { noiseWarnings } from './noise.js';
 import { failureText } from '../estimate/failure-text.js';
 import type { Interval } from '../estimate/statistics.js';
 import { CONFIDENCE } from '../estimate/statistics.js';
+import { spreadOfBrick } from '../estimate/variance-components.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { finite, percentOf, ratio } from './figures.js';
 import { summaryOf } from './summary.js';
@@ -139,6 +140,7 @@ function modelReport(result: ModelResult, cut: Cut, preparingMs: number | undefi
     normalized_latency: estimate.isWhole ? ratio(estimateMs, endToEndMs) : null,
     interval_hit: estimate.isWhole ? isWithin(endToEndMs, estimate.sequential) : null,
     measuring_error_percent: percentOf(estimate.measuringError),
+    least_error_percent: percentOf(estimate.leastError),
     limited_by: limitedBy ?? null,
     bricks: bricksOf(estimate),
     missing: [
@@ -200,7 +202,7 @@ export function reportOf(
   const models = result.models.map((model, index) => modelReport(model, cut, result.costs?.preparingOfModelsMs[index]));
   const noise = noiseWarnings({
     measurements: [...result.bricks, ...wholesOf(result)],
-    spread: result.spread?.relative,
+    spread: result.spreads.bricks && spreadOfBrick(result.spreads.bricks),
     threads: system.runOptions.threads,
     cores: system.cores,
   });

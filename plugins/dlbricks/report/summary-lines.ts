@@ -8,6 +8,7 @@ import { formatMs, percent, relative, UNKNOWN } from './words.js';
 const WIDE_INTERVAL = 0.2;
 
 const LIMITS = {
+  whole_model: 'as narrow as whole models repeat. Use a quieter machine.',
   occasions: `each brick was measured ${MOST_OCCASIONS} times, the most. Use a quieter machine.`,
   time: 'time limit reached. Raise --repeat-limit.',
 } as const;
@@ -168,11 +169,12 @@ function accuracyLines({ models, summary }: Report, { wide }: { readonly wide: b
 }
 
 function spreadLines({ summary, settings }: Report): string[] {
-  const { spread_percent: spread } = summary;
+  if (summary.no_interval_reason !== null) return [`no intervals: ${summary.no_interval_reason}`];
+  const { spread_percent: spread, common_spread_percent: common, whole_spread_percent: whole } = summary;
   const { target_error_percent: target } = settings;
   if (spread === null || target === null) return [];
   return [
-    `bricks: ${percent(spread)} standard deviation between processes; repeated until their part of each interval is within ${percent(target)}`,
+    `bricks: ${percent(spread)} standard deviation between processes, ${percent(common)} of them common to all bricks of a process${whole === null ? '' : `; whole models: ${percent(whole)}`}; repeated until each interval is within ± ${percent(target)}`,
   ];
 }
 

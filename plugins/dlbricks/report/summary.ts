@@ -1,4 +1,6 @@
+import { spreadOfWholes } from '../estimate/spreads-of-system.js';
 import { meanOf } from '../estimate/statistics.js';
+import { commonOf, spreadOfBrick } from '../estimate/variance-components.js';
 import { accuracyOf } from './accuracy.js';
 import type { Costs, EstimateResult, PhaseCost } from './evaluation-result.js';
 import type { ModelReport, Report } from './report-schema.js';
@@ -70,6 +72,7 @@ export function summaryOf(result: EstimateResult, models: readonly ModelReport[]
     const share = ratio(repeat, first);
     return share === null ? [] : [Math.abs(share - 1) * 100];
   });
+  const { bricks, reason, wholes } = result.spreads;
   const hits = models.flatMap(({ interval_hit: hit }) => (hit === null ? [] : [Number(hit)]));
   return {
     models: models.length,
@@ -80,7 +83,10 @@ export function summaryOf(result: EstimateResult, models: readonly ModelReport[]
     unique_fraction: ratio(result.uniqueBricks, result.sequences),
     ...accuracyOf(normalized),
     interval_hit_percent: percentOf(meanOf(hits)),
-    spread_percent: percentOf(result.spread?.relative),
+    spread_percent: percentOf(bricks && spreadOfBrick(bricks)),
+    common_spread_percent: percentOf(bricks && commonOf(bricks)),
+    whole_spread_percent: percentOf(spreadOfWholes(wholes)?.relative),
+    no_interval_reason: models.some(({ cut }) => cut === 'kernel') ? (reason ?? null) : null,
     machines: result.machines?.machines ?? null,
     machine_spread_percent: percentOf(result.machines?.relative),
     costs: costsOf(result.costs),

@@ -3,16 +3,16 @@ import { describe, test } from 'node:test';
 import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
 import {
   brickLatency,
+  occurrencesOf,
+  processOf,
   callLatency,
   handingOverLatency,
-  spreadBetweenOccasions,
 } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
 import {
   CALL_MS,
-  COPIES,
   crashed,
   measuredBrick,
   measuredCall,
@@ -182,65 +182,39 @@ describe('handing over outputs', () => {
   });
 });
 
-describe('the spread between occasions', () => {
-  // Of two occasions at 1 - d and 1 + d times their mean, the variance is 2 d².
-  const apart = (ms: number, d: number): readonly number[] => [ms * (1 - d), ms * (1 + d)];
+describe('the processes of bricks', () => {
+  const conditions = { wallMs: 123.456, cores: 2 };
 
-  test('is unknown if nothing was measured twice', () => {
-    const once = observationsOf([measuredCall, ...measuredBrick(0, 10), ...measuredBrick(1, 5, crashed)]);
-    assert.equal(spreadBetweenOccasions([surrounded(recipeOf([1, 1]))], once), undefined);
-  });
-
-  test('of one brick is the standard deviation of its occasions, with one degree of freedom for two', () => {
-    const observations = observationsOf([measuredCall, ...measuredBrick(0, ...apart(10, 0.03))]);
-    const spread = spreadBetweenOccasions([surrounded(recipe)], observations);
-    near(spread?.relative, Math.SQRT2 * 0.03);
-    near(spread?.degreesOfFreedom, 1);
-  });
-
-  test('weights a brick by its time in all models together', () => {
-    const observations = observationsOf([
-      measuredCall,
-      ...measuredBrick(0, ...apart(1, 0.1)),
-      ...measuredBrick(1, ...apart(10, 0.01)),
-      ...measuredBrick(2, 7),
-    ]);
-    // Brick 0: 3 + 5 times 1 ms; brick 1: 2 times 10 ms.
-    const spread = spreadBetweenOccasions([recipeOf([3, 2, 4]), recipeOf([5, 0, 1])].map(surrounded), observations);
-    const [ofFirst, ofSecond] = [8, 20];
-    near(spread?.relative, Math.sqrt((2 * (ofFirst * 0.1 ** 2 + ofSecond * 0.01 ** 2)) / (ofFirst + ofSecond)));
-    near(spread?.degreesOfFreedom, (ofFirst + ofSecond) ** 2 / (ofFirst ** 2 + ofSecond ** 2));
-  });
-
-  test('leaves out bricks that take no time beyond the call', () => {
-    const nothing = measuredBrick(1, 0, [0, -0.1, 0, 0, -0.1]);
-    const observations = observationsOf([measuredCall, ...measuredBrick(0, ...apart(10, 0.02)), ...nothing]);
-    near(spreadBetweenOccasions([surrounded(recipeOf([1, 50]))], observations)?.relative, Math.SQRT2 * 0.02);
-  });
-
-  test('separates a brick in one context from the same brick in another', () => {
-    const alike = [8, 8].map((ms, index) => measuredOn(index + 1, 0, ms, { copies: 2 * COPIES }));
-    const observations = observationsOf([measuredCall, ...measuredBrick(0, ...apart(8, 0.04)), ...alike]);
-    const spread = spreadBetweenOccasions(
-      [recipe, recipeOf([1], { copies: 2 * COPIES })].map(surrounded),
-      observations,
+  test('are composites: bricks of one have its conditions', () => {
+    const [first, same, other] = [conditions, { ...conditions }, { ...conditions, wallMs: 123.457 }].map(
+      (ones, brick) => processOf({ ...measuredTogetherOn(1, brick, 10), conditions: ones }),
     );
-    near(spread?.relative, Math.SQRT2 * 0.04 * Math.SQRT1_2);
-    near(spread?.degreesOfFreedom, 2);
+    assert.equal(first, same);
+    assert.notEqual(first, other);
   });
 
-  test('separates a brick in models of one size from the same brick in models of another size', () => {
+  test('are occasions if conditions are unknown, or if each brick has a graph of its own', () => {
+    assert.equal(processOf(measuredTogetherOn(2, 0, 10)), processOf(measuredTogetherOn(2, 1, 10)));
+    assert.notEqual(processOf(measuredTogetherOn(1, 0, 10)), processOf(measuredTogetherOn(2, 0, 10)));
+    const alone = [0, 1].map((brick) => ({
+      ...measuredOn(1, brick, 10),
+      conditions: { ...conditions, wallMs: brick },
+    }));
+    assert.equal(new Set(alone.map(processOf)).size, 1);
+  });
+
+  test('count a brick once for each context, in however many models it is', () => {
     const sizes = [2 ** 20, 2 ** 22];
     const recipes = sizes.map((footprintBytes) => surrounded(recipeTogether([1], { footprintBytes })));
-    const measurements = sizes.flatMap((footprintBytes, index) => {
-      const latencies = index === 0 ? apart(8, 0.04) : [8, 8];
-      return latencies.map((ms, before) => measuredTogetherOn(before + 1, 0, ms, { footprintBytes }));
-    });
-    const spread = spreadBetweenOccasions(recipes, observationsOf(measurements));
-    near(spread?.relative, Math.SQRT2 * 0.04 * Math.SQRT1_2);
-    near(spread?.degreesOfFreedom, 2);
-    // Two models of one size share the measurement: it counts twice and has one degree of freedom.
+    const observations = observationsOf(
+      sizes.flatMap((footprintBytes) => [1, 2].map((at) => measuredTogetherOn(at, 0, 8 + at, { footprintBytes }))),
+    );
     const [first = assert.fail()] = recipes;
-    near(spreadBetweenOccasions([first, first], observationsOf(measurements))?.degreesOfFreedom, 1);
+    const occurrences = occurrencesOf([first, ...recipes], observations);
+    assert.deepEqual(
+      occurrences.map(({ ms }) => ms),
+      [9, 10, 9, 10],
+    );
+    assert.equal(new Set(occurrences.map(({ brick }) => brick)).size, 2);
   });
 });

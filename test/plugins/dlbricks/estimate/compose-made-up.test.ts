@@ -11,8 +11,9 @@ import {
   recipeTogether,
   surrounded,
 } from '../support/measured-bricks.js';
+import { commonSpread } from '../support/spreads.js';
 
-const SPREAD = { relative: 0.02, degreesOfFreedom: 20 };
+const SPREAD = commonSpread(0.02, 20);
 
 /** Brick 0 three times and brick 1 once; the last two sequences depend on made-up values. */
 const recipe = {

@@ -19,6 +19,7 @@ import {
   surrounded,
 } from '../support/measured-bricks.js';
 import { near } from '../../../support/near.js';
+import { commonSpread } from '../support/spreads.js';
 
 const [LEAVING, STAYING] = [50, 51];
 
@@ -58,6 +59,7 @@ describe('a model of bricks that are measured together', () => {
         measured: { way: 'together' },
         ms: 10,
         occasions: 1,
+        processes: ['1'],
         tried: 2,
         runs: 5,
         costMs: 100,
@@ -70,6 +72,7 @@ describe('a model of bricks that are measured together', () => {
         measured: { way: 'together' },
         ms: undefined,
         occasions: 0,
+        processes: [],
         tried: 0,
         runs: 0,
         costMs: 0,
@@ -146,7 +149,7 @@ describe('a model whose outputs take time to hand over', () => {
   });
 
   test('has an interval that the noise of handing over widens', () => {
-    const spread = { relative: 0, degreesOfFreedom: 10 };
+    const spread = commonSpread(0, 10);
     const widthWith = (runMs: number[]): number => {
       const leaving = sampleMeasurement(LEAVING, { outcome: { kind: 'samples', runMs, warmupMs: [] } });
       const observations = observationsOf([...known, leaving, takes(STAYING, 2)]);

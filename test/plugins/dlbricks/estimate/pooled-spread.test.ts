@@ -105,7 +105,7 @@ describe('the margin of several errors', () => {
       { deviationMs: 3, degreesOfFreedom: 4 },
       { deviationMs: 4, degreesOfFreedom: 8 },
     ]);
-    near(margin, 5 * studentQuantile(11.96));
+    near(margin, 5 * studentQuantile(625 / 52.25));
   });
 
   test('is no smaller than that of known errors, and no larger than with a single degree of freedom', () => {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { contextOf } from '../../../../plugins/dlbricks/bricks/needs.js';
 import { readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
-import { spreadBetweenOccasions } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { readResults } from '../../../../plugins/dlbricks/exchange/results-file.js';
@@ -12,6 +11,7 @@ import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
 import { LIMITS, PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';
+import { spreadsOf } from '../support/spreads.js';
 
 // See the README.md there.
 const FIXTURES = join(import.meta.dirname, '../../../../../test/fixtures-of-0.1');
@@ -29,11 +29,7 @@ describe('files of version 0.1', () => {
     const [recipe = assert.fail()] = (await readRecipe(join(FIXTURES, 'recipe.json'))).models;
     const model = { recipe, context: contextOf(recipe, system) };
     const observations = observationsOf(measurements);
-    const { coverage, sequential, parts, missing } = compose(
-      model,
-      observations,
-      spreadBetweenOccasions([model], observations),
-    );
+    const { coverage, sequential, parts, missing } = compose(model, observations, spreadsOf([model], observations));
     assert.deepEqual([coverage, missing], [1, []]);
     assert.deepEqual(parts[0]?.measured, { way: 'copies', copies: COPIES });
     const [first = NaN, second = NaN] = COPIES_MS.map((ms) => (ms - BASELINE_MS) / COPIES);

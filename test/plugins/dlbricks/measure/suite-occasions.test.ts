@@ -8,7 +8,6 @@ import { RECIPE_FORMAT } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { endsOf } from '../../../../plugins/dlbricks/bricks/decompose.js';
 import { prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite.js';
-import { spreadBetweenOccasions } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { readResults, resultsText } from '../../../../plugins/dlbricks/exchange/results-file.js';
 import { readSuite, type Suite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
@@ -18,6 +17,7 @@ import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { loadedChain } from '../support/chain-model.js';
 import { CALL_MS, type DriftingAgent, driftingAgent } from '../support/drifting-agent.js';
 import { abilitiesWith } from '../../../../src/agent/agent-description.js';
+import { spreadsOf } from '../support/spreads.js';
 
 const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
 const MEASURING = { runOptions: RUN_OPTIONS, protocol: PROTOCOL, limits: LIMITS };
@@ -80,9 +80,9 @@ for (const [way, agentOf] of Object.entries(WAYS)) {
       const observations = observationsOf(read);
       const [{ system } = assert.fail()] = read;
       const model = { recipe, context: contextOf(recipe, system) };
-      const spread = spreadBetweenOccasions([model], observations);
+      const spread = spreadsOf([model], observations);
       const { sequential, coverage, measuringError } = compose(model, observations, spread);
-      assert.ok(Math.abs((spread?.relative ?? NaN) - Math.SQRT2 * 0.02) < 1e-9, `${spread?.relative}`);
+      assert.ok(Math.abs((spread?.bricks.processes.relative ?? NaN) - Math.SQRT2 * 0.02) < 1e-9);
       assert.equal(coverage, 1);
       const wholeMs = 1 + 2 + 1 + 4 + CALL_MS;
       assert.ok(Math.abs((sequential?.ms ?? NaN) - wholeMs) < 1e-9, `${sequential?.ms}`);

@@ -18,6 +18,7 @@ function part(brick: number, ms: number | undefined, count: number): BrickShare 
     measured: { way: 'alone' },
     ms,
     occasions: ms === undefined ? 0 : 1,
+    processes: [],
     tried: 1,
     runs: 5,
     costMs: 100,

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { BrickShare } from '../../../../plugins/dlbricks/estimate/compose.js';
+import type { VarianceComponents } from '../../../../plugins/dlbricks/estimate/variance-components.js';
 import type { EstimateResult, ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import { type Report, reportSchema } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
+import { near } from '../../../support/near.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 import { endToEndOf, estimateOf, FAILURE, resultOf, SETTINGS } from './sample-result.js';
 
@@ -16,10 +18,20 @@ const PART: BrickShare = {
   measured: { way: 'copies', copies: 8 },
   ms: 2.5,
   occasions: 2,
+  processes: [],
   tried: 3,
   runs: 14,
   costMs: 900,
 };
+
+/** 1 % in common, and 0.75 % of each brick's own. */
+const SPREAD: VarianceComponents = {
+  processes: { relative: 0.01, degreesOfFreedom: 5 },
+  ownShare: 0,
+  own: { relative: 0.0075, degreesOfFreedom: 20 },
+};
+
+const UNKNOWN_SPREADS = { bricks: undefined, reason: 'measured once', wholes: new Map(), machines: undefined };
 
 const UNKNOWN: BrickShare = {
   ...PART,
@@ -38,8 +50,8 @@ function model(name: string, ms: number, endToEndMs: number, changes: Partial<Mo
 }
 
 function reportWith(models: readonly ModelResult[], changes: Partial<EstimateResult> = {}): Report {
-  const spread = { relative: 0.0125, degreesOfFreedom: 5 };
-  const report = reportOf(resultOf(models, { spread, ...changes }), { ...SETTINGS, cut: 'kernel', targetError: 0.05 });
+  const spreads = { bricks: SPREAD, reason: undefined, wholes: new Map([['a', [10, 10.2]]]), machines: undefined };
+  const report = reportOf(resultOf(models, { spreads, ...changes }), { ...SETTINGS, cut: 'kernel', targetError: 0.05 });
   return reportSchema.parse(report);
 }
 
@@ -119,7 +131,10 @@ describe('the summary of several', () => {
   test('has the spread between occasions, and the settings have the target error', () => {
     const { summary, settings } = reportWith([hit]);
     assert.deepEqual([summary.spread_percent, settings.target_error_percent], [1.25, 5]);
-    assert.equal(reportWith([hit], { spread: undefined }).summary.spread_percent, null);
+    assert.equal(summary.common_spread_percent, 1);
+    // Of 10 and 10.2 ms, the deviations are 1 % of the mean to both sides.
+    near(summary.whole_spread_percent, (100 * Math.SQRT2 * 0.1) / 10.1);
+    assert.equal(reportWith([hit], { spreads: UNKNOWN_SPREADS }).summary.spread_percent, null);
   });
 });
 
@@ -143,15 +158,19 @@ describe('the text about precision', () => {
   test('has the spread between processes, and the models that miss the target error, with the reason', () => {
     const worn = model('worn', 10, 10, { limitedBy: 'occasions' });
     const text = linesOf(reportWith([hit, missed, worn]));
-    assert.match(text, /bricks: 1\.3 % standard deviation between processes; .* within 5\.0 %/);
+    assert.match(
+      text,
+      /bricks: 1\.3 % standard deviation between processes, 1\.0 % of them common .*; whole models: 1\.4 %; .* ± 5\.0 %/,
+    );
     assert.match(text, /^missed ± [\d.]+ % instead of ± 5 %: time limit reached\. Raise --repeat-limit\.$/m);
     assert.match(text, /^worn( ± [\d.]+ %)? instead of ± 5 %: each brick was measured 5 times, the most\./m);
     assert.doesNotMatch(text, /hit .*instead of/);
   });
 
   test('omits both if they are unknown', () => {
-    const text = linesOf(reportWith([{ ...hit, endToEnd: undefined }], { spread: undefined }));
-    assert.doesNotMatch(text, /intervals|standard deviation|instead of/);
+    const text = linesOf(reportWith([{ ...hit, endToEnd: undefined }], { spreads: UNKNOWN_SPREADS }));
+    assert.doesNotMatch(text, /intervals should|standard deviation|instead of/);
+    assert.match(text, /^no intervals: measured once$/m);
   });
 
   test('does not claim such intervals at the layer cut', () => {

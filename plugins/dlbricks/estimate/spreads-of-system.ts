@@ -1,0 +1,76 @@
+import { isDisturbed } from '../../../src/plugin-api.js';
+import { occurrencesOf, type RecipeInContext } from './brick-latency.js';
+import type { Spreads } from './interval.js';
+import type { Observations } from './observations.js';
+import { pooledSpread, type Spread } from './statistics.js';
+import { areAlike, type Occurrence, type VarianceComponents, varianceComponents } from './variance-components.js';
+
+/** Latencies of whole models on their occasions, by signature; ms. */
+export type Wholes = ReadonlyMap<string, readonly number[]>;
+
+/** What earlier runs measured on the system. */
+export interface Earlier {
+  readonly bricks: readonly Occurrence[];
+  readonly wholes: Wholes;
+}
+
+/** How far measurements of a system vary, from all that is known of it. */
+export interface SystemSpreads {
+  /** undefined, with the reason, where it cannot be estimated. */
+  readonly bricks: VarianceComponents | undefined;
+  readonly reason: string | undefined;
+  readonly wholes: Wholes;
+  readonly machines: Spread | undefined;
+}
+
+/** What an evaluation knows of its system beside its bricks. */
+export interface KnownOfSystem {
+  /** Its own measurements of whole models. */
+  readonly wholes?: Wholes | undefined;
+  readonly earlier?: Earlier | undefined;
+  readonly machines?: Spread | undefined;
+}
+
+/**
+ * Earlier runs count as far as the machine was in the same state: where its components differ significantly, only those
+ * of this evaluation count.
+ */
+export function spreadsOfSystem(
+  recipes: readonly RecipeInContext[],
+  observations: Observations,
+  { wholes = new Map(), earlier, machines }: KnownOfSystem = {},
+): SystemSpreads {
+  const present = occurrencesOf(recipes, observations);
+  const known = new Set(present.map(({ brick }) => brick));
+  const others = (earlier?.bricks ?? []).filter(({ brick }) => !known.has(brick));
+  const [now, before] = [varianceComponents(present), varianceComponents(others)];
+  const all = new Map([...(earlier?.wholes ?? []), ...wholes]);
+  const none = { bricks: undefined, wholes: all, machines };
+  if (now === undefined) {
+    if (before === undefined) {
+      return { ...none, reason: 'bricks were measured once, and the store has no other bricks with several occasions' };
+    }
+    const isBusy = [...observations.values()].flat().some(isDisturbed);
+    if (isBusy) return { ...none, reason: 'bricks were measured once, and others disturbed the measurements' };
+    return { ...none, bricks: before, reason: undefined };
+  }
+  if (before !== undefined && !areAlike(now, before)) return { bricks: now, reason: undefined, wholes, machines };
+  return { ...none, bricks: varianceComponents([...present, ...others]), reason: undefined };
+}
+
+/**
+ * The spreads for a model's interval.
+ *
+ * @param signature of the whole model, whose own measurements are left out: an interval is for a model that was not
+ *   measured
+ */
+export function spreadsFor({ bricks, wholes, machines }: SystemSpreads, signature?: string): Spreads | undefined {
+  if (bricks === undefined) return undefined;
+  return { bricks, wholes: spreadOfWholes(wholes, signature), machines };
+}
+
+/** Standard deviation between occasions of whole models, each with the same weight; undefined where none was repeated. */
+export function spreadOfWholes(wholes: Wholes, without?: string): Spread | undefined {
+  const others = [...wholes].filter(([signature]) => signature !== without);
+  return pooledSpread(others.map(([, values]) => ({ values, weight: 1 })));
+}
