@@ -96,6 +96,7 @@ export { int as intAttribute } from './onnx/model/make-attributes.js';
 export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
 export { meaningOf, oldestOpsetOf } from './onnx/operators/operator-versions.js';
 export { steeringConstants } from './onnx/operators/steering.js';
+export { largestLayer, type MemoryNeed, needOfGraph } from './onnx/layers/memory-need.js';
 export { readsShapeOnly, steeringValuesOf } from './onnx/operators/steering-values.js';
 
 // Types and values of tensors
@@ -122,6 +123,7 @@ export { type Benchmark, type BenchmarkInput, inputBytes } from './measurement/b
 export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
 export { symbolicBenchmark } from './measurement/symbolic-benchmark.js';
 export { withOwnWeights } from './agent/own-weights.js';
+export { memoryProblem, memoryThere } from './agent/memory-there.js';
 export { type Limits, type Protocol, protocolDifferences, protocolKey } from './measurement/protocol.js';
 export { distinctTasks, type Task, taskKey } from './measuring/task.js';
 export { type Phase, phaseOf } from './measuring/phase.js';

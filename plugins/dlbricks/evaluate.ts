@@ -21,7 +21,13 @@ import {
 } from '../../src/plugin-api.js';
 import { prepareAll } from './bricks/prepare-all.js';
 import { type CutSettings, granularityOf } from './bricks/decompose.js';
-import { prepareOrRefuse, type PreparedModel } from './bricks/prepare-model.js';
+import {
+  prepareOrRefuse,
+  type PreparedModel,
+  problemWithInputs,
+  refusedIfTooLarge,
+  refusedModel,
+} from './bricks/prepare-model.js';
 import { uniqueBricks } from './bricks/unique-bricks.js';
 import { bytesNote } from './bytes-note.js';
 import { observationsOf } from './estimate/observations.js';
@@ -179,10 +185,15 @@ async function planOf(
     if (message !== undefined) onEvent({ kind: 'note', level: 'info', message });
   }
   const startMs = performance.now();
-  const models = await prepareAll(request.models, {
+  const prepared = await prepareAll(request.models, {
     settings: request,
     agent,
-    prepare: prepareOrRefuse,
+    prepare: async (loaded, settings, ...rest) => {
+      const problem = problemWithInputs(loaded, request.limits, agent);
+      return problem === undefined
+        ? prepareOrRefuse(loaded, settings, ...rest)
+        : refusedModel(loaded, settings, problem);
+    },
     signal,
     onModel({ name }, done) {
       // Measurements are counted over the whole evaluation; how many there are is not known yet.
@@ -191,10 +202,11 @@ async function planOf(
     },
   });
   const preparingMs = performance.now() - startMs;
+  const evaluating = evaluatingOn(system);
+  const asked = await evaluating.phaseOf(firstTasks(prepared, system, request), request);
+  const { models, bricks } = withoutTooLarge(prepared, asked, system, request, agent);
   tellOfRefusals(models, onEvent);
 
-  const evaluating = evaluatingOn(system);
-  const bricks = await evaluating.phaseOf(firstTasks(models, system, request), request);
   const runnable = models.filter(({ refusal }) => refusal === undefined);
   const measuredWhole = measureEndToEnd ? wholeModelTasks(runnable, FIRST_OCCASION, request) : [];
   const wholes = await evaluating.phaseOf(measuredWhole, request);
@@ -319,7 +331,27 @@ function phasesOf({ bricks, wholes, again }: Plan): readonly Phase[] {
   return [bricks, wholes, again];
 }
 
-/** @throws PlatformError `unsupported` where the runtime refuses every model: then there is nothing to measure */
+/** Refuses models that need a measurement of a brick, and whose largest brick does not fit into memory. */
+function withoutTooLarge(
+  prepared: readonly PreparedModel[],
+  asked: Phase,
+  system: System,
+  request: EstimateRequest,
+  agent: MeasuringContext['agent'],
+): { readonly models: readonly PreparedModel[]; readonly bricks: Phase } {
+  const missing = new Set(asked.missing.map((task) => task.request.benchmark.signature));
+  const models = prepared.map((model, index) => {
+    const loaded = request.models[index];
+    const needsNone = !model.bricks.some(({ signature }) => missing.has(signature));
+    return loaded === undefined || needsNone ? model : refusedIfTooLarge(model, loaded, request.limits, agent);
+  });
+  const wanted = new Set(firstTasks(models, system, request).map((task) => taskKey(task.request)));
+  const among = (tasks: readonly Task[]): readonly Task[] => tasks.filter((task) => wanted.has(taskKey(task.request)));
+  const { tasks, missing: toMeasure, disturbed } = asked;
+  return { models, bricks: { tasks: among(tasks), missing: among(toMeasure), disturbed: among(disturbed) } };
+}
+
+/** @throws PlatformError `unsupported` where every model is refused: then there is nothing to measure */
 function tellOfRefusals(models: readonly PreparedModel[], onEvent: MeasuringContext['onEvent']): void {
   const refusals = models.flatMap(({ recipe, refusal }) => (refusal === undefined ? [] : `${recipe.name}: ${refusal}`));
   if (models.length > 0 && refusals.length === models.length) {

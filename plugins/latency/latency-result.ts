@@ -49,11 +49,11 @@ export type LatencyResult = z.infer<typeof latencyResultSchema>;
 export type LatencyRow = LatencyResult['models'][number];
 
 function rowOf(
-  { loaded, batch, threads, measurement, isStored }: TimedModel,
+  { loaded, batch, threads, measurement, isStored, refusal }: TimedModel,
   percentiles: readonly number[],
 ): LatencyRow {
   const configuration = { model: loaded.name, batch, threads };
-  if (measurement === undefined) return { ...configuration, reason: 'interrupted before it was timed' };
+  if (measurement === undefined) return { ...configuration, reason: refusal ?? 'interrupted before it was timed' };
   const { outcome, system, protocol, measuredAt } = measurement;
   if (outcome.kind === 'failure') return { ...configuration, reason: `${outcome.reason}: ${outcome.message}` };
   const sorted = outcome.runMs.toSorted((a, b) => a - b);

@@ -5,13 +5,18 @@ import {
   dimensionsText,
   distinctTasks,
   identifySystem,
+  isCompletelyTyped,
   keepWholeModel,
   KnownResults,
+  layerGraph,
   type Limits,
   type LoadedModel,
   type Measurement,
   Measuring,
   type MeasuringContext,
+  memoryProblem,
+  memoryThere,
+  needOfGraph,
   type Phase,
   phaseOf,
   type Protocol,
@@ -20,6 +25,7 @@ import {
   runOptionsOf,
   type System,
   type Task,
+  taskKey,
   weightlessBenchmark,
   withOwnWeights,
 } from '../../src/plugin-api.js';
@@ -46,6 +52,8 @@ export interface TimedModel extends ModelToTime {
   readonly measurement: Measurement | undefined;
   /** Whether an earlier run took the measurement. */
   readonly isStored: boolean;
+  /** Why the model was not run; undefined where it was, or the run was interrupted before it. */
+  readonly refusal?: string | undefined;
 }
 
 /** The models with one number of threads, which are one system to the store. */
@@ -79,6 +87,17 @@ async function taskOf(
   return { label, request, work: 1 };
 }
 
+/** Why a model does not fit into the memory of a measurement, with a batch that does; undefined where it may fit. */
+function problemWithMemory(
+  { loaded: { model }, batch }: ModelToTime,
+  { limits }: TimingSettings,
+  { description }: BenchmarkAgent,
+): string | undefined {
+  // A runtime that knows no types of the values between the layers needs as much, but nobody can tell how much that is.
+  if (!isCompletelyTyped(model)) return undefined;
+  return memoryProblem('a run', needOfGraph(layerGraph(model)), batch, memoryThere(limits, description));
+}
+
 /** Looks up the stored measurements of models with one number of threads. */
 async function seriesOf(
   models: readonly ModelToTime[],
@@ -106,12 +125,23 @@ export async function timeModels(
   context: MeasuringContext,
 ): Promise<readonly TimedModel[]> {
   const series: Series[] = [];
+  const refusals = new Map<ModelToTime, string>();
   for (const threads of new Set(models.map((model) => model.threads))) {
     const alike = models.filter((model) => model.threads === threads);
-    series.push(await seriesOf(alike, threads, settings, context));
+    const { phase, ...of } = await seriesOf(alike, threads, settings, context);
+    const missing = phase.missing.filter((task) => {
+      const askedFor = [...of.tasks].filter(([, asked]) => taskKey(asked.request) === taskKey(task.request));
+      const problems = askedFor.map(([model]) => [model, problemWithMemory(model, settings, context.agent)] as const);
+      for (const [model, problem] of problems) if (problem !== undefined) refusals.set(model, problem);
+      return problems.every(([, problem]) => problem === undefined);
+    });
+    series.push({ ...of, phase: { ...phase, missing } });
+  }
+  for (const [{ loaded }, message] of refusals) {
+    context.onEvent({ kind: 'note', level: 'warning', message: `${loaded.name}: ${message}` });
   }
   const missing = series.flatMap(({ phase }) => phase.missing);
-  const known = series.reduce((sum, { phase }) => sum + phase.tasks.length, 0) - missing.length;
+  const known = series.reduce((sum, { phase }) => sum + phase.tasks.length, 0) - missing.length - refusals.size;
   const summary = `whole models: ${missing.length} to time, ${known} known already`;
   context.onEvent({ kind: 'planned', summary, known, toMeasure: missing.length });
   const progress = new RunProgress();
@@ -136,6 +166,7 @@ export async function timeModels(
   }
   return models.map((model): TimedModel => {
     const measurement = measured.get(model);
-    return { ...model, measurement, isStored: measurement !== undefined && stored.has(measurement) };
+    const isStored = measurement !== undefined && stored.has(measurement);
+    return { ...model, measurement, isStored, refusal: refusals.get(model) };
   });
 }

@@ -70,6 +70,22 @@ describe('mlmodelscope latency MODEL...', { ...deadline, concurrency: 2 }, () =>
     assert.match(both.stderr, /leave one of the two out/);
   });
 
+  it('refuses a batch that does not fit into memory before it measures, and names one that does', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('large.onnx', chain(['Relu', 'Tanh'], ['batch', 2 ** 20]));
+    for (const args of [
+      ['latency', 'large.onnx', '--batch', '1,65536', ...QUICK],
+      ['dlbricks', 'run', 'large.onnx', '--batch', '1,65536', ...QUICK],
+    ]) {
+      const { stderr, code } = await place.run(args);
+      const advice =
+        /at least 0\.00 GB of weights and \d+\.\d\d GB of activations at batch 65536, .*; --batch (\d+) fits/;
+      const fitting = Number(advice.exec(stderr)?.[1]);
+      assert.ok(fitting >= 1 && fitting < 65536, stderr);
+      assert.equal(code, args[0] === 'latency' ? 3 : 1);
+    }
+  });
+
   it('continues without a model that cannot be run, and says so', async (t) => {
     const place = await workplaceHere(t);
     await place.write('four.onnx', chain(FOUR_LAYERS));

@@ -107,7 +107,7 @@ export async function prepareExtended(
   const namesOf = ({ decomposed: { recipe } }: typeof two): readonly string[] => {
     return recipe.sequences.map((index) => recipe.bricks[index]?.signature ?? '');
   };
-  const { bricks, roughMs, recipe } = three.decomposed;
+  const { bricks, roughMs, largest, recipe } = three.decomposed;
   const inOrder = { sequences: namesOf(three), edges: recipe.edges };
   const extended = extendSequences(namesOf(two), inOrder, blocks.count);
   if (extended.kind === 'different') return { ...extended, costMs };
@@ -126,6 +126,7 @@ export async function prepareExtended(
     decomposed: {
       bricks,
       roughMs,
+      largest,
       call,
       handingOver: handed,
       recipe: {

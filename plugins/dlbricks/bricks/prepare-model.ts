@@ -2,7 +2,17 @@ import {
   type Benchmark,
   type BenchmarkAgent,
   countLayers,
+  isCompletelyTyped,
+  largestLayer,
+  layerGraph,
+  type Limits,
   type LoadedModel,
+  memoryProblem,
+  memoryThere,
+  type Model,
+  staticTypeOf,
+  sumOf,
+  tensorBytes,
   unusableModel,
   weightlessBenchmark,
   withOwnWeights,
@@ -100,10 +110,53 @@ export async function prepareOrRefuse(
   try {
     return await prepareModel(loaded, settings, agent, signal);
   } catch (error) {
-    const { name, model, assumed, sizes } = loaded;
-    const { reason: refusal } = unusableModel(name, error);
-    const recipe = { name, layers: countLayers(model), bricks: [], sequences: [], edges: [] };
-    const inputs = { assumed, sizes };
-    return { recipe, bricks: [], roughMs: [], whole: wholeOf(loaded, settings), inputs, refusal, costMs: 0 };
+    return refusedModel(loaded, settings, unusableModel(loaded.name, error).reason);
   }
+}
+
+/** A model that is refused before it has bricks. */
+export function refusedModel(loaded: LoadedModel, settings: CutSettings, refusal: string): PreparedModel {
+  const { name, model, assumed, sizes } = loaded;
+  const recipe = { name, layers: countLayers(model), bricks: [], sequences: [], edges: [] };
+  const largest = { weightBytes: 0, valueBytes: 0 };
+  const inputs = { assumed, sizes };
+  return { recipe, bricks: [], roughMs: [], largest, whole: wholeOf(loaded, settings), inputs, refusal, costMs: 0 };
+}
+
+/** Why no machine of this kind could measure a model: its inputs alone are too large; undefined where one may. */
+export function problemWithInputs(
+  { model }: LoadedModel,
+  limits: Limits,
+  { description }: Pick<BenchmarkAgent, 'description'>,
+): string | undefined {
+  // Bricks that are in the store need no free memory.
+  const there = memoryThere(limits, description, Infinity);
+  const valueBytes = sumOf(
+    model.graph.inputs.flatMap((name) => staticTypeOf(model.graph.types.get(name)) ?? []).map(tensorBytes),
+  );
+  if (valueBytes <= there.bytes) return undefined;
+  const need = isCompletelyTyped(model) ? largestLayer(layerGraph(model)) : { weightBytes: 0, valueBytes };
+  return memoryProblem('its largest layer', need, batchSizeOf(model), there);
+}
+
+/** The model without bricks where its largest one does not fit into the memory of a measurement. */
+export function refusedIfTooLarge(
+  prepared: PreparedModel,
+  { model }: LoadedModel,
+  limits: Limits,
+  agent: Pick<BenchmarkAgent, 'description'>,
+): PreparedModel {
+  const { recipe, largest } = prepared;
+  const there = memoryThere(limits, agent.description);
+  const refusal = memoryProblem('its largest brick', largest, batchSizeOf(model), there);
+  if (refusal === undefined) return prepared;
+  const { name, layers } = recipe;
+  const nothing = { name, layers, bricks: [], sequences: [], edges: [] };
+  return { ...prepared, recipe: nothing, bricks: [], roughMs: [], call: undefined, handingOver: undefined, refusal };
+}
+
+/** The first dimension of the first input, which is the batch by convention; 1 where there is none. */
+export function batchSizeOf({ graph }: Model): number {
+  const batch = graph.types.get(graph.inputs[0] ?? '')?.dims?.[0];
+  return typeof batch === 'number' && batch >= 1 ? batch : 1;
 }

@@ -1,4 +1,12 @@
-import { type Benchmark, inputBytes, type LayerGraph, subgraphsOf, type TensorType } from '../../../src/plugin-api.js';
+import {
+  type Benchmark,
+  inputBytes,
+  largestLayer,
+  type LayerGraph,
+  type MemoryNeed,
+  subgraphsOf,
+  type TensorType,
+} from '../../../src/plugin-api.js';
 import { sequencesOf } from '../cut/cut.js';
 import { joinWeightReaders } from '../cut/join-weight-readers.js';
 import { lastUses } from '../cut/last-uses.js';
@@ -19,6 +27,8 @@ export interface DecomposedModel {
   readonly bricks: readonly MeasurableBrick[];
   /** Latency of each brick in order of magnitude, from its shapes alone; ms. */
   readonly roughMs: readonly number[];
+  /** The memory that its largest layer or kernel needs. */
+  readonly largest: MemoryNeed;
   /** The empty call, whose cost is part of every run of the model; undefined where the bricks contain it. */
   readonly call?: Benchmark | undefined;
   /** The cost of handing over its outputs; undefined where it is nothing or the bricks contain it. */
@@ -156,6 +166,7 @@ function assemble(
     },
     bricks,
     roughMs: times,
+    largest: largestLayer(graph),
   };
 }
 

@@ -4,10 +4,9 @@ import {
   keepWholeModel,
   type KnownResults,
   type LoadedModel,
-  type Model,
   type ResultStore,
 } from '../../../src/plugin-api.js';
-import type { PreparedModel } from '../bricks/prepare-model.js';
+import { batchSizeOf, type PreparedModel } from '../bricks/prepare-model.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './tasks.js';
 
 /** The store of the documents, and the data that they name. */
@@ -39,10 +38,4 @@ export async function keepPlatformDocuments(
       await keepWholeModel(store, whole, { traceUrlTemplate });
     }
   }
-}
-
-/** The first dimension of the first input, which is the batch by convention; 1 where there is none. */
-function batchSizeOf({ graph }: Model): number {
-  const batch = graph.types.get(graph.inputs[0] ?? '')?.dims?.[0];
-  return typeof batch === 'number' && batch >= 1 ? batch : 1;
 }

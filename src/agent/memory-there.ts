@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { gigabytes } from '../base/gigabytes.js';
+import type { Limits } from '../measurement/protocol.js';
+import type { MemoryNeed } from '../onnx/layers/memory-need.js';
+import type { AgentDescription } from './agent-description.js';
+
+/** A bound of the memory of a measurement. */
+export interface MemoryThere {
+  readonly bytes: number;
+  /** What sets the bound, in words. */
+  readonly bound: string;
+}
+
+/** Reads a file of the operating system; undefined where there is none. */
+export type ReadFile = (path: string) => string | undefined;
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return undefined;
+  }
+}
+
+function numberAfter(text: string | undefined, label: RegExp): number | undefined {
+  const [, digits] = label.exec(text ?? '') ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/**
+ * Memory that processes on this machine may still take, within the limit of the control group, whose cached files make
+ * room; undefined where the operating system does not say.
+ */
+export function freeBytes(read: ReadFile = readIfThere): number | undefined {
+  const freeKib = numberAfter(read('/proc/meminfo'), /^MemAvailable: +(\d+) kB$/m);
+  const group = '/sys/fs/cgroup';
+  const limit = numberAfter(read(`${group}/memory.max`), /^(\d+)/);
+  const taken = numberAfter(read(`${group}/memory.current`), /^(\d+)/);
+  const cached = numberAfter(read(`${group}/memory.stat`), /^file (\d+)$/m) ?? 0;
+  const known = [
+    ...(freeKib === undefined ? [] : [freeKib * 1024]),
+    ...(limit === undefined || taken === undefined ? [] : [Math.max(0, limit - Math.max(0, taken - cached))]),
+  ];
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+/** The memory that a measurement by an agent may take. */
+export function memoryThere(
+  { memoryLimitBytes }: Pick<Limits, 'memoryLimitBytes'>,
+  { memoryBytes, host }: Pick<AgentDescription, 'memoryBytes' | 'host'>,
+  free: number | undefined = host === hostname() ? freeBytes() : undefined,
+): MemoryThere {
+  const bounds: MemoryThere[] = [
+    { bytes: memoryLimitBytes, bound: 'the limit of a measurement (memory_limit_gib in manifests)' },
+    { bytes: memoryBytes, bound: `the memory of ${host}` },
+    ...(free === undefined ? [] : [{ bytes: free, bound: `the free memory of ${host}` }]),
+  ];
+  return bounds.reduce((least, each) => (each.bytes < least.bytes ? each : least));
+}
+
+/** Memory of a runtime without a model. */
+const RUNTIME_BYTES = 256 * 2 ** 20;
+
+/** Runtimes pack weights a second time, and keep more values than they need. */
+const REAL_SHARE = 2;
+
+/**
+ * Why a run does not fit into memory, with a size of the batch that does; undefined where it may fit.
+ *
+ * @param what what runs, as the subject of a sentence
+ */
+export function memoryProblem(
+  what: string,
+  { weightBytes, valueBytes }: MemoryNeed,
+  batch: number,
+  { bytes, bound }: MemoryThere,
+): string | undefined {
+  if (weightBytes + valueBytes <= bytes) return undefined;
+  const least = `${gigabytes(weightBytes)} of weights and ${gigabytes(valueBytes)} of activations at batch ${batch}`;
+  const ofBatch = (bytes - RUNTIME_BYTES - REAL_SHARE * weightBytes) / ((REAL_SHARE * valueBytes) / batch);
+  const fitting = 2 ** Math.floor(Math.log2(Math.max(ofBatch, 0.5)));
+  const advice =
+    fitting >= 1 && fitting < batch
+      ? `--batch ${fitting} fits`
+      : 'use smaller dimensions, or a machine with more memory';
+  return `${what} needs at least ${least}, which is more than ${bound}, ${gigabytes(bytes)}; ${advice}`;
+}
