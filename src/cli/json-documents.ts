@@ -28,6 +28,7 @@ const builtInModelSchema = z.strictObject({
   version: z.string(),
   framework: z.string().describe('Framework and versions that it needs'),
   parameters: count,
+  task: z.string().nullable().describe('As in its manifest'),
   title: z.string(),
   manifest: z.string().describe('Path of its manifest'),
 });
@@ -45,6 +46,7 @@ const modelSchema = z.union([
     name: z.string(),
     version: z.string(),
     framework: z.string().describe('Framework and versions that it needs'),
+    task: z.string().nullable().describe('As in its manifest'),
     inputs: z.array(typeSchema),
     output: typeSchema.nullable(),
     graphChecksum: z.string().describe('Empty where its manifest has none'),

@@ -1,4 +1,5 @@
 import type { ListedAgent } from '../directory/list-agents.js';
+import { ownValue } from '../base/own-value.js';
 import type { AgentOffer } from '../directory/agent-offer.js';
 
 type OfferedModel = AgentOffer['models'][number];
@@ -9,6 +10,8 @@ export interface RegisteredModel {
   readonly version: string;
   /** Framework and versions that it needs. */
   readonly framework: string;
+  /** null where its manifest names none. */
+  readonly task: string | null;
   readonly inputs: RegisteredType[];
   readonly output: RegisteredType | null;
   /** Checksum of the graph; '' where its manifest has none. */
@@ -32,12 +35,13 @@ function typeOf({ type, description, parameters }: OfferedModel['inputs'][number
 export function registeredModels(agents: readonly ListedAgent[]): readonly RegisteredModel[] {
   const models = new Map<string, RegisteredModel>();
   for (const { address, models: offered } of agents) {
-    for (const { name, version, framework, inputs, output, model, hidden } of offered) {
+    for (const { name, version, framework, inputs, output, model, attributes, hidden } of offered) {
       if (hidden) continue;
       const registered: RegisteredModel = {
         name,
         version,
         framework: framework === undefined ? '' : `${framework.name} ${framework.version}`,
+        task: ownValue(attributes, 'task') ?? null,
         inputs: inputs.map(typeOf),
         output: output === undefined ? null : typeOf(output),
         graphChecksum: model?.graphChecksum ?? '',

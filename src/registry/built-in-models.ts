@@ -17,6 +17,8 @@ export interface BuiltInModel {
   /** Framework and versions that it needs. */
   readonly framework: string;
   readonly parameters: number;
+  /** As in its manifest; null where that names none. */
+  readonly task: string | null;
   readonly title: string;
   /** Path of its manifest. */
   readonly manifest: string;
@@ -50,6 +52,7 @@ export async function builtInModels(): Promise<readonly BuiltInModel[]> {
       version: manifest.version,
       framework: frameworkText(manifest.framework),
       parameters: countParameters(buildZooModel(zooName)),
+      task: manifest.task ?? null,
       title: zooEntry(zooName).title,
       manifest: path,
     };

@@ -324,6 +324,17 @@ describe('predict on another agent', { ...deadline, concurrency: 2 }, () => {
     assert.match(unknown.stderr, /no model classifier 2\.0\.0/);
   });
 
+  it('warns of made-up weights, and of no others', async (t) => {
+    const place = await workplaceHere(t);
+    const args = ['predict', 'dataset', 'synthetic/1', '--top', '1', '--quiet', '--model'];
+    const named = await place.run([...args, 'zoo:squeezenet1.1', '--export-markdown', '-']);
+    assert.equal(named.code, 0, named.stderr);
+    assert.match(named.stderr, /^warning: the weights of zoo:squeezenet1\.1 are made up, /);
+    assert.match(named.stdout, /the weights of zoo:squeezenet1\.1 are made up/);
+    const own = await place.run([...args, await classifierManifest(place)]);
+    assert.deepEqual([own.code, own.stderr], [0, '']);
+  });
+
   it('has a server pick the agent', async (t) => {
     const place = await workplaceHere(t);
     const server = await addressIn(t, place, ['serve', '--no-plugins']);

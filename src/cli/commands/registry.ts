@@ -1,6 +1,10 @@
 import type { Command } from 'commander';
+import { counted } from '../../base/counted.js';
+import { PlatformError } from '../../base/errors.js';
 import { fittingTable } from '../../base/fitting-table.js';
+import { oneLine } from '../../base/one-line.js';
 import type { Column } from '../../base/text-table.js';
+import { wrap } from '../../base/wrap.js';
 import { addAgentPlaceOptions, type AgentOptions } from '../../command/options.js';
 import { ANY_RUN, identifySystem, type System } from '../../measurement/system.js';
 import { type BuiltInModel, builtInModels } from '../../registry/built-in-models.js';
@@ -42,6 +46,7 @@ const MODEL_COLUMNS: readonly Column<BuiltInModel>[] = [
   { title: 'name', align: 'left', cell: ({ name }) => name },
   { title: 'version', align: 'left', cell: ({ version }) => version },
   { title: 'framework', align: 'left', cell: ({ framework }) => framework },
+  { title: 'task', align: 'left', cell: ({ task }) => task ?? '' },
   { title: 'parameters', align: 'right', cell: ({ parameters }) => `${(parameters / 1e6).toFixed(1)} M` },
   { title: 'description', align: 'left', cell: ({ title }) => title },
 ];
@@ -50,6 +55,7 @@ const REGISTERED_COLUMNS: readonly Column<RegisteredModel>[] = [
   { title: 'name', align: 'left', cell: ({ name }) => name },
   { title: 'version', align: 'left', cell: ({ version }) => version },
   { title: 'framework', align: 'left', cell: ({ framework }) => framework },
+  { title: 'task', align: 'left', cell: ({ task }) => task ?? '' },
   { title: 'inputs', align: 'left', cell: ({ inputs }) => inputs.map(typeText).join(', ') },
   { title: 'output', align: 'left', cell: ({ output }) => (output === null ? '' : typeText(output)) },
   { title: 'labels', align: 'left', cell: ({ output }) => (output === null ? '' : (labelsOf(output) ?? '')) },
@@ -70,13 +76,58 @@ const COLUMNS: readonly Column<ShownAgent>[] = [
   { title: 'memory', align: 'right', cell: ({ memoryBytes }) => `${(memoryBytes / 2 ** 30).toFixed(1)} GiB` },
 ];
 
-function showRegistered(models: readonly RegisteredModel[], json: boolean, host: OwnedHost): void {
-  if (json) {
+interface ModelsFlags {
+  readonly json?: true;
+  readonly server?: HostPort;
+  readonly name?: string;
+  readonly task?: string;
+  readonly framework?: string;
+}
+
+/** What filters look at. */
+interface FilteredModel {
+  readonly name: string;
+  readonly title?: string;
+  readonly task: string | null;
+  readonly framework: string;
+}
+
+/** Whether a model has the texts of all given filters, in upper or lower case. */
+function isWanted({ name, title = '', task, framework }: FilteredModel, flags: ModelsFlags): boolean {
+  const has = (text: string, wanted = ''): boolean => text.toLowerCase().includes(wanted.toLowerCase());
+  return has(`${name}\n${title}`, flags.name) && has(task ?? '', flags.task) && has(framework, flags.framework);
+}
+
+/**
+ * Shows models as JSON, as a table within a terminal, or elsewhere as lines for other programs: one for each model, its
+ * values separated by tabs.
+ */
+function showModels<Model extends BuiltInModel | RegisteredModel>(
+  all: readonly Model[],
+  columns: readonly Column<Model>[],
+  dispensable: readonly string[],
+  flags: ModelsFlags,
+  host: OwnedHost,
+): void {
+  const models = all.filter((model) => isWanted(model, flags));
+  if (flags.json === true) {
     host.print(documentText('models', [...models]));
     return;
   }
-  const fitting = { width: host.columns?.out, dispensable: ['checksum', 'labels', 'output', 'framework', 'version'] };
-  host.print(`${fittingTable(REGISTERED_COLUMNS, models, fitting).text}\n`);
+  if (models.length === 0) {
+    const tasks = [...new Set(all.flatMap(({ task }) => task ?? []))].sort().join(', ') || 'none';
+    throw new PlatformError('not_found', `none of ${counted(all.length, 'model')} fits; the tasks are: ${tasks}`);
+  }
+  const width = host.columns?.out;
+  if (width === undefined) {
+    const lines = models.map((model) => columns.map(({ cell }) => oneLine(cell(model))).join('\t'));
+    host.print(`${lines.join('\n')}\n`);
+    return;
+  }
+  const table = fittingTable(columns, models, { width, dispensable });
+  const { leftOut } = table;
+  const note = wrap(`This terminal is too narrow for: ${leftOut.join(', ')}; --json shows all.`, width, '  ');
+  host.print(`${[table.text, ...(leftOut.length === 0 ? [] : [note])].join('\n')}\n`);
 }
 
 /** `mlmodelscope registry models|agents`: lists models and agents. */
@@ -84,28 +135,35 @@ export function registerRegistryCommand(program: Command, host: OwnedHost): void
   const registry = program
     .command('registry')
     .description('List models and agents')
-    .addHelpText('after', '\nExamples:\n  mlmodelscope registry models\n  mlmodelscope registry agents');
+    .addHelpText('after', '\nExamples:\n  mlmodelscope registry models --name resnet\n  mlmodelscope registry agents');
   registry
     .command('models')
     .description(
       'List the models that agents registered with --server can open, else those that come with the platform; any ONNX file or model manifest works as well',
     )
     .addOption(serverOption("the platform's server"))
+    .option('--name <text>', 'only models with this text in their names or descriptions')
+    .option('--task <text>', 'only models for this task, as in image_classification')
+    .option('--framework <text>', 'only models that need this framework')
     .option('--json', 'as JSON')
-    .addHelpText('after', '\nExample:\n  mlmodelscope registry models --json')
-    .action(async ({ json, server }: { readonly json?: true; readonly server?: HostPort }) => {
-      if (server !== undefined) {
-        const agents = await listAgents(formatHostPort(server), { security: host.security.client });
-        showRegistered(registeredModels(agents), json ?? false, host);
-        return;
+    .addHelpText(
+      'after',
+      `
+In a pipe or a file, each model is a line of values with tabs between them.
+
+Examples:
+  mlmodelscope registry models --task detection
+  mlmodelscope registry models --name resnet | cut -f1`,
+    )
+    .action(async (flags: ModelsFlags) => {
+      if (flags.server !== undefined) {
+        const agents = await listAgents(formatHostPort(flags.server), { security: host.security.client });
+        const dispensable = ['checksum', 'labels', 'output', 'inputs', 'framework', 'version', 'task'];
+        showModels(registeredModels(agents), REGISTERED_COLUMNS, dispensable, flags, host);
+      } else {
+        const dispensable = ['name', 'version', 'framework', 'task'];
+        showModels(await builtInModels(), MODEL_COLUMNS, dispensable, flags, host);
       }
-      const models = await builtInModels();
-      if (json === true) {
-        host.print(documentText('models', [...models]));
-        return;
-      }
-      const fitting = { width: host.columns?.out, dispensable: ['version', 'framework', 'name'] };
-      host.print(`${fittingTable(MODEL_COLUMNS, models, fitting).text}\n`);
     });
   const agents = registry
     .command('agents')

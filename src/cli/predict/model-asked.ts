@@ -1,13 +1,20 @@
 import type { ModelToOpen } from '../../agent/client/prediction-client.js';
 import { PlatformError } from '../../base/errors.js';
+import { isSameName } from '../../base/platform-name.js';
 import { ANY_FRAMEWORK, loadManifest, orThrow } from '../../manifest/index.js';
 import { parseModelReference } from '../../manifest/reference.js';
+import { ZOO_NAMES } from '../../registry/load-model.js';
 
 /** A model as the command line names it. */
 export interface ModelAsked extends ModelToOpen {
   /** Path of its manifest, where the command line names a manifest. */
   readonly path: string | undefined;
+  /** A warning where its weights are made up; undefined where they are not. */
+  readonly warning: string | undefined;
 }
+
+const MADE_UP = 'are made up, so that its predictions mean nothing';
+const REMEDY = 'name the manifest of a model whose file has real weights (docs/manifests.md)';
 
 const NO_FRAMEWORK = { frameworkName: '', frameworkVersion: '' };
 
@@ -21,12 +28,14 @@ export async function modelAsked(text: string, allowVersion: boolean): Promise<M
   const reference = parseModelReference(text);
   switch (reference?.kind) {
     case 'manifest': {
-      const { name, version, framework } = orThrow(await loadManifest(reference.path, ['model'])).manifest;
+      const { name, version, framework, model } = orThrow(await loadManifest(reference.path, ['model'])).manifest;
+      const isOfZoo = parseModelReference(model.graph_path ?? '')?.kind === 'zoo';
+      const warning = isOfZoo ? `the weights of ${model.graph_path} ${MADE_UP}; ${REMEDY}` : undefined;
       const asked =
         framework === ANY_FRAMEWORK
           ? NO_FRAMEWORK
           : { frameworkName: framework.name, frameworkVersion: allowVersion ? '' : framework.version };
-      return { modelName: name, modelVersion: version, ...asked, path: reference.path };
+      return { modelName: name, modelVersion: version, ...asked, path: reference.path, warning };
     }
     case 'onnx': {
       const advice = 'docs/manifests.md shows one, with the steps from a picture to its classes';
@@ -35,11 +44,17 @@ export async function modelAsked(text: string, allowVersion: boolean): Promise<M
         `--model ${text}: predicting needs a model manifest (.yml) beside the file; ${advice}`,
       );
     }
-    case 'zoo':
-      return { modelName: reference.name, modelVersion: '', ...NO_FRAMEWORK, path: undefined };
+    case 'zoo': {
+      const warning = `the weights of ${text} ${MADE_UP}; ${REMEDY}`;
+      return { modelName: reference.name, modelVersion: '', ...NO_FRAMEWORK, path: undefined, warning };
+    }
     case undefined: {
       const [, name = text, version = ''] = /^(.+):([^:]*)$/.exec(text) ?? [];
-      return { modelName: name, modelVersion: version, ...NO_FRAMEWORK, path: undefined };
+      // An agent's own models come before those of the platform.
+      const warning = ZOO_NAMES.some((known) => isSameName(known, name))
+        ? `unless the agent has a model ${name} of its own, the weights ${MADE_UP}; ${REMEDY}`
+        : undefined;
+      return { modelName: name, modelVersion: version, ...NO_FRAMEWORK, path: undefined, warning };
     }
   }
 }

@@ -106,10 +106,14 @@ export async function predict(
     throw new PlatformError('usage', '--store is where --publish stores predictions; give both');
   }
   const store = flags.publish === undefined ? undefined : await host.openStore(flags.store);
+  if (asked.warning !== undefined) host.warn(`warning: ${asked.warning}`);
   const { predictions, traceId, described, stoppedBy } = await predictAll(wanted, asked, flags, host);
   if (predictions.length === 0 && stoppedBy !== undefined) throw stoppedBy;
   const shown = {
-    result: () => predictionResult(predictions, traceId),
+    result: () => ({
+      ...predictionResult(predictions, traceId),
+      warnings: asked.warning === undefined ? [] : [asked.warning],
+    }),
     jsonLines: () => predictionLines(predictions),
     text: ({ width }: { readonly width: number | undefined }) => predictionText(predictions, traceId, width),
   };
