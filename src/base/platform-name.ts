@@ -1,3 +1,5 @@
+import semver from 'semver';
+
 /**
  * A name as the platform compares it: lower case, with `_` for `-` and spaces. Source: c3sr/dlframework v1.3.4,
  * `CleanString`.
@@ -19,4 +21,10 @@ export function isAny(asked: string): boolean {
 /** Whether a request asks for the newest version. */
 export function isLatest(version: string): boolean {
   return version.toLowerCase() === 'latest';
+}
+
+/** Whether a version, which may be written in short as 1.0, is within a range. */
+export function isWithin(version: string, range: string): boolean {
+  const whole = semver.valid(version) ?? semver.coerce(version, { includePrerelease: true });
+  return whole !== null && semver.satisfies(whole, range, { includePrerelease: true });
 }

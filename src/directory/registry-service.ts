@@ -19,7 +19,7 @@ import type { RpcServer } from '../rpc/server.js';
 import type { AgentDirectory, RegisteredAgent } from './agent-directory.js';
 import { isSameFramework } from '../base/framework-name.js';
 import { goArchitecture } from '../base/go-architecture.js';
-import { isAny, isLatest, isSameName, platformName } from '../base/platform-name.js';
+import { isAny, isLatest, isSameName, isWithin, platformName } from '../base/platform-name.js';
 import { type Listed, pageFor } from './published-pages.js';
 
 /** Whether a version is within a constraint; an empty constraint holds for all. */
@@ -37,7 +37,7 @@ function versionFilter(field: string, constraint: string): Fits {
   // Agents offer thousands of models with the same few versions.
   const known = new Map<string, boolean>();
   return (version) => {
-    const fits = known.get(version) ?? semver.satisfies(version, range, { includePrerelease: true });
+    const fits = known.get(version) ?? isWithin(version, range);
     known.set(version, fits);
     return fits;
   };

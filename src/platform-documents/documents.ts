@@ -97,10 +97,13 @@ const featureSchema = z.strictObject({
   ]),
 });
 
-/** The predictions for one input (c3sr/evaluation, input_prediction.go). */
-export const inputPredictionDocumentSchema = z.strictObject({
+/**
+ * The predictions for one input (c3sr/evaluation, prediction.go). Most of its fields have no name for the database
+ * there, so that the driver makes one.
+ */
+const inputPredictionFields = z.strictObject({
   _id: objectId,
-  created_at: time,
+  createdat: time,
   inputid: z.string(),
   inputindex: z.int().min(0),
   /** Empty, because the right label is not known. */
@@ -108,14 +111,21 @@ export const inputPredictionDocumentSchema = z.strictObject({
   features: z.array(featureSchema),
 });
 
-export type InputPredictionDocument = z.infer<typeof inputPredictionDocumentSchema>;
+export type InputPredictionDocument = z.infer<typeof inputPredictionFields>;
+
+/** The same, also as earlier versions of this project wrote it. */
+export const inputPredictionDocumentSchema: z.ZodType<InputPredictionDocument> = z.preprocess((document) => {
+  if (typeof document !== 'object' || document === null || !('created_at' in document)) return document;
+  const { created_at: createdat, ...rest } = document;
+  return { ...rest, createdat };
+}, inputPredictionFields);
 
 export const INPUT_PREDICTION_DOCUMENTS: CollectionDefinition<InputPredictionDocument> = {
   name: 'input_prediction',
   schema: inputPredictionDocumentSchema,
   key: ['_id'],
   indexes: [],
-  types: { _id: 'object_id', created_at: 'date' },
+  types: { _id: 'object_id', createdat: 'date' },
 };
 
 export const PERFORMANCE_DOCUMENTS: CollectionDefinition<PerformanceDocument> = {

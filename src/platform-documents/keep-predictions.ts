@@ -56,7 +56,7 @@ function inputDocument(
   const finite = features.filter(({ probability }) => Number.isFinite(probability));
   return {
     _id: objectId(`input_prediction ${id} ${inputindex}`),
-    created_at: endedAt,
+    createdat: endedAt,
     inputid: inputId,
     inputindex,
     expectedlabel: '',

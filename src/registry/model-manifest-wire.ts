@@ -88,8 +88,9 @@ function toWireFiles({ model, published }: ModelManifest): WireModel {
 }
 
 /**
- * Converts a manifest to the platform's contract, in which every parameter is a text. The inputs, the output and the
- * files of an older manifest stay as they are written. The contract has one output, so further outputs are left out.
+ * Converts a manifest to the platform's contract, in which every parameter is a text. The version, the
+ * framework, the inputs, the output and the files of an older manifest stay as they are written, as in stored documents,
+ * so that the two can be joined. The contract has one output, so further outputs are left out.
  * The code around a model, which is never run here, is left out too.
  *
  * @param runsOn the framework that is named where the manifest accepts any
@@ -98,14 +99,17 @@ export function toWireModelManifest(
   manifest: ModelManifest,
   runsOn: Pick<RunningFramework, 'framework' | 'frameworkVersion'>,
 ): wire.ModelManifest {
-  const { name, version, framework, inputs, outputs, task, published } = manifest;
+  const { name, framework, inputs, outputs, task, published } = manifest;
   const [output] = outputs;
   const attributes = Object.entries(manifest.attributes).map(([key, value]): [string, string] => [key, String(value)]);
-  const needed = framework === ANY_FRAMEWORK ? { name: runsOn.framework, version: runsOn.frameworkVersion } : framework;
+  const needed =
+    framework === ANY_FRAMEWORK
+      ? { name: runsOn.framework, version: runsOn.frameworkVersion }
+      : { name: manifest.written?.framework ?? framework.name, version: framework.version };
   const publishedOutput = published?.output && toWirePublished(published.output);
   return {
     name,
-    version,
+    version: manifest.written?.version ?? manifest.version,
     framework: { ...needed, container: {} },
     container: {},
     description: manifest.description ?? '',

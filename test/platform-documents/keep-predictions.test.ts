@@ -69,6 +69,7 @@ async function assertKept(store: ResultStore): Promise<void> {
       ['c.jpg', []],
     ],
   );
+  assert.ok(ordered.every(({ createdat }) => createdat === PREDICTIONS.endedAt));
   const performance = await store.collection(PERFORMANCE_DOCUMENTS).get({ _id: evaluation.performance_id });
   const runs = embeddedSpans(performance).filter(({ operationName }) => operationName === 'c_predict');
   assert.deepEqual(
@@ -82,6 +83,19 @@ describe('predictions in the form of the platform', () => {
     await assertKept(await openMemoryStore());
   });
 
+  it('are read as earlier versions wrote them', () => {
+    const before = {
+      _id: '0123456789abcdef01234567',
+      created_at: '2026-11-01T00:00:00.000Z',
+      inputid: 'a.jpg',
+      inputindex: 0,
+      expectedlabel: '',
+      features: [],
+    };
+    const { created_at: createdat, ...rest } = before;
+    assert.deepEqual(INPUT_PREDICTION_DOCUMENTS.schema.parse(before), { ...rest, createdat });
+  });
+
   it('are the same in a database', needsServer, async (t) => {
     const uri = newDatabase(t);
     const store = await openMongoStore(uri, { onWarning: () => undefined });
@@ -89,6 +103,8 @@ describe('predictions in the form of the platform', () => {
     await assertKept(store);
     await withDatabase(uri, async (database) => {
       const document = await database.collection('evaluation').findOne({});
+      const prediction = await database.collection('input_prediction').findOne({});
+      assert.ok(prediction?.['createdat'] instanceof Date);
       assert.equal((document?.['input_prediction_ids'] as readonly object[])[0]?.constructor.name, 'ObjectId');
     });
   });

@@ -119,6 +119,17 @@ describe('predicting through a server', { timeout: 120_000 }, () => {
     );
   });
 
+  test('has no model that no agent has, as an agent that does not have it', async (t) => {
+    const { open, addresses } = await serverWith(t, [{ models: ['relu'] }, { address: NOBODY, models: ['other'] }]);
+    const agent = rawClient(addresses[0] ?? '');
+    t.after(() => agent.close());
+    const request = PredictorOpenRequest.fromPartial({ modelName: 'nothing' });
+    await assert.rejects(open(request), hasStatus(status.NOT_FOUND, /no registered agent has the model "nothing"; `/));
+    await assert.rejects(agent.unary(PredictService.open, request), hasStatus(status.NOT_FOUND, /nothing/));
+    const version = { modelName: 'relu', modelVersion: '^99' };
+    await assert.rejects(open(version), hasStatus(status.NOT_FOUND, /the model "relu" \^99/));
+  });
+
   test('refuses an invalid request before it asks an agent', async (t) => {
     const { open } = await serverWith(t, [{ address: NOBODY, models: ['relu'] }]);
     await assert.rejects(open({}), hasStatus(status.INVALID_ARGUMENT, /model_name is empty/));

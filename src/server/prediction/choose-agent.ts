@@ -1,9 +1,9 @@
 import semver from 'semver';
 import { PlatformError } from '../../base/errors.js';
 import { isSameFramework } from '../../base/framework-name.js';
-import { isAny, isLatest, isSameName } from '../../base/platform-name.js';
+import { isAny, isLatest, isSameName, isWithin } from '../../base/platform-name.js';
 import { quoted } from '../../base/quoted.js';
-import type { Unmet } from '../../directory/agent-directory.js';
+import type { RegisteredAgent, Unmet } from '../../directory/agent-directory.js';
 import type { PredictorOpenRequest } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 
 function rangeOf(field: string, constraint: string): string {
@@ -17,23 +17,35 @@ function rangeOf(field: string, constraint: string): string {
 /** Agents that failed to open the model for their own reasons, by their addresses. */
 export type FailedAgents = ReadonlyMap<string, PlatformError>;
 
+/** A model of a request, in words. */
+export function modelInWords({ modelName, modelVersion }: PredictorOpenRequest): string {
+  return `${quoted(modelName)}${modelVersion === '' ? '' : ` ${modelVersion}`}`;
+}
+
+/**
+ * Whether an agent has the model of a request.
+ *
+ * @throws PlatformError `usage` for an invalid version constraint
+ */
+export function hasModel({ modelName, modelVersion }: PredictorOpenRequest): (agent: RegisteredAgent) => boolean {
+  const range = rangeOf('model_version', modelVersion);
+  return ({ models }) => models.some(({ name, version }) => isSameName(name, modelName) && isWithin(version, range));
+}
+
 /**
  * The reasons why an agent cannot open the model of a request.
  *
  * @throws PlatformError `usage` for an invalid version constraint
  */
 export function unmetBy(request: PredictorOpenRequest, failed: FailedAgents): Unmet {
-  const { modelName, modelVersion, frameworkName, frameworkVersion, options } = request;
+  const { modelName, frameworkName, frameworkVersion, options } = request;
   if (modelName === '') throw new PlatformError('usage', 'model_name is empty');
-  const [models, frameworks] = [rangeOf('model_version', modelVersion), rangeOf('framework_version', frameworkVersion)];
-  const model = `${quoted(modelName)}${modelVersion === '' ? '' : ` ${modelVersion}`}`;
+  const frameworks = rangeOf('framework_version', frameworkVersion);
+  const isThere = hasModel(request);
   const asked = options?.agent ?? '';
   return (agent) => {
     const isFramework = isAny(frameworkName) || isSameFramework(frameworkName, agent.framework);
     const isVersion = semver.satisfies(agent.frameworkVersion, frameworks, { includePrerelease: true });
-    const hasModel = agent.models.some(({ name, version }) => {
-      return isSameName(name, modelName) && semver.satisfies(version, models, { includePrerelease: true });
-    });
     const earlier = failed.get(agent.address);
     return [
       ...(asked === '' || asked === agent.address ? [] : [`expected the agent ${quoted(asked)}`]),
@@ -42,7 +54,7 @@ export function unmetBy(request: PredictorOpenRequest, failed: FailedAgents): Un
         : [
             `expected ${frameworkName || 'a framework'} ${frameworkVersion || 'of any version'}, found ${agent.framework} ${agent.frameworkVersion}`,
           ]),
-      ...(hasModel ? [] : [`it does not have the model ${model}`]),
+      ...(isThere(agent) ? [] : [`it does not have the model ${modelInWords(request)}`]),
       ...(earlier === undefined ? [] : [earlier.message]),
     ];
   };

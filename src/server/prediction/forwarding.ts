@@ -9,7 +9,7 @@ import {
 } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 import { createRpcClient, type RpcClient } from '../../rpc/client.js';
 import type { ClientSecurity } from '../../rpc/security.js';
-import { type FailedAgents, unmetBy } from './choose-agent.js';
+import { type FailedAgents, hasModel, modelInWords, unmetBy } from './choose-agent.js';
 
 /**
  * The most models that are remembered. A thousand agents have at most 8000 models open, so that a forgotten model is
@@ -43,11 +43,12 @@ export class PredictionForwarding {
    * Opens a model on the fitting agent that was chosen the longest time ago. If an agent does not answer or has no
    * room, the next one is tried.
    *
-   * @throws PlatformError `unsupported` if no agent has the model and meets the constraints, with the reason for each;
-   *   `unavailable` if no agent is registered; the errors of opening the model
+   * @throws PlatformError `not_found` if no agent has the model; `unsupported` if no agent that has it meets the
+   *   constraints, with the reason for each; `unavailable` if no agent is registered; the errors of opening the model
    */
   async open(request: PredictorOpenRequest, signal: AbortSignal): Promise<Predictor> {
     const failed = new Map<string, PlatformError>();
+    this.#requireModel(request);
     for (;;) {
       const agent = this.#choose(request, failed);
       const client = this.#clientOf(agent);
@@ -84,6 +85,14 @@ export class PredictionForwarding {
 
   close(): void {
     for (const client of this.#clients.values()) client.close();
+  }
+
+  /** @throws PlatformError `not_found` if agents are registered, and none of them has the model */
+  #requireModel(request: PredictorOpenRequest): void {
+    const registered = this.agents.list();
+    if (request.modelName === '' || registered.length === 0 || registered.some(hasModel(request))) return;
+    const problem = `no registered agent has the model ${modelInWords(request)}`;
+    throw new PlatformError('not_found', `${problem}; \`mlmodelscope registry models --server ADDRESS\` lists models`);
   }
 
   /** @throws PlatformError the agent's own error if no other agent fits and this one has failed */
