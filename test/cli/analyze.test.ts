@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { it } from 'node:test';
 import { analysisTableSchema } from '../../src/evaluation/analysis.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
@@ -59,4 +60,24 @@ it('analyze prints a table, and exports the same', deadline, async (t) => {
   assert.match(await readFile(markdown, 'utf8'), /^\| =a\\\|b, "c" \|.*\| 2\.25 \|/m);
   const piped = await place.run(['analyze', 'latency', 'runs', '--setting', 'percentiles=[50]', '--export-csv', '-']);
   assert.equal(piped.stdout, await readFile(csv, 'utf8'));
+  assert.match(piped.stderr, /p50 \(ms\)/);
+});
+
+it('analyze and store export make missing folders, and refuse a place before they begin', deadline, async (t) => {
+  const place = await workplaceHere(t);
+  await (await openEmbeddedStore(place.store, {})).close();
+  const deep = (name: string): string => place.path(join('new', 'folder', name));
+  const commands = [
+    ['analyze', 'latency', 'runs', '--export-json'],
+    ['store', 'export'],
+  ] as const;
+  for (const [index, command] of commands.entries()) {
+    const ending = await place.run([...command, deep(`${index}`)]);
+    assert.equal(ending.code, 0, ending.stderr);
+    await access(deep(`${index}`));
+    // A file in place of a folder. The store does not exist either, which would come later.
+    const refused = await place.run([...command, join(deep(`${index}`), 'file'), '--store', place.path('no-store')]);
+    assert.match(refused.stderr, /file cannot be written: .*name another file/);
+    assert.equal(refused.stdout, '');
+  }
 });

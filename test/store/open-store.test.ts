@@ -4,6 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { PlatformError, type ErrorCode } from '../../src/base/errors.js';
 import { openStore } from '../../src/store/open-store.js';
+import type { StoreOptions } from '../../src/store/result-store.js';
 import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from './sample-measurement.js';
 import { temporaryFolder } from './temporary-folder.js';
 
@@ -17,8 +18,8 @@ async function assertSameStore(putUri: string | undefined, findUri: string | und
   await other.close();
 }
 
-async function assertRefused(uri: string, code: ErrorCode, message: RegExp): Promise<void> {
-  await assert.rejects(openStore(uri), (error) => {
+async function assertRefused(uri: string, code: ErrorCode, message: RegExp, options: StoreOptions = {}): Promise<void> {
+  await assert.rejects(openStore(uri, options), (error) => {
     assert(error instanceof PlatformError, String(error));
     assert.equal(error.code, code);
     assert.match(error.message, message);
@@ -67,12 +68,16 @@ describe('openStore', () => {
     },
   );
 
-  it('says that no server answers, without repeating the password', async () => {
-    await assertRefused(
-      'mongodb://alice:secret@127.0.0.1:1/db',
-      'unavailable',
-      /127\.0\.0\.1:1\/db .*no server answers/,
-    );
+  it('says that no server answers, at once to a reader, and after waiting to others, without the password', async () => {
+    const uri = 'mongodb://alice:secret@127.0.0.1:1/db';
+    const unanswered = /127\.0\.0\.1:1\/db .*no server answers/;
+    await assertRefused(uri, 'unavailable', unanswered, { access: 'read' });
+    const warnings: string[] = [];
+    const onWarning = (warning: string): void => void warnings.push(warning);
+    await assertRefused(`${uri}?serverSelectionTimeoutMS=8000`, 'unavailable', /has not answered for/, { onWarning });
+    assert.match(warnings[0] ?? '', unanswered);
+    assert.match(warnings[1] ?? '', /127\.0\.0\.1:1\/db does not answer; waiting for it/);
+    assert.doesNotMatch(warnings.join(), /alice|secret/);
   });
 
   it('wants a server with a database, without repeating the password', async () => {

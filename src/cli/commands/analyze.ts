@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { PlatformError } from '../../base/errors.js';
-import { TABLE_EXPORTERS } from '../../base/exporters/index.js';
-import { writeResult } from '../../base/output-file.js';
+import { prepareOutputs, writeShown } from '../../command/outputs.js';
 import type { Analysis } from '../../evaluation/analysis.js';
 import { STORE } from './store-option.js';
 import type { CommandHost, Plugin } from '../../evaluation/plugin.js';
@@ -71,17 +70,11 @@ function list(plugins: readonly Plugin[], width: number | undefined): string {
 }
 
 async function analyze(analysis: Analysis, options: AnalyzeOptions, host: CommandHost): Promise<void> {
+  const outputs = await prepareOutputs(options);
   const settings = settingsFrom(options.setting ?? []);
   const store = await host.openStore(options.store, { access: 'read' });
   const result = analysisResult(await runAnalysis(analysis, settings, { store, signal: host.signal }));
-  const paths = { json: options.exportJson, csv: options.exportCsv, markdown: options.exportMarkdown };
-  const toStdout: string[] = [];
-  for (const format of ['json', 'csv', 'markdown'] as const) {
-    const path = paths[format];
-    if (path === '-') toStdout.push(TABLE_EXPORTERS[format](result));
-    else if (path !== undefined) await writeResult(path, TABLE_EXPORTERS[format](result));
-  }
-  host.print(toStdout.length === 0 ? analysisText(result, host.columns?.out) : toStdout.join('\n'));
+  await writeShown({ result: () => result, text: ({ width }) => analysisText(result, width) }, outputs, host);
 }
 
 /** `mlmodelscope analyze [PLUGIN NAME]`: the plugins' analyses of the measurements in the store. */
@@ -97,7 +90,10 @@ export function registerAnalyzeCommand(program: Command, host: CommandHost, plug
       (assignment: string, before: readonly string[] = []) => [...before, assignment],
     )
     .option(...STORE)
-    .option('--export-json <file>', 'write the table as JSON; - is standard output')
+    .option(
+      '--export-json <file>',
+      'write the table as JSON; - is standard output, and the table moves to standard error',
+    )
     .option('--export-csv <file>', 'write the table as CSV')
     .option('--export-markdown <file>', 'write the table as Markdown')
     .addHelpText('after', "\nExample:\n  mlmodelscope analyze latency runs --setting 'percentiles=[50,99]'")

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { counted } from '../../base/counted.js';
 import { cancellationOf } from '../../base/cancellation.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import { writeOutput } from '../../base/output-file.js';
+import { requireWritable, writeOutput } from '../../base/output-file.js';
 import { openRegularFile } from '../../base/regular-file.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { fromJsonLines, toJsonLines } from '../../store/json-lines.js';
@@ -42,6 +42,7 @@ Examples:
     .option(...STORE)
     .addHelpText('after', '\nExample:\n  mlmodelscope store export results.jsonl')
     .action(async (file: string, { store: uri }: StoreOption) => {
+      if (file !== '-') await requireWritable(file);
       const lines = toJsonLines(recordsOf(await host.openStore(uri, { access: 'read' })));
       if (file === '-') await writeToStdout(lines);
       else {

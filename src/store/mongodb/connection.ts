@@ -57,9 +57,18 @@ export class Connection {
     const { signal } = options;
     const retry = new OutageRetry({ place: text, warn, isPassing, giveUpAfterMs, signal });
     const connection = new Connection(client, database, text, warn, retry);
-    try {
-      // A wrong address is reported at once, without waiting.
+    const ping = async (): Promise<void> => {
+      // The driver connects by itself only once.
+      await client.connect();
       await connection.db.command({ ping: 1 });
+    };
+    try {
+      await ping().catch(async (thrown: unknown) => {
+        // A command that only reads reports a server that does not answer at once.
+        if (options.access === 'read' || !isPassing(thrown)) throw thrown;
+        warn(unreachable(text, thrown).message);
+        await retry.run(ping);
+      });
     } catch (thrown) {
       await client.close();
       throw isPassing(thrown) ? unreachable(text, thrown) : mongoError(text, 'cannot be opened', thrown);

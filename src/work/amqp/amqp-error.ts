@@ -2,7 +2,16 @@ import { messageOf, PlatformError, type ErrorCode } from '../../base/errors.js';
 
 interface Remedy {
   readonly code: ErrorCode;
+  /** What the broker does, before the user it does it to; absent where that does not depend on the user. */
+  readonly withUser?: string;
   readonly text: string;
+}
+
+/** A broker as messages name it. */
+export interface NamedBroker {
+  /** Its address without a password. */
+  readonly place: string;
+  readonly user: string;
 }
 
 /** By the reply codes of AMQP 0-9-1 (its specification, section 1.2) and of the operating system. */
@@ -11,8 +20,9 @@ const REMEDIES: ReadonlyMap<string, Remedy> = new Map([
     'ACCESS_REFUSED',
     {
       code: 'unauthenticated',
+      withUser: 'it refuses',
       text:
-        "it refuses this user: check the name and the password in the queue's address, and the user's rights " +
+        "check the name and the password in the queue's address (amqp://USER:PASSWORD@HOST), and the user's rights " +
         '(rabbitmqctl set_permissions USER "^(mlmodelscope|amq[.]gen).*" ".*" ".*")',
     },
   ],
@@ -20,8 +30,9 @@ const REMEDIES: ReadonlyMap<string, Remedy> = new Map([
     'NOT_ALLOWED',
     {
       code: 'unauthenticated',
+      withUser: 'it has no such virtual host, or does not let it be used by',
       text:
-        "it has no such virtual host, or this user may not use it: check the part after the host in the queue's " +
+        "check the part after the host in the queue's " +
         'address, and the rights (rabbitmqctl set_permissions -p VHOST USER ".*" ".*" ".*")',
     },
   ],
@@ -53,10 +64,8 @@ function codeOf(thrown: unknown): string {
 
 /**
  * Converts an error of the client into an error with advice. An error that may pass is `unavailable`.
- *
- * @param place of the broker, without a password
  */
-export function amqpError(place: string, thrown: unknown): PlatformError {
+export function amqpError({ place, user }: NamedBroker, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
   const remedy = REMEDIES.get(codeOf(thrown));
   const said = messageOf(thrown);
@@ -65,5 +74,6 @@ export function amqpError(place: string, thrown: unknown): PlatformError {
     const message = `The broker ${place} cannot be used: ${said}. Check that it runs and can be reached from here.`;
     return new PlatformError('unavailable', message, options);
   }
-  return new PlatformError(remedy.code, `The broker ${place} cannot be used: ${remedy.text} (${said}).`, options);
+  const who = remedy.withUser === undefined ? '' : `${remedy.withUser} ${user}: `;
+  return new PlatformError(remedy.code, `The broker ${place} cannot be used: ${who}${remedy.text} (${said}).`, options);
 }

@@ -1,6 +1,7 @@
 import { type Channel, Connection } from 'rabbitmq-client';
 import { PlatformError } from '../../base/errors.js';
 import { amqpError } from './amqp-error.js';
+import { brokerUserOf } from './place.js';
 
 /** Seconds between two heartbeats. A broker or client without a heartbeat for about four intervals counts as gone. */
 const HEARTBEAT_S = 10;
@@ -31,7 +32,10 @@ export class Broker {
 
   private constructor(
     readonly connection: Connection,
+    /** The address without a password. */
     readonly place: string,
+    /** For messages. */
+    readonly user: string,
     readonly warn: BrokerOptions['onWarning'],
   ) {}
 
@@ -51,7 +55,7 @@ export class Broker {
       acquireTimeout: ACQUIRE_LIMIT_MS,
       ...(caPem === undefined || !place.startsWith('amqps:') ? {} : { tls: { ca: caPem } }),
     });
-    const broker = new Broker(connection, place, onWarning);
+    const broker = new Broker(connection, place, brokerUserOf(uri), onWarning);
     let isConnected = false;
     let isLost = false;
     await new Promise<void>((resolve, reject) => {
@@ -63,8 +67,8 @@ export class Broker {
         resolve();
       });
       connection.on('error', (error: unknown) => {
-        if (isConnected && !isLost) onWarning(`${amqpError(place, error).message} Trying again until it answers.`);
-        if (!isConnected) reject(amqpError(place, error));
+        if (isConnected && !isLost) onWarning(`${amqpError(broker, error).message} Trying again until it answers.`);
+        if (!isConnected) reject(amqpError(broker, error));
         isLost = true;
       });
     }).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import { PlatformError } from '../../base/errors.js';
+import { quoted } from '../../base/quoted.js';
 
 const EXAMPLE = 'amqp://USER:PASSWORD@HOST/VHOST, or amqps:// for TLS';
 
@@ -23,4 +24,11 @@ export function brokerPlaceOf(uri: string): string {
   }
   const path = url.pathname === '/' ? '' : url.pathname;
   return `${url.protocol}//${url.host}${path}`;
+}
+
+/** The user in an AMQP URI that {@link brokerPlaceOf} accepts, for messages. */
+export function brokerUserOf(uri: string): string {
+  const { username } = new URL(uri);
+  if (username !== '') return `the user ${quoted(username)}`;
+  return 'the user guest (the address names none, and RabbitMQ accepts guest from its own machine only)';
 }

@@ -97,7 +97,7 @@ export class AmqpWorkQueue implements WorkQueue {
       try {
         await this.broker.onChannel((channel) => declareAll(channel, params));
       } catch (thrown) {
-        const error = amqpError(this.broker.place, thrown);
+        const error = amqpError(this.broker, thrown);
         if (error.code === 'unavailable') continue;
         isRefused = true;
         this.publishing.warn(`${error.message} No work is taken for now; trying again.`);
@@ -253,7 +253,7 @@ export class AmqpWorkQueue implements WorkQueue {
     try {
       return await work();
     } catch (thrown) {
-      throw amqpError(this.broker.place, thrown);
+      throw amqpError(this.broker, thrown);
     }
   }
 

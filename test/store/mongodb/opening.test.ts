@@ -7,6 +7,7 @@ import { openMongoStore } from '../../../src/store/mongodb/open.js';
 import { migrate } from '../../../src/store/mongodb/schema-version.js';
 import { all, NOTES } from '../collection-contract.js';
 import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
+import { until } from '../../support/until.js';
 import { needsFerretDb, startFerretDb } from './ferretdb-process.js';
 import { startOldServer } from './old-server.js';
 import { needsServer, newDatabase, withDatabase } from './server.js';
@@ -172,5 +173,22 @@ describe('a server that cannot be used', () => {
       [...found.values()],
       indices.map((index) => sampleMeasurement(index)),
     );
+  });
+});
+
+describe('opening a MongoDB store whose server is absent', { timeout: 120_000, ...needsFerretDb }, () => {
+  it('waits for the server, says so, and continues when it answers', async (t) => {
+    const server = await startFerretDb(t);
+    await server.signal('SIGKILL');
+    const warnings: string[] = [];
+    const opening = openMongoStore(`mongodb://${server.address}/later`, {
+      onWarning: (warning) => warnings.push(warning),
+    });
+    await until(() => warnings.some((warning) => warning.includes('waiting for it')));
+    await server.start();
+    const store = await opening;
+    await store.putMeasurement(sampleMeasurement(1));
+    await store.close();
+    assert.ok(warnings.some((warning) => warning.includes('answers again')));
   });
 });

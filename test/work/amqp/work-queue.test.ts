@@ -1,7 +1,9 @@
 import { Connection } from 'rabbitmq-client';
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { amqpError } from '../../../src/work/amqp/amqp-error.js';
 import { Broker } from '../../../src/work/amqp/broker.js';
+import { brokerUserOf } from '../../../src/work/amqp/place.js';
 import { AmqpWorkQueue } from '../../../src/work/amqp/work-queue.js';
 import { openQueue } from '../../../src/work/open-queue.js';
 import { type FailedWork, type Handled, MOST_BODY_BYTES, type WorkQueue } from '../../../src/work/work-queue.js';
@@ -198,9 +200,16 @@ describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () =
     const { address, uri } = running();
     await assert.rejects(
       openQueue(`amqp://mallory:wrong@${address}`, options),
-      refusal('unauthenticated', /check the name/),
+      refusal('unauthenticated', /it refuses the user "mallory": check the name/),
     );
     await assert.rejects(openQueue(`${uri}/nowhere`, options), refusal('unauthenticated', /no such virtual host/));
+  });
+
+  it('names the user that an address without one means', () => {
+    const thrown = Object.assign(new Error('refused'), { code: 'ACCESS_REFUSED' });
+    const { message } = amqpError({ place: 'amqp://mq', user: brokerUserOf('amqp://mq') }, thrown);
+    assert.match(message, /^The broker amqp:\/\/mq cannot be used: it refuses the user guest \(the address names none/);
+    assert.match(brokerUserOf('amqp://alice:secret@mq/vhost'), /^the user "alice"$/);
   });
 
   it('is an error if the user has no rights', async (t) => {
