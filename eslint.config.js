@@ -39,7 +39,7 @@ const HOUSES = [
       ['estimate', 'exchange'],
       ['measure'],
       ['report'],
-      ['sharing', 'traces'],
+      ['compare', 'sharing', 'traces'],
       ['sweep'],
       ['generation', 'compose-all.ts', 'bytes-note.ts'],
       ['settings.ts', 'evaluate.ts'],

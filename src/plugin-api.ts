@@ -18,7 +18,7 @@ export type { Analysis, AnalysisContext, AnalysisTable } from './evaluation/anal
 // Settings and errors
 export { z } from 'zod';
 export { messageOf, PlatformError } from './base/errors.js';
-export { EXIT_INTERRUPTED, EXIT_PARTIAL } from './base/exit-codes.js';
+export { EXIT_INTERRUPTED, EXIT_PARTIAL, EXIT_SLOWER } from './base/exit-codes.js';
 export { batchSizeField, DEFAULT_LIMITS } from './manifest/evaluation.js';
 export { kindOfManifest } from './manifest/load.js';
 export { isManifestPath } from './manifest/reference.js';

@@ -1,4 +1,5 @@
 import type { Plugin } from '../../src/plugin-api.js';
+import { registerCompare } from './commands/compare.js';
 import { registerCompose } from './commands/compose.js';
 import { registerGenerate } from './commands/generate.js';
 import { registerImport } from './commands/import.js';
@@ -32,6 +33,7 @@ const plugin: Plugin = {
     registerShare(command, host);
     registerGenerate(command, host);
     registerCompose(command, host);
+    registerCompare(command, host);
     registerImport(command, host);
   },
 };

@@ -52,7 +52,7 @@ export interface CommandHost {
   openStore(uri: string | undefined, options?: { readonly access: 'read' }): Promise<ResultStore>;
   loadModel(reference: string, options: LoadOptions): Promise<LoadedModel>;
   /** Sets the exit code for the end of the command; 0 without a call. */
-  setExitCode(code: 0 | 3 | 130): void;
+  setExitCode(code: 0 | 3 | 4 | 130): void;
 }
 
 /** A plugin, the default export of `plugins/NAME/index.ts`. */

@@ -13,6 +13,7 @@ const COMMANDS = [
   'dlbricks run',
   'dlbricks validate',
   'dlbricks generate',
+  'dlbricks compare',
   'dlbricks compose',
   'dlbricks import',
   'dlbricks share',

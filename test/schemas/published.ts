@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { comparisonSchema } from '../../plugins/dlbricks/compare/comparison-result.js';
 import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
 import { resultsJsonSchema } from '../../plugins/dlbricks/exchange/results-file.js';
 import { suiteSchema } from '../../plugins/dlbricks/exchange/suite.js';
@@ -35,6 +36,7 @@ const FILES: Readonly<Record<string, object>> = {
   suite: z.toJSONSchema(suiteSchema),
   recipe: z.toJSONSchema(recipeSchema),
   results: resultsJsonSchema(),
+  comparison: z.toJSONSchema(comparisonSchema),
   sharing: z.toJSONSchema(sharingSchema),
   sweep: z.toJSONSchema(sweepSchema),
   reports: reportsJsonSchema(),

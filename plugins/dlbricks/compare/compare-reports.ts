@@ -1,0 +1,315 @@
+import type { ModelReport, Report } from '../report/report-schema.js';
+
+/** A ratio, after over before, with its interval; null where an end is not known. */
+export interface Ratio {
+  readonly ratio: number;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+export type Verdict = 'faster' | 'slower' | 'no difference seen';
+
+/** A fact about machine, runtime or settings that differs between two reports. */
+export interface Aspect {
+  readonly aspect: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** A model of both sides. */
+export interface ComparedModel {
+  readonly name: string;
+  readonly batch: number;
+  readonly threads: readonly [before: number, after: number];
+  readonly before: ModelReport;
+  readonly after: ModelReport;
+  /** undefined where it cannot be compared, see `reason`. */
+  readonly ratio: Ratio | undefined;
+  /** Ratio of the whole models as measured; undefined where one of them was not measured. */
+  readonly measuredRatio: number | undefined;
+  readonly reason: string | undefined;
+}
+
+/** A brick of both sides. */
+export interface ComparedBrick {
+  readonly signature: string;
+  readonly operators: readonly string[];
+  readonly beforeMs: number;
+  readonly afterMs: number;
+  readonly ratio: Ratio;
+  readonly verdict: Verdict | undefined;
+  /** What each model gains (below 0) or loses by all of its sequences; ms. */
+  readonly models: readonly { readonly name: string; readonly sequences: number; readonly differenceMs: number }[];
+  /** Sum over the models; ms. */
+  readonly differenceMs: number;
+}
+
+export interface Comparison {
+  readonly aspects: readonly Aspect[];
+  readonly models: readonly ComparedModel[];
+  /** Geometric mean over the compared models; undefined without one. */
+  readonly overall: Ratio | undefined;
+  /** The largest differences first. */
+  readonly bricks: readonly ComparedBrick[];
+  /** Shares of the estimates' time in bricks that the other side does not have; undefined where nothing is known. */
+  readonly unmatched: { readonly before: number | undefined; readonly after: number | undefined };
+  /** Models of one side alone. */
+  readonly unpaired: { readonly before: readonly string[]; readonly after: readonly string[] };
+}
+
+/** One model of a document, with the report that it is from. */
+interface Entry {
+  readonly report: Report;
+  readonly model: ModelReport;
+}
+
+/** Intervals contain all ratios of a table at once with this probability. */
+const CONFIDENCE = 0.95;
+
+/**
+ * Half the width of an interval in standard errors, where `count` intervals hold together (Bonferroni). The quantile of
+ * the normal distribution is within 0.0005 (Abramowitz and Stegun 1964, 26.2.23).
+ */
+export function widthOf(count: number): number {
+  const t = Math.sqrt(-2 * Math.log((1 - CONFIDENCE) / 2 / Math.max(1, count)));
+  return t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+}
+
+/** The profile states whole microseconds. */
+const RESOLUTION_MS = 1e-3;
+
+function positive(value: number | null): number | undefined {
+  return value !== null && value > 0 ? value : undefined;
+}
+
+/**
+ * The ratio of two latencies with an interval from their intervals: the distances to the ends are added in quadrature
+ * on a logarithmic scale (method of variance estimates recovery; Zou and Donner, Statistics in Medicine 27, 2008).
+ * Errors that both sides share make it too wide, never too narrow.
+ *
+ * @param count ratios whose intervals hold together
+ */
+export function ratioOf(before: ModelReport, after: ModelReport, count = 1): Ratio | undefined {
+  const [from, to] = [positive(before.estimate_ms), positive(after.estimate_ms)];
+  if (from === undefined || to === undefined) return undefined;
+  const factor = widthOf(count) / widthOf(1);
+  const distance = (one: number, other: number | null): number | undefined => {
+    const end = positive(other);
+    return end === undefined ? undefined : Math.log(end / one);
+  };
+  const end = (ofAfter: number | undefined, ofBefore: number | undefined, sign: 1 | -1): number | null => {
+    if (ofAfter === undefined || ofBefore === undefined) return null;
+    return (to / from) * Math.exp(sign * factor * Math.hypot(ofAfter, ofBefore));
+  };
+  return {
+    ratio: to / from,
+    low: end(distance(to, after.estimate_low_ms), distance(from, before.estimate_high_ms), -1),
+    high: end(distance(to, after.estimate_high_ms), distance(from, before.estimate_low_ms), 1),
+  };
+}
+
+/** undefined where the interval is not known. */
+export function verdictOf({ low, high }: Ratio): Verdict | undefined {
+  if (low !== null && low > 1) return 'slower';
+  if (high !== null && high < 1) return 'faster';
+  return low === null || high === null ? undefined : 'no difference seen';
+}
+
+/** The smallest difference that would have been seen, relative to the time before; undefined where it is not known. */
+export function seenFrom({ ratio, low, high }: Ratio): number | undefined {
+  return low === null || high === null ? undefined : Math.max(high / ratio - 1, 1 - low / ratio);
+}
+
+function entriesOf(reports: readonly Report[]): readonly Entry[] {
+  return reports.flatMap((report) => report.models.map((model) => ({ report, model })));
+}
+
+/**
+ * Names an entry so that the same model of the other side has the same name. The number of threads belongs to it only
+ * where a document has several: else it is what is compared.
+ */
+function keysOf(entries: readonly Entry[], hasThreads: boolean): ReadonlyMap<string, Entry> {
+  return new Map(
+    entries.map((entry) => {
+      const { report, model } = entry;
+      const dimensions = model.dimensions.map(({ name, size }) => `${name}=${size}`);
+      const threads = hasThreads ? [report.system.threads] : [];
+      return [JSON.stringify([model.name, report.settings.batch, ...dimensions, ...threads]), entry];
+    }),
+  );
+}
+
+function hasSeveralThreads(entries: readonly Entry[]): boolean {
+  return new Set(entries.map(({ report }) => report.system.threads)).size > 1;
+}
+
+/** Facts of a report that a latency may depend on. The fingerprint follows from them. */
+function factsOf({ system, settings }: Report): ReadonlyMap<string, string> {
+  const { cut, granularity, keep_dynamic, warmup_runs, runs, min_runs, time_budget_ms } = settings;
+  const ofSettings = { cut, granularity, keep_dynamic, warmup_runs, runs, min_runs, time_budget_ms };
+  const facts = new Map(Object.entries({ ...system, ...ofSettings }).map(([aspect, value]) => [aspect, String(value)]));
+  facts.delete('fingerprint');
+  return facts;
+}
+
+function aspectsOf(pairs: readonly (readonly [Entry, Entry])[]): readonly Aspect[] {
+  const found = new Map<string, Aspect>();
+  for (const [before, after] of pairs) {
+    const afterFacts = factsOf(after.report);
+    for (const [aspect, value] of factsOf(before.report)) {
+      const other = afterFacts.get(aspect) ?? '';
+      if (value !== other) found.set(JSON.stringify([aspect, value, other]), { aspect, before: value, after: other });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Why two models of one name cannot be compared; undefined where they can. */
+function whyNot(before: ModelReport, after: ModelReport): string | undefined {
+  const [one, other] = [before.graph_signature, after.graph_signature];
+  if (one !== null && other !== null && one !== other) return 'the two have different graphs';
+  const partial = [before, after].map(({ coverage }) => coverage < 1);
+  if (partial[0] === true || partial[1] === true) {
+    const which =
+      partial[0] === partial[1]
+        ? 'both estimates cover'
+        : `the estimate ${partial[0] === true ? 'before' : 'after'} covers`;
+    return `${which} only a part of the model`;
+  }
+  return undefined;
+}
+
+function comparedModel(
+  [{ report, model: before }, { report: other, model: after }]: readonly [Entry, Entry],
+  count: number,
+): ComparedModel {
+  const reason = whyNot(before, after);
+  const [from, to] = [positive(before.end_to_end_ms), positive(after.end_to_end_ms)];
+  return {
+    name: before.name,
+    batch: report.settings.batch,
+    threads: [report.system.threads, other.system.threads],
+    before,
+    after,
+    ratio: reason === undefined ? ratioOf(before, after, count) : undefined,
+    measuredRatio: reason === undefined && from !== undefined && to !== undefined ? to / from : undefined,
+    reason,
+  };
+}
+
+/** Geometric mean. Models share bricks, so that their errors may be equal; the interval allows for that. */
+function overallOf(ratios: readonly Ratio[]): Ratio | undefined {
+  if (ratios.length === 0) return undefined;
+  const meanOf = (values: readonly (number | null)[]): number | null => {
+    const known = values.flatMap((value) => value ?? []);
+    if (known.length < values.length) return null;
+    return Math.exp(known.reduce((sum, value) => sum + Math.log(value), 0) / known.length);
+  };
+  return {
+    ratio: meanOf(ratios.map(({ ratio }) => ratio)) ?? 1,
+    low: meanOf(ratios.map(({ low }) => low)),
+    high: meanOf(ratios.map(({ high }) => high)),
+  };
+}
+
+type BrickReport = ModelReport['bricks'][number];
+
+/** Standard error of a brick, relative to its latency; undefined where the report knows no spread. */
+function brickError({ summary }: Report, { occasions }: BrickReport): number | undefined {
+  const { spread_percent: spread } = summary;
+  return spread === null || occasions === 0 ? undefined : spread / 100 / Math.sqrt(occasions);
+}
+
+/** A brick in the reports of both sides, and the models that have it. */
+interface FoundBrick {
+  readonly before: readonly [Report, BrickReport];
+  readonly after: readonly [Report, BrickReport];
+  readonly beforeMs: number;
+  readonly afterMs: number;
+  readonly models: ComparedBrick['models'][number][];
+}
+
+function comparedBrick({ before, after, beforeMs, afterMs, models }: FoundBrick, count: number): ComparedBrick {
+  const [one, other] = [brickError(...before), brickError(...after)];
+  const plain = afterMs / beforeMs;
+  const factor =
+    one === undefined || other === undefined ? undefined : Math.exp(widthOf(count) * Math.hypot(one, other));
+  const ratio =
+    factor === undefined
+      ? { ratio: plain, low: null, high: null }
+      : { ratio: plain, low: plain / factor, high: plain * factor };
+  const isAbove = Math.abs(afterMs - beforeMs) > RESOLUTION_MS;
+  const { signature, operators } = before[1];
+  const verdict = isAbove ? verdictOf(ratio) : 'no difference seen';
+  const differenceMs = models.reduce((sum, of) => sum + of.differenceMs, 0);
+  return { signature, operators, beforeMs, afterMs, ratio, verdict, models, differenceMs };
+}
+
+/** Bricks of paired models, each once, and the share of the time in bricks that only one side has. */
+function comparedBricks(pairs: readonly (readonly [Entry, Entry])[]): Pick<Comparison, 'bricks' | 'unmatched'> {
+  const found = new Map<string, FoundBrick>();
+  const time = { before: { all: 0, alone: 0 }, after: { all: 0, alone: 0 } };
+  for (const [{ report, model }, { report: otherReport, model: otherModel }] of pairs) {
+    const others = new Map(otherModel.bricks.map((brick) => [brick.signature, brick]));
+    const shared = new Set<string>();
+    for (const brick of model.bricks) {
+      const beforeMs = positive(brick.latency_ms);
+      if (beforeMs === undefined) continue;
+      const other = others.get(brick.signature);
+      const afterMs = positive(other?.latency_ms ?? null);
+      time.before.all += beforeMs * brick.sequences;
+      if (other === undefined || afterMs === undefined) {
+        time.before.alone += beforeMs * brick.sequences;
+        continue;
+      }
+      shared.add(brick.signature);
+      // A brick has other measurements in models of another footprint.
+      const key = `${brick.signature} ${beforeMs} ${afterMs}`;
+      const one: FoundBrick = found.get(key) ?? {
+        before: [report, brick],
+        after: [otherReport, other],
+        beforeMs,
+        afterMs,
+        models: [],
+      };
+      const { sequences } = brick;
+      const differenceMs = afterMs * other.sequences - beforeMs * sequences;
+      one.models.push({ name: model.name, sequences, differenceMs });
+      found.set(key, one);
+    }
+    for (const { signature, latency_ms: ms, sequences } of otherModel.bricks) {
+      time.after.all += (ms ?? 0) * sequences;
+      if (!shared.has(signature)) time.after.alone += (ms ?? 0) * sequences;
+    }
+  }
+  const shareOf = ({ all, alone }: typeof time.before): number | undefined => (all === 0 ? undefined : alone / all);
+  const bricks = [...found.values()].map((one) => comparedBrick(one, found.size));
+  return {
+    bricks: bricks.sort((a, b) => Math.abs(b.differenceMs) - Math.abs(a.differenceMs)),
+    unmatched: { before: shareOf(time.before), after: shareOf(time.after) },
+  };
+}
+
+/** Compares the models that two documents have in common. */
+export function compareReports(before: readonly Report[], after: readonly Report[]): Comparison {
+  const [from, to] = [entriesOf(before), entriesOf(after)];
+  const hasThreads = hasSeveralThreads(from) || hasSeveralThreads(to);
+  const [byKey, otherByKey] = [keysOf(from, hasThreads), keysOf(to, hasThreads)];
+  const pairs = [...byKey].flatMap(([key, entry]): (readonly [Entry, Entry])[] => {
+    const other = otherByKey.get(key);
+    return other === undefined ? [] : [[entry, other]];
+  });
+  const count = pairs.filter(([{ model }, other]) => whyNot(model, other.model) === undefined).length;
+  const models = pairs.map((pair) => comparedModel(pair, count));
+  const comparable = pairs.filter((_, index) => models[index]?.reason === undefined);
+  const namesIn = (entries: ReadonlyMap<string, Entry>, others: ReadonlyMap<string, Entry>): string[] => {
+    return [...new Set([...entries].flatMap(([key, { model }]) => (others.has(key) ? [] : [model.name])))];
+  };
+  return {
+    aspects: aspectsOf(comparable),
+    models,
+    overall: overallOf(models.flatMap(({ ratio }) => ratio ?? [])),
+    ...comparedBricks(comparable),
+    unpaired: { before: namesIn(byKey, otherByKey), after: namesIn(otherByKey, byKey) },
+  };
+}

@@ -1,0 +1,303 @@
+import {
+  type Column,
+  counted,
+  fittingTable,
+  leftOutLines,
+  oneLine,
+  type ShownResult,
+  type TableResult,
+  textTable,
+  wrap,
+  z,
+} from '../../../src/plugin-api.js';
+import { operatorsLabel } from '../bricks/brick.js';
+import { formatMs, percent, UNKNOWN } from '../report/words.js';
+import {
+  type ComparedModel,
+  type Comparison,
+  type Ratio,
+  seenFrom,
+  type Verdict,
+  verdictOf,
+} from './compare-reports.js';
+
+const FORMAT = 'dlbricks-comparison/1';
+
+const VERDICTS = ['faster', 'slower', 'no difference seen'] as const satisfies readonly Verdict[];
+
+const known = z.number().nullable();
+
+const ratioSchema = {
+  ratio: known.describe('Time after over time before'),
+  ratio_low: known.describe(
+    'Lower end of its interval; the intervals of a table contain all ratios at once with 95 % probability',
+  ),
+  ratio_high: known,
+  verdict: z.enum(VERDICTS).nullable().describe('null where the interval is not known'),
+};
+
+/** null: not known. */
+const rowSchema = z.strictObject({
+  model: z.string(),
+  batch: z.int(),
+  threads_before: z.int(),
+  threads_after: z.int(),
+  before_ms: known.describe('Estimate'),
+  after_ms: known,
+  ...ratioSchema,
+  seen_from_percent: known.describe('The smallest difference that would have been seen'),
+  measured_ratio: known.describe('The same ratio of the whole models as measured; null where one was not measured'),
+  reason: z.string().nullable().describe('Why the two are not compared; null where they are'),
+});
+
+/** The document that `dlbricks compare --export-json` writes. */
+export const comparisonSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  before: z.string().describe('File of the first report'),
+  after: z.string(),
+  aspects: z
+    .array(z.strictObject({ aspect: z.string(), before: z.string(), after: z.string() }))
+    .describe('Facts about machine, runtime and settings that differ'),
+  put_down_to: z
+    .string()
+    .nullable()
+    .describe('The only aspect that differs; null where none differs, or several do, so that no cause is known'),
+  models: z.array(rowSchema),
+  geometric_mean: z.strictObject({ models: z.int(), ...ratioSchema }),
+  bricks: z
+    .array(
+      z.strictObject({
+        signature: z.string(),
+        operators: z.array(z.string()),
+        before_ms: z.number(),
+        after_ms: z.number(),
+        ...ratioSchema,
+        difference_ms: z.number().describe('Over all sequences of all models'),
+        models: z.array(z.strictObject({ name: z.string(), sequences: z.int(), difference_ms: z.number() })),
+      }),
+    )
+    .describe('The bricks that both sides have, the largest differences first'),
+  unmatched_before_percent: known.describe('Share of the time before in bricks that only this side has'),
+  unmatched_after_percent: known,
+  only_before: z.array(z.string()).describe('Models of the first report alone'),
+  only_after: z.array(z.string()),
+});
+
+type Document = z.infer<typeof comparisonSchema>;
+type Row = Document['models'][number];
+
+function ratioFields(ratio: Ratio | undefined): Pick<Row, 'ratio' | 'ratio_low' | 'ratio_high' | 'verdict'> {
+  if (ratio === undefined) return { ratio: null, ratio_low: null, ratio_high: null, verdict: null };
+  const { low, high } = ratio;
+  return { ratio: ratio.ratio, ratio_low: low, ratio_high: high, verdict: verdictOf(ratio) ?? null };
+}
+
+function rowOf({ name, batch, threads, before, after, ratio, measuredRatio, reason }: ComparedModel): Row {
+  const seen = ratio && seenFrom(ratio);
+  return {
+    model: name,
+    batch,
+    threads_before: threads[0],
+    threads_after: threads[1],
+    before_ms: before.estimate_ms,
+    after_ms: after.estimate_ms,
+    ...ratioFields(ratio),
+    seen_from_percent: seen === undefined ? null : seen * 100,
+    measured_ratio: measuredRatio ?? null,
+    reason: reason ?? null,
+  };
+}
+
+/** The two files of a comparison. */
+export interface ComparedFiles {
+  readonly before: string;
+  readonly after: string;
+}
+
+function inPercent(share: number | undefined): number | null {
+  return share === undefined ? null : share * 100;
+}
+
+export function comparisonDocument(comparison: Comparison, { before, after }: ComparedFiles): Document {
+  const { aspects, models, overall, bricks, unmatched, unpaired } = comparison;
+  const [aspect, ...others] = aspects;
+  return {
+    format: FORMAT,
+    before,
+    after,
+    aspects: [...aspects],
+    put_down_to: others.length === 0 ? (aspect?.aspect ?? null) : null,
+    models: models.map(rowOf),
+    geometric_mean: { models: models.filter(({ ratio }) => ratio !== undefined).length, ...ratioFields(overall) },
+    bricks: bricks.map(({ signature, operators, beforeMs, afterMs, ratio, verdict, differenceMs, ...rest }) => ({
+      signature,
+      operators: [...operators],
+      before_ms: beforeMs,
+      after_ms: afterMs,
+      ...ratioFields(ratio),
+      verdict: verdict ?? null,
+      difference_ms: differenceMs,
+      models: rest.models.map((of) => ({ name: of.name, sequences: of.sequences, difference_ms: of.differenceMs })),
+    })),
+    unmatched_before_percent: inPercent(unmatched.before),
+    unmatched_after_percent: inPercent(unmatched.after),
+    only_before: [...unpaired.before],
+    only_after: [...unpaired.after],
+  };
+}
+
+/** A change in percent, with the ends of its interval: "+3.1 % (+1.0 to +5.2)". */
+function change({ ratio, ratio_low: low, ratio_high: high }: Pick<Row, 'ratio' | 'ratio_low' | 'ratio_high'>): string {
+  if (ratio === null) return UNKNOWN;
+  const signed = (value: number): string => `${value >= 1 ? '+' : ''}${((value - 1) * 100).toFixed(1)}`;
+  const interval = low === null || high === null ? '' : ` (${signed(low)} to ${signed(high)})`;
+  return `${signed(ratio)} %${interval}`;
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
+  { title: 'batch', align: 'right', cell: ({ batch }) => String(batch) },
+  { title: 'before (ms)', align: 'right', cell: (row) => formatMs(row.before_ms) },
+  { title: 'after (ms)', align: 'right', cell: (row) => formatMs(row.after_ms) },
+  { title: 'change', align: 'right', cell: change },
+  { title: 'seen from', align: 'right', cell: (row) => percent(row.seen_from_percent) },
+  {
+    title: 'change measured',
+    align: 'right',
+    cell: ({ measured_ratio: ratio }) => change({ ratio, ratio_low: null, ratio_high: null }),
+  },
+  {
+    title: 'verdict',
+    align: 'left',
+    cell: ({ verdict, reason }) => (reason === null ? (verdict ?? UNKNOWN) : 'not compared'),
+  },
+];
+
+const DISPENSABLE = ['batch', 'change measured', 'seen from', 'before (ms)', 'after (ms)'];
+
+type BrickRow = Document['bricks'][number];
+
+const BRICK_COLUMNS: readonly Column<BrickRow>[] = [
+  { title: 'brick', align: 'left', cell: ({ operators }) => oneLine(operatorsLabel(operators)) },
+  { title: 'signature', align: 'left', cell: ({ signature }) => signature.slice(0, 8) },
+  { title: 'before (ms)', align: 'right', cell: (row) => formatMs(row.before_ms) },
+  { title: 'after (ms)', align: 'right', cell: (row) => formatMs(row.after_ms) },
+  { title: 'change', align: 'right', cell: change },
+  { title: 'sequences', align: 'right', cell: ({ models }) => String(sequencesOf(models)) },
+  {
+    title: 'all (ms)',
+    align: 'right',
+    cell: (row) => (row.difference_ms > 0 ? '+' : '') + row.difference_ms.toFixed(3),
+  },
+  { title: 'largest in', align: 'left', cell: ({ models }) => oneLine(largestOf(models)) },
+];
+
+const DISPENSABLE_OF_BRICKS = ['signature', 'largest in', 'before (ms)', 'after (ms)'];
+
+/** Bricks in the table. */
+const MAX_BRICKS = 10;
+
+function sequencesOf(models: BrickRow['models']): number {
+  return models.reduce((sum, { sequences }) => sum + sequences, 0);
+}
+
+function largestOf(models: BrickRow['models']): string {
+  const [largest] = models.toSorted((a, b) => Math.abs(b.difference_ms) - Math.abs(a.difference_ms));
+  return largest?.name ?? '';
+}
+
+function causeLines({ aspects, put_down_to: cause, models }: Document): string[] {
+  if (models.every(({ reason }) => reason !== null)) return [];
+  if (cause !== null) {
+    const [only] = aspects;
+    return [
+      `only ${cause} differs (${only?.before ?? ''}, then ${only?.after ?? ''}), so the changes are put down to it`,
+    ];
+  }
+  if (aspects.length === 0) {
+    return [
+      'machine, runtime and settings are the same; what differs is the time of measuring, or the load of the machine',
+    ];
+  }
+  const list = aspects.map(({ aspect, before, after }) => `${aspect} (${before}, then ${after})`);
+  return [
+    `confounded: ${counted(aspects.length, 'aspect')} differ, so no change is put down to one of them: ${list.join('; ')}`,
+  ];
+}
+
+function notesOf(document: Document): string[] {
+  const {
+    geometric_mean: overall,
+    models,
+    unmatched_before_percent: before,
+    unmatched_after_percent: after,
+  } = document;
+  const lines: string[] = [];
+  if (overall.models > 1) {
+    const verdict = overall.verdict === null ? '' : `: ${overall.verdict}`;
+    lines.push(`geometric mean over ${counted(overall.models, 'model')}: ${change(overall)}${verdict}`);
+  }
+  lines.push(...causeLines(document));
+  for (const { model, reason } of models) if (reason !== null) lines.push(`${oneLine(model)}: not compared: ${reason}`);
+  const unclear = models.filter(({ ratio, verdict }) => ratio !== null && verdict === null);
+  if (unclear.length > 0) {
+    const names = unclear.map(({ model }) => oneLine(model)).join(', ');
+    lines.push(
+      `no verdict for ${names}: an estimate has no interval, or one that reaches 0; measure again on a quieter machine`,
+    );
+  }
+  for (const [names, side] of [
+    [document.only_before, document.before],
+    [document.only_after, document.after],
+  ] as const) {
+    if (names.length > 0) lines.push(`only in ${side}: ${names.map((name) => oneLine(name)).join(', ')}`);
+  }
+  if ((before ?? 0) > 0 || (after ?? 0) > 0) {
+    lines.push(
+      `in bricks of one side alone: ${percent(before)} of the time before, ${percent(after)} of the time after`,
+    );
+  }
+  return lines;
+}
+
+function tableResultOf(document: Document): TableResult {
+  const [first] = document.models;
+  const keys = first === undefined ? [] : (Object.keys(first) as (keyof Row)[]);
+  return {
+    document,
+    records: { keys, rows: document.models.map((row) => keys.map((key) => row[key])) },
+    table: textTable(COLUMNS, document.models),
+    notes: notesOf(document),
+  };
+}
+
+function changedBricks({ bricks }: Document): readonly BrickRow[] {
+  return bricks.filter(({ verdict }) => verdict === 'faster' || verdict === 'slower').slice(0, MAX_BRICKS);
+}
+
+/** A comparison as tables and as exports. */
+export function shownComparison(document: Document): ShownResult {
+  return {
+    result: () => tableResultOf(document),
+    text: ({ width = Infinity }) => {
+      const models = fittingTable(COLUMNS, document.models, { width, dispensable: DISPENSABLE });
+      const rows = changedBricks(document);
+      const bricks = fittingTable(BRICK_COLUMNS, rows, { width, dispensable: DISPENSABLE_OF_BRICKS });
+      const ofBricks =
+        rows.length === 0
+          ? [
+              document.bricks.length === 0
+                ? 'the two have no brick in common'
+                : 'no brick changed by more than could be seen',
+            ]
+          : [
+              `bricks that changed, by what they cost in all models (${rows.length} of ${document.bricks.length}):`,
+              bricks.text,
+            ];
+      const notes = notesOf(document).map((line) => wrap(line, width, '  '));
+      return [models.text, ...leftOutLines(models, width), ...notes, ...ofBricks, ''].join('\n');
+    },
+  };
+}
+
+export type ComparisonDocument = Document;

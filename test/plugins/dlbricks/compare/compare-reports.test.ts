@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  compareReports,
+  ratioOf,
+  seenFrom,
+  verdictOf,
+  widthOf,
+} from '../../../../plugins/dlbricks/compare/compare-reports.js';
+import type { ModelReport, Report } from '../../../../plugins/dlbricks/report/report-schema.js';
+import { normalNumbers } from '../support/noise.js';
+import { comparedReport, modelReport } from './sample-reports.js';
+
+const near = (actual: number | null | undefined, expected: number, within = 1e-9): void => {
+  assert.ok(Math.abs((actual ?? NaN) - expected) < within, `${actual} instead of ${expected}`);
+};
+
+function withInterval(ms: number, halfWidth: number): ModelReport {
+  return modelReport('m', { estimate_ms: ms, estimate_low_ms: ms - halfWidth, estimate_high_ms: ms + halfWidth });
+}
+
+describe('the ratio of two estimates', () => {
+  test('has an interval from both intervals, in quadrature on a logarithmic scale', () => {
+    const ratio = ratioOf(withInterval(100, 3), withInterval(110, 4));
+    near(ratio?.ratio, 1.1);
+    near(ratio?.low, 1.1 * Math.exp(-Math.hypot(Math.log(106 / 110), Math.log(103 / 100))));
+    near(ratio?.high, 1.1 * Math.exp(Math.hypot(Math.log(114 / 110), Math.log(97 / 100))));
+    assert.ok(ratio !== undefined && verdictOf(ratio) === 'slower');
+    assert.equal(verdictOf({ ratio: 1.03, low: 0.99, high: 1.07 }), 'no difference seen');
+    assert.equal(verdictOf({ ratio: 0.9, low: 0.85, high: 0.95 }), 'faster');
+    near(seenFrom({ ratio: 1, low: 0.98, high: 1.03 }), 0.03);
+  });
+
+  test('has no verdict where an interval is not known or reaches 0', () => {
+    const unknown = modelReport('m', { estimate_ms: 100, estimate_low_ms: null, estimate_high_ms: null });
+    const wide = modelReport('m', { estimate_ms: 100, estimate_low_ms: 0, estimate_high_ms: 300 });
+    for (const one of [unknown, wide]) {
+      const ratio = ratioOf(withInterval(100, 3), one);
+      assert.deepEqual([ratio?.ratio, ratio && verdictOf(ratio)], [1, undefined]);
+    }
+    assert.equal(ratioOf(withInterval(100, 3), modelReport('m', { estimate_ms: null })), undefined);
+  });
+
+  test('has wider intervals the more of them hold together', () => {
+    // Quantiles of the normal distribution at 0.975, and at 1 - 0.05 / 2 / 100.
+    near(widthOf(1), 1.959964, 5e-4);
+    near(widthOf(100), 3.480756, 5e-4);
+  });
+});
+
+describe('two reports', () => {
+  const slower = (factor: number): Report =>
+    comparedReport({ framework_version: '1.30.0' }, [
+      modelReport('a', { estimate_ms: 10 * factor, estimate_low_ms: 9.9 * factor, estimate_high_ms: 10.1 * factor }),
+    ]);
+
+  test('put a change down to the only aspect that differs, and to none of several', () => {
+    const before = comparedReport({}, [
+      modelReport('a', { estimate_ms: 10, estimate_low_ms: 9.9, estimate_high_ms: 10.1 }),
+    ]);
+    assert.deepEqual(compareReports([before], [slower(1.1)]).aspects, [
+      { aspect: 'framework_version', before: '1.27.0', after: '1.30.0' },
+    ]);
+    const other = { ...slower(1.1), settings: { ...before.settings, runs: 7 } };
+    assert.deepEqual(
+      compareReports([before], [other]).aspects.map(({ aspect }) => aspect),
+      ['framework_version', 'runs'],
+    );
+  });
+
+  test('are compared by numbers of threads only where one of them has several', () => {
+    const on = (threads: number): Report => comparedReport({ threads }, [modelReport('a', { estimate_ms: threads })]);
+    assert.deepEqual(
+      compareReports([on(1)], [on(2)]).models.map(({ threads }) => threads),
+      [[1, 2]],
+    );
+    const { models, unpaired } = compareReports([on(1), on(2)], [on(2)]);
+    assert.deepEqual(
+      models.map(({ threads }) => threads),
+      [[2, 2]],
+    );
+    assert.deepEqual(unpaired, { before: ['a'], after: [] });
+  });
+
+  test('do not compare other graphs of one name, or parts of models', () => {
+    const of = (changes: Partial<ModelReport>): Report =>
+      comparedReport({}, [modelReport('a', { estimate_ms: 1, ...changes })]);
+    const reasonOf = (before: Report, after: Report) => compareReports([before], [after]).models[0]?.reason;
+    assert.equal(reasonOf(of({ graph_signature: 'x' }), of({ graph_signature: 'y' })), 'the two have different graphs');
+    assert.equal(reasonOf(of({}), of({ coverage: 0.5 })), 'the estimate after covers only a part of the model');
+    assert.equal(reasonOf(of({}), of({})), undefined);
+  });
+
+  test('name the bricks that changed, what each model loses, and the time in bricks of one side alone', () => {
+    const brick = (signature: string, ms: number, sequences: number) => ({ signature, latency_ms: ms, sequences });
+    const of = (conv: number, other: string): Report =>
+      comparedReport({}, [
+        modelReport('a', { estimate_ms: 10 }, [brick('conv', conv, 3), brick('relu', 1, 1), brick(other, 1, 1)]),
+        modelReport('b', { estimate_ms: 10 }, [brick('conv', conv, 1)]),
+      ]);
+    const { bricks, unmatched } = compareReports([of(2, 'x')], [of(3, 'y')]);
+    assert.deepEqual(
+      bricks.map(({ signature, verdict, differenceMs, models }) => [signature, verdict, differenceMs, models.length]),
+      [
+        ['conv', 'slower', 4, 2],
+        ['relu', 'no difference seen', 0, 1],
+      ],
+    );
+    assert.deepEqual(unmatched, { before: 1 / (6 + 1 + 1 + 2), after: 1 / (9 + 1 + 1 + 3) });
+  });
+
+  test('of the same setup are called different in at most one of twenty comparisons', () => {
+    const next = normalNumbers(7);
+    const SPREAD = 0.03;
+    const report = (): Report => {
+      const models = Array.from({ length: 10 }, (_, index) => {
+        const ms = 10 * Math.exp(SPREAD * next());
+        const half = widthOf(1) * SPREAD * ms;
+        const bricks = Array.from({ length: 20 }, (_, at) => {
+          return { signature: `${index}-${at}`, latency_ms: Math.exp(SPREAD * next()), sequences: 1 };
+        });
+        const interval = { estimate_low_ms: ms - half, estimate_high_ms: ms + half };
+        return modelReport(`m${index}`, { estimate_ms: ms, ...interval }, bricks);
+      });
+      return comparedReport({}, models, { spread_percent: SPREAD * 100 });
+    };
+    let [ofModels, ofBricks] = [0, 0];
+    const rounds = 200;
+    for (let round = 0; round < rounds; round++) {
+      const { models, bricks } = compareReports([report()], [report()]);
+      const differs = (verdict: string | undefined): boolean => verdict === 'faster' || verdict === 'slower';
+      if (models.some(({ ratio }) => ratio !== undefined && differs(verdictOf(ratio)))) ofModels++;
+      if (bricks.some(({ verdict }) => differs(verdict))) ofBricks++;
+    }
+    // Four standard deviations of a count with probability 0.05 above its mean.
+    assert.ok(ofModels <= 22 && ofBricks <= 22, `${ofModels} and ${ofBricks} of ${rounds}`);
+  });
+});
