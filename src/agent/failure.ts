@@ -1,5 +1,6 @@
 import { messageOf, PlatformError } from '../base/errors.js';
 import type { FailureReason } from '../measurement/measurement.js';
+import { orOfMachine } from './machine-failure.js';
 import type { Framework } from '../predictor/predictor.js';
 
 export interface Failure {
@@ -32,7 +33,8 @@ export function failureOf(thrown: unknown, stage: 'open' | 'run'): Failure {
 }
 
 /** Converts a framework's exception to the error of a request that needs the model to work. */
-export function refusalOf(thrown: unknown, stage: 'open' | 'run'): PlatformError {
+export function refusalOf(error: unknown, stage: 'open' | 'run'): PlatformError {
+  const thrown = orOfMachine(error);
   if (thrown instanceof PlatformError) return thrown;
   const { reason, message } = failureOf(thrown, stage);
   const options = { cause: thrown };

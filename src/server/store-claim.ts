@@ -94,7 +94,8 @@ export class StoreClaim {
     const first = await this.#others();
     if (first.size > 0) {
       const names = [...first.values()].map(nameOf).join(', ');
-      onWait?.(`${names} did not release this store; waiting ${SILENCE_MS / 1000} s for a sign of life`);
+      const wait = 'it is taken over in 5 to 7 s, unless there is a sign of life';
+      onWait?.(`${names} did not release this store; ${wait}`);
       await this.#waitForSilence(first);
     }
     await this.#put({ role: 'server' });
@@ -163,5 +164,7 @@ function nameOf({ role, host, pid }: Claim): string {
 
 function taken(other: Claim): PlatformError {
   const problem = `${nameOf(other)} is at work on this store, and both would run the same evaluations`;
-  return new PlatformError('unavailable', `${problem}; stop it first, or give this server a store of its own`);
+  const advice =
+    'stop it first (it gives the store to the next server within 7 s), or give this server a store of its own';
+  return new PlatformError('unavailable', `${problem}; ${advice}`);
 }

@@ -3,6 +3,7 @@ import type { Conditions } from '../../measurement/conditions.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import type { SpanRecorder } from '../../tracing/span-recorder.js';
 import { failureOf } from '../failure.js';
+import { orOfMachine } from '../machine-failure.js';
 import type { Measured, MeasureJob } from './job.js';
 import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
 import { recordRuns } from './run-spans.js';
@@ -20,8 +21,12 @@ export interface MeasureContext extends OpenContext, TimingContext {
 
 type Samples = Extract<Outcome, { kind: 'samples' }>;
 
-/** The outcome of a benchmark that failed. Errors of this project other than `unsupported` are thrown again. */
-function outcomeOf(thrown: unknown, stage: 'open' | 'run'): Outcome {
+/**
+ * The outcome of a benchmark that failed. Errors of this project other than `unsupported` are thrown again, and a
+ * failure of the machine is none of the benchmark.
+ */
+function outcomeOf(error: unknown, stage: 'open' | 'run'): Outcome {
+  const thrown = orOfMachine(error);
   if (thrown instanceof PlatformError && thrown.code !== 'unsupported') throw thrown;
   return { kind: 'failure', ...failureOf(thrown, stage) };
 }

@@ -7,6 +7,7 @@ import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { inputBytes } from '../../measurement/benchmark.js';
 import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
 import { failureOf } from '../failure.js';
+import { orOfMachine } from '../machine-failure.js';
 import { unwatchedNodeMs } from './idle-node.js';
 import type { Measured, MeasureBricksJob } from './job.js';
 import type { MeasureContext } from './measure-benchmark.js';
@@ -119,7 +120,8 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
   const protocol = protocolOfComposite(job.protocol);
   const startNs = context.nowNs();
   const elapsedMs = (): number => Number(context.nowNs() - startNs) / NS_PER_MS;
-  const failed = (thrown: unknown, stage: 'open' | 'run', sessionMs = elapsedMs()): readonly Measured[] => {
+  const failed = (error: unknown, stage: 'open' | 'run', sessionMs = elapsedMs()): readonly Measured[] => {
+    const thrown = orOfMachine(error);
     if (thrown instanceof PlatformError && thrown.code !== 'unsupported') throw thrown;
     const outcome: Outcome = { kind: 'failure', ...failureOf(thrown, stage) };
     const cost = { sessionMs: sessionMs / bricks.length, costMs: elapsedMs() / bricks.length };

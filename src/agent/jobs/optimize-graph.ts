@@ -11,6 +11,7 @@ import { optimizeFilledModel } from '../../predictor/open-filled-model.js';
 import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { OptimizedGraph } from '../benchmark-agent.js';
 import { refusalOf } from '../failure.js';
+import { orOfMachine } from '../machine-failure.js';
 import { inferTypes } from './infer-types.js';
 import type { OptimizeJob } from './job.js';
 import { checkMemory, type OpenContext } from './open-benchmark.js';
@@ -56,7 +57,10 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
       throw refusalOf(error, 'open');
     });
     // The files of large weights no longer exist.
-    const read = withSizes(await readModel(path, { ownValues: 'gone' }), benchmark);
+    const written = await readModel(path, { ownValues: 'gone' }).catch((error: unknown) => {
+      throw orOfMachine(error);
+    });
+    const read = withSizes(written, benchmark);
     const { graph, ...model } = hoistSubgraphWeights(read);
     const optimized = weightlessBenchmark({ ...model, graph: { ...graph, given: givenValues(benchmark) } });
     const typed = keepsValues ? { ...optimized, weights: path } : optimized;

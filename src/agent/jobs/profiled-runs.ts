@@ -4,6 +4,7 @@ import type { Protocol } from '../../measurement/protocol.js';
 import type { Predictor, ProfiledModel, ProfileOptions } from '../../predictor/predictor.js';
 import type { ProfiledRun } from '../../predictor/profile.js';
 import { noProfile } from '../failure.js';
+import { orOfMachine } from '../machine-failure.js';
 import type { MeasureContext } from './measure-benchmark.js';
 import { type OpenBenchmark, openBenchmark, type OpenBenchmarkRequest } from './open-benchmark.js';
 import { profileFolderOf } from './temporary-folder.js';
@@ -58,8 +59,9 @@ export async function openProfiled(
     const profiling = withProfile(predictor, { folder, plansMemory }, (opened) => (model = opened));
     open = await openBenchmark(request, { ...context, predictor: profiling });
   } catch (error) {
+    const thrown = orOfMachine(error);
     removeFolder();
-    throw error;
+    throw thrown;
   }
   return {
     async run(protocol) {

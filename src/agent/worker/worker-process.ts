@@ -8,7 +8,8 @@ import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
 import { activeTracing } from '../../tracing/tracing.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
-import { failureOfDeath } from '../failure.js';
+import { briefly, failureOfDeath } from '../failure.js';
+import { fullDisk, machineFailure } from '../machine-failure.js';
 import type { JobEnd } from './job-end.js';
 import {
   type Assignment,
@@ -70,6 +71,8 @@ interface NotStarted {
 interface Exit {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
+  /** See {@link fullDisk}. */
+  readonly full: string | undefined;
 }
 
 /**
@@ -117,11 +120,15 @@ export class WorkerProcess {
       this.#alive = false;
     });
     this.#exit = new Promise<Exit>((resolve) => {
-      this.#child.once('close', (exitCode, signal) => resolve({ exitCode, signal }));
+      const ended = (exitCode: number | null, signal: NodeJS.Signals | null): void => {
+        // Its files are still there.
+        resolve({ exitCode, signal, full: fullDisk(folder) });
+      };
+      this.#child.once('close', ended);
       this.#child.on('error', (error) => {
         this.#alive = false;
         this.#lastWords += error.message;
-        resolve({ exitCode: null, signal: null });
+        ended(null, null);
       });
     }).then((exit) => {
       removeTemporaryFolders(folder);
@@ -132,7 +139,7 @@ export class WorkerProcess {
   /**
    * Starts a process. If it is killed while it starts, perhaps because another program needs memory, it starts again.
    *
-   * @throws PlatformError `unavailable` where the process does not start, `storage` where it can get no folder
+   * @throws PlatformError `unavailable` where the process does not start, `storage` where the machine has no room for it
    */
   static async start(framework: FrameworkName, fastestProbe: FastestProbe): Promise<WorkerProcess> {
     for (let starts = 1; ; starts++) {
@@ -167,7 +174,9 @@ export class WorkerProcess {
       const problem = `the worker process does not start within ${START_LIMIT_MS / 1000} s`;
       return { wasKilled: false, problem: `${problem}; the machine may be out of memory or very busy` };
     }
-    const { exitCode, signal } = await measuring.#exit;
+    const { exitCode, signal, full } = await measuring.#exit;
+    const ofMachine = machineFailure(measuring.#lastWords, full);
+    if (ofMachine !== undefined) throw ofMachine;
     const { message } = failureOfDeath(exitCode, signal, measuring.#lastWords);
     return { wasKilled: signal === 'SIGKILL', problem: `the worker process does not start: ${message}` };
   }
@@ -212,7 +221,7 @@ export class WorkerProcess {
    * Runs a job in the process, within limits. A timed job first waits until no other process measures on this machine.
    * The time limit does not include this wait.
    *
-   * @throws PlatformError `cancelled` after the signal; the process is gone then
+   * @throws PlatformError `cancelled` after the signal, `storage` where the machine failed; the process is gone then
    */
   async run(job: WorkerJob, limits: JobLimits, { signal, onProgress, onWaiting }: JobHooks = {}): Promise<JobEnd> {
     throwIfCancelled(signal);
@@ -249,9 +258,12 @@ export class WorkerProcess {
         return ended.result;
       }
       const elapsedMs = performance.now() - startMs;
+      const broken = limit.broken();
+      const ofMachine = machineFailure(`${ended.signal ?? ''} ${briefly(this.#lastWords)}`.trim(), ended.full);
+      if (broken === undefined && ofMachine !== undefined) throw ofMachine;
       return {
         kind: 'died',
-        failure: limit.broken() ?? failureOfDeath(ended.exitCode, ended.signal, this.#lastWords),
+        failure: broken ?? failureOfDeath(ended.exitCode, ended.signal, this.#lastWords),
         elapsedMs,
         preparingMs: preparingMs ?? elapsedMs,
         peakMemoryBytes: limit.peakBytes(),

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { messageOf, PlatformError } from '../../base/errors.js';
@@ -32,6 +33,9 @@ const runSchema = z.object({
 });
 
 const eventSchema = z.object({ cat: z.string(), name: z.string() });
+
+/** The end of the file, with white space. */
+const END_BYTES = 16;
 
 const KERNEL_SUFFIX = '_kernel_time';
 
@@ -104,14 +108,29 @@ class RunCollector {
   }
 }
 
+/** The runtime closes the list of events last. @throws PlatformError `storage` where it could not */
+async function checkComplete(path: string): Promise<void> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(END_BYTES), 0, END_BYTES, Math.max(0, size - END_BYTES));
+    if (buffer.subarray(0, bytesRead).toString('latin1').trimEnd().endsWith(']')) return;
+  } finally {
+    await file.close();
+  }
+  const problem = `the runtime could not write its profile to ${path}: the disk is full, or a quota or a limit is reached`;
+  throw new PlatformError('storage', `${problem}; make room there or set TMPDIR to another folder`);
+}
+
 /**
  * The runs that a session's profile holds, in their order.
  *
- * @throws PlatformError `unsupported` where the profile does not have the format that this version of the runtime is
+ * @throws PlatformError `storage` where the file was cut off; `unsupported` where the profile does not have the format that this version of the runtime is
  *   known to write
  */
 export async function readProfile(path: string): Promise<readonly ProfiledRun[]> {
   const collector = new RunCollector();
+  await checkComplete(path);
   try {
     for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
       const event = line.trim().replace(/,$/, '');
