@@ -71,6 +71,19 @@ export function intervalsThatHold(models: readonly Pick<ModelReport, 'interval_h
   return hits.length === 0 ? UNKNOWN : `${held} of ${hits.length} models, ${percent((100 * held) / hits.length)}`;
 }
 
+/** Rows of a table: coverage, mean half width and mean interval score at each level. */
+export function intervalFigures({
+  intervals,
+  cross_checked_intervals: crossed,
+}: Pick<Report['summary'], 'intervals' | 'cross_checked_intervals'>): string[] {
+  const rows = (scores: typeof intervals, what: string): string[] =>
+    scores.map(({ level, models, hit_percent: hit, half_width_percent: half, score_percent: score }) => {
+      const figures = `${percent(hit)} of ${models} hold, mean half width ${percent(half)}, interval score ${percent(score)}`;
+      return `| intervals at ${level * 100} %${what} | ${figures} |`;
+    });
+  return [...rows(intervals, ''), ...rows(crossed, ', spreads from the other half of the models')];
+}
+
 function figures({ report, configuration, wholePeakBytes, brickPeakBytes }: TableOutcome): string[] {
   const { summary } = report;
   const { mean, worst } = targetOf(configuration);
@@ -84,6 +97,7 @@ function figures({ report, configuration, wholePeakBytes, brickPeakBytes }: Tabl
     `| repeatability of whole models on this machine | ${percent(summary.repeatability_percent)} |`,
     `| standard deviation of a brick between processes | ${percent(summary.spread_percent)} |`,
     `| intervals that contain the measured latency | ${intervalsThatHold(report.models)} (confidence level ${report.settings.confidence * 100} %) |`,
+    ...intervalFigures(summary),
     ...costFigures(summary),
     `| peak memory, whole models / bricks | ${gigabytes(wholePeakBytes)} / ${gigabytes(brickPeakBytes)} |`,
     ...report.warnings.map(({ message }) => `| noise | ${message} |`),
@@ -104,7 +118,7 @@ function section(outcome: TableOutcome): string[] {
     '',
     `![Predicted against measured latency](accuracy-${name}.svg) ![Error of the estimates, with their intervals](accuracy-${name}-residuals.svg)`,
     '',
-    `![Benchmarking time as models are added](accuracy-${name}-time.svg)`,
+    `![Benchmarking time as models are added](accuracy-${name}-time.svg) ![Calibration of the intervals](accuracy-${name}-calibration.svg)`,
     '',
   ];
 }

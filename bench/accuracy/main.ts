@@ -13,6 +13,7 @@ import { openStore } from '../../src/store/open-store.js';
 import { analysisIn } from '../analysis-in.js';
 import { configurations, type TableConfiguration } from './configurations.js';
 import { accuracyDocument } from './document.js';
+import { calibrationPlot } from '../../plugins/dlbricks/report/interval-scores.js';
 import { plotResiduals } from './plot-residuals.js';
 import { plotGrowth, plotPredictions } from './plots.js';
 import { type TableOutcome, runConfiguration } from './run-configuration.js';
@@ -43,6 +44,7 @@ function plotsOf({ configuration, report, growth }: TableOutcome): ReadonlyMap<s
   return new Map([
     [`accuracy-${name}.svg`, plotPredictions(`Latency of whole models, ${setting}`, points)],
     [`accuracy-${name}-residuals.svg`, plotResiduals(`Error of the estimates, ${setting}`, residuals)],
+    [`accuracy-${name}-calibration.svg`, calibrationPlot(`Calibration of the intervals, ${setting}`, report.summary)],
     [`accuracy-${name}-time.svg`, plotGrowth(`Benchmarking time as models are added, ${setting}`, growth)],
   ]);
 }

@@ -1,3 +1,4 @@
+import { LEVELS } from '../../plugins/dlbricks/estimate/statistics.js';
 import { formatMs, percent, UNKNOWN } from '../../plugins/dlbricks/report/words.js';
 import type { SuiteConfiguration } from './configuration.js';
 import type { ExportedModel } from './exported.js';
@@ -49,6 +50,14 @@ function atLeast(value: number | undefined): string | undefined {
 
 function atMost(value: number | undefined): string | undefined {
   return value === undefined ? undefined : `at most ${value} %`;
+}
+
+/** Coverage, mean half width and mean interval score at a level. */
+function scoreText(scores: Figures['scores'], wanted: number): string {
+  const found = scores.find(({ level }) => level === wanted);
+  if (found === undefined) return UNKNOWN;
+  const { models, hit_percent: hit, half_width_percent: half, score_percent: score } = found;
+  return `${percent(hit)} of ${models} hold, ± ${percent(half)}, score ${percent(score)}`;
 }
 
 function linesOf({ targets }: ModelSuite): readonly Line[] {
@@ -109,6 +118,13 @@ function linesOf({ targets }: ModelSuite): readonly Line[] {
       title: 'intervals that contain the measured latency (claimed: 95 %)',
       of: ({ intervals }) => (intervals.all === 0 ? UNKNOWN : `${intervals.holding} of ${intervals.all}`),
     },
+    ...LEVELS.flatMap((level): Line[] => [
+      { title: `intervals at ${level * 100} %`, of: ({ scores }) => scoreText(scores, level) },
+      {
+        title: `intervals at ${level * 100} %, spreads from the other half of the models`,
+        of: ({ crossChecked }) => scoreText(crossChecked, level),
+      },
+    ]),
     { title: 'repeatability of whole models', of: ({ repeatabilityPercent: value }) => percent(value) },
   ];
 }

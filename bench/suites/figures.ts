@@ -1,4 +1,5 @@
 import { type Accuracy, accuracyOf } from '../../plugins/dlbricks/report/accuracy.js';
+import { LEVELS } from '../../plugins/dlbricks/estimate/statistics.js';
 import { ratio } from '../../plugins/dlbricks/report/figures.js';
 import { sumOf } from '../../src/base/sum-of.js';
 import type { SuiteConfiguration } from './configuration.js';
@@ -29,7 +30,30 @@ export interface Figures extends Accuracy, Ratios {
   readonly unique: number;
   /** Number of intervals, and of those that contain the measured latency. */
   readonly intervals: { readonly all: number; readonly holding: number };
+  /** How good intervals are at each level; see the report's summary. */
+  readonly scores: IntervalScores;
+  readonly crossChecked: IntervalScores;
   readonly repeatabilityPercent: number | null;
+}
+
+type IntervalScores = Exported['summary']['intervals'];
+
+/** The scores of several reports together, each by its number of models. */
+function joined(all: readonly IntervalScores[]): IntervalScores {
+  return LEVELS.flatMap((level) => {
+    const rows = all.flatMap((scores) => scores.filter((one) => one.level === level));
+    const models = sumOf(rows.map((row) => row.models));
+    if (models === 0) return [];
+    const meanOf = (key: 'hit_percent' | 'half_width_percent' | 'score_percent'): number => {
+      return sumOf(rows.map((row) => row[key] * row.models)) / models;
+    };
+    const means = {
+      hit_percent: meanOf('hit_percent'),
+      half_width_percent: meanOf('half_width_percent'),
+      score_percent: meanOf('score_percent'),
+    };
+    return [{ level, models, ...means }];
+  });
 }
 
 /** Whether a model's interval contains the measured latency; null where one of them is not known. */
@@ -92,6 +116,8 @@ export function figuresOf(configuration: SuiteConfiguration): Figures {
     sequences: sumOf(summaries.map(({ sequences }) => sequences)),
     unique: sumOf(summaries.map(({ unique }) => unique)),
     intervals: { all: intervals.length, holding: intervals.filter(Boolean).length },
+    scores: joined(summaries.map(({ intervals: scores }) => scores)),
+    crossChecked: joined(summaries.map(({ cross_checked_intervals: scores }) => scores)),
     repeatabilityPercent:
       repeatability.length === 0
         ? null

@@ -9,9 +9,10 @@ import { contextOf, modelNeeds } from './bricks/needs.js';
 import type { CutSettings } from './bricks/decompose.js';
 import type { PreparedModel } from './bricks/prepare-model.js';
 import { kernelsOf } from './bricks/recipe.js';
-import { occasionSummary } from './estimate/brick-latency.js';
+import { brickKey, occasionSummary, type RecipeInContext } from './estimate/brick-latency.js';
 import { type CheckedRun, compareKernels } from './estimate/compare-kernels.js';
 import { compose, type Estimate } from './estimate/compose.js';
+import type { Margin } from './estimate/interval.js';
 import { type Observations, observationsOf } from './estimate/observations.js';
 import { type Earlier, spreadsFor, spreadsOfSystem, type Wholes } from './estimate/spreads-of-system.js';
 import { limitOf, type Precision } from './measure/next-occasion.js';
@@ -52,6 +53,7 @@ export function composeAll(
   const ofMachines = machines && { relative: machines.relative, degreesOfFreedom: machines.machines - 1 };
   const wholes = measureEndToEnd ? wholesOf(models, results, settings) : new Map();
   const spreads = spreadsOfSystem(inContext, observations, { wholes, earlier: settings.earlier, machines: ofMachines });
+  const crossChecked = measureEndToEnd ? crossCheck(inContext, observations, models, wholes) : [];
   const wholeOf = ({ whole: benchmark, refusal }: ComposableModel): EndToEnd | undefined => {
     if (!measureEndToEnd || benchmark === undefined || refusal !== undefined) return undefined;
     const on = (occasion: number): Measurement | undefined => results.get({ benchmark, occasion, ...settings });
@@ -66,6 +68,7 @@ export function composeAll(
       const estimate = withRefusal(compose({ recipe, context }, observations, ofModel), model);
       return {
         estimate,
+        crossChecked: crossChecked[index],
         endToEnd: wholeOf(model),
         check: check && compareKernels({ recipe, context }, observations, check, ofModel),
         limitedBy: interrupted || precision === undefined ? undefined : limitOf(estimate, precision),
@@ -89,6 +92,34 @@ export function composeAll(
     interrupted,
     costs,
   };
+}
+
+/** Fewest models whose intervals are checked by halves. */
+const LEAST_CROSS_CHECKED = 4;
+
+/**
+ * Half the widths of each model's interval by the spreads of the other half of the models: of bricks that its own half
+ * does not have, and of their whole models, without earlier runs. So nothing is fitted to the models that are judged.
+ */
+function crossCheck(
+  inContext: readonly RecipeInContext[],
+  observations: Observations,
+  models: readonly ComposableModel[],
+  wholes: Wholes,
+): readonly (readonly Margin[])[] {
+  if (inContext.length < LEAST_CROSS_CHECKED) return [];
+  const halfOf = <T>(all: readonly T[], half: number): readonly T[] => all.filter((_, index) => index % 2 === half);
+  const spreads = [0, 1].map((half) => {
+    const own = halfOf(inContext, half).flatMap(({ recipe, context }) => {
+      return recipe.bricks.map((brick) => brickKey(brick, context));
+    });
+    const ownKeys = new Set(own);
+    const others = new Map([...observations].filter(([key]) => !ownKeys.has(key)));
+    const signatures = halfOf(models, 1 - half).flatMap(({ whole }) => whole?.signature ?? []);
+    const known = new Map(signatures.map((signature) => [signature, wholes.get(signature) ?? []]));
+    return spreadsFor(spreadsOfSystem(halfOf(inContext, 1 - half), others, { wholes: known }));
+  });
+  return inContext.map((model, index) => compose(model, observations, spreads[index % 2]).margins);
 }
 
 /** Latencies of whole models on the occasions on which they were measured. */

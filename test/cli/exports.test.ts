@@ -68,6 +68,8 @@ const SUMMARY_KEYS = [
   'within_5_percent',
   'within_10_percent',
   'interval_hit_percent',
+  'intervals',
+  'cross_checked_intervals',
   'spread_percent',
   'common_spread_percent',
   'whole_spread_percent',

@@ -82,9 +82,10 @@ export async function runAndReport(
   agent: BenchmarkAgent,
   options: PlaceOptions & InputOptions,
   host: CommandHost,
-): Promise<void> {
+): Promise<readonly Estimated[]> {
   const outputs = await prepareOutputs(options);
   const estimated = await runWithProgress(estimations, agent, options, host);
   await writeShown(shownReports(estimated, options), outputs, host);
   setExitCodeOf(estimated, host);
+  return estimated;
 }

@@ -1,15 +1,34 @@
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import { addReuseOptions, type CommandHost } from '../../../src/plugin-api.js';
+import { addReuseOptions, type CommandHost, requireWritable, writeResult } from '../../../src/plugin-api.js';
+import type { Estimated } from '../estimation.js';
+import { calibrationPlot } from '../report/interval-scores.js';
 import { estimationsOfModels } from './model-estimations.js';
 import { addPrecisionOptions, addSweepReportingOptions, type SweepMeasuringOptions } from './options.js';
 import { runAndReport } from './run-and-report.js';
+
+interface ValidateOptions extends SweepMeasuringOptions {
+  readonly plots?: string;
+}
+
+/** Writes a plot for each combination of batch and threads. */
+async function writeCalibration(folder: string, estimated: readonly Estimated[]): Promise<void> {
+  for (const { report } of estimated) {
+    const { settings, system, summary } = report;
+    const [batch, threads] = [settings.batch, system.threads];
+    const file = estimated.length === 1 ? 'calibration.svg' : `calibration-batch-${batch}-threads-${threads}.svg`;
+    const title = `Calibration of the intervals, batch ${batch}, threads: ${threads}`;
+    await writeResult(join(folder, file), calibrationPlot(title, summary));
+  }
+}
 
 /** `dlbricks validate MODEL...` */
 export function registerValidate(parent: Command, host: CommandHost): void {
   const command = parent
     .command('validate')
     .description('Estimate models, and measure each whole model too')
-    .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
+    .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME')
+    .option('--plots <folder>', 'draw the calibration of the intervals as SVG files');
   addReuseOptions(addPrecisionOptions(addSweepReportingOptions(command)))
     .addHelpText(
       'after',
@@ -25,13 +44,16 @@ Examples:
   mlmodelscope dlbricks validate zoo:resnet18 --batch 1,2,4 --threads 1,2
   mlmodelscope dlbricks validate *.onnx --export-json - | jq .summary`,
     )
-    .action(async (references: string[], options: SweepMeasuringOptions) => {
+    .action(async (references: string[], options: ValidateOptions) => {
+      const { plots } = options;
+      if (plots !== undefined) await requireWritable(join(plots, 'calibration.svg'));
       const agent = await host.connect(options.agent, options.framework);
-      await runAndReport(
+      const estimated = await runAndReport(
         await estimationsOfModels(references, options, agent, host, { measureEndToEnd: true }),
         agent,
         options,
         host,
       );
+      if (plots !== undefined) await writeCalibration(plots, estimated);
     });
 }

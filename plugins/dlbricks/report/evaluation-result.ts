@@ -4,6 +4,7 @@ import type { Extension } from '../bricks/prepare-extended.js';
 import type { ChosenInputs } from '../bricks/prepare-model.js';
 import type { WeightsOfRun } from '../bricks/values-of-run.js';
 import type { ModelCheck } from '../estimate/compare-kernels.js';
+import type { Margin } from '../estimate/interval.js';
 import type { Estimate } from '../estimate/compose.js';
 import type { SystemSpreads } from '../estimate/spreads-of-system.js';
 import type { LimitedBy } from '../measure/next-occasion.js';
@@ -20,6 +21,8 @@ export interface EndToEnd {
 /** One model's estimate, with the measurements that it is compared with. */
 export interface ModelResult {
   readonly estimate: Estimate;
+  /** Half the widths of its interval by the spreads of the other half of the models; undefined where these are few. */
+  readonly crossChecked?: readonly Margin[] | undefined;
   /** undefined where whole models were not asked for. */
   readonly endToEnd: EndToEnd | undefined;
   /**

@@ -262,6 +262,18 @@ const ratiosSchema = z.strictObject({
     .describe('The same with every further measurement on both sides: the cost of this evaluation as it ran'),
 });
 
+const intervalScoresSchema = z.array(
+  z.strictObject({
+    level: z.number().describe('Share of intervals that should hold'),
+    models: z.int().describe('Models with an interval and a measured latency'),
+    hit_percent: z.number().describe('Share of intervals that hold the measured latency'),
+    half_width_percent: z.number().describe('Mean of half the width, relative to the estimate'),
+    score_percent: z
+      .number()
+      .describe('Mean interval score (Gneiting and Raftery, 2007), relative to the measured latency; less is better'),
+  }),
+);
+
 const summarySchema = z.strictObject({
   models: z.int(),
   layers: z.int(),
@@ -285,6 +297,12 @@ const summarySchema = z.strictObject({
     .describe(
       'Share of the models with an interval whose end_to_end_ms lies within it; it should be settings.confidence',
     ),
+  intervals: intervalScoresSchema
+    .default([])
+    .describe('How good the intervals are; empty where no model was measured whole'),
+  cross_checked_intervals: intervalScoresSchema
+    .default([])
+    .describe('The same with spreads that come from the other half of the models alone; from four models on'),
   spread_percent: z
     .number()
     .nullable()

@@ -154,6 +154,20 @@ function costLines({ costs, ratios }: Report['summary'], { wide }: { readonly wi
   return lines;
 }
 
+/** How many intervals hold at each level, how wide they are, and their score. */
+function intervalScoreLines({ intervals, cross_checked_intervals: crossed }: Report['summary']): string[] {
+  const shown = (scores: typeof intervals): string => {
+    const levels = scores.map(({ level, models, hit_percent: hit, half_width_percent: half, score_percent: score }) => {
+      const holding = Math.round((hit * models) / 100);
+      return `${level * 100} %: ${holding} of ${models} hold, ± ${percent(half)}, score ${percent(score)}`;
+    });
+    return levels.join('; ');
+  };
+  if (intervals.length === 0) return [];
+  const checked = `by the spreads of the other half of the models: ${shown(crossed)}`;
+  return [`intervals at ${shown(intervals)}`, ...(crossed.length === 0 ? [] : [checked])];
+}
+
 function accuracyLines({ models, summary }: Report, { wide }: { readonly wide: boolean }): string[] {
   if (summary.geomean_normalized_latency === null) return [];
   const compared = models.filter(({ normalized_latency: value }) => value !== null).length;
@@ -161,6 +175,7 @@ function accuracyLines({ models, summary }: Report, { wide }: { readonly wide: b
   const lines = [
     `${errors}; this machine repeats whole models within ${percent(summary.repeatability_percent)} on average`,
   ];
+  lines.push(...intervalScoreLines(summary));
   if (!wide) return lines;
   return [
     ...lines,

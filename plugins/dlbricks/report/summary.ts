@@ -1,8 +1,10 @@
 import { spreadOfWholes } from '../estimate/spreads-of-system.js';
 import { meanOf } from '../estimate/statistics.js';
 import { commonOf, spreadOfBrick } from '../estimate/variance-components.js';
+import type { Margin } from '../estimate/interval.js';
+import { intervalScores, type Judged } from './interval-scores.js';
 import { accuracyOf } from './accuracy.js';
-import type { Costs, EstimateResult, PhaseCost } from './evaluation-result.js';
+import type { Costs, EstimateResult, ModelResult, PhaseCost } from './evaluation-result.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { finite, percentOf, ratio } from './figures.js';
 
@@ -73,6 +75,13 @@ export function summaryOf(result: EstimateResult, models: readonly ModelReport[]
     return share === null ? [] : [Math.abs(share - 1) * 100];
   });
   const { bricks, reason, wholes } = result.spreads;
+  const judged = (marginsOf: (model: ModelResult) => readonly Margin[]): readonly Judged[] => {
+    return models.flatMap(({ estimate_ms: estimateMs, end_to_end_ms: measuredMs }, index) => {
+      const model = result.models[index];
+      if (!model?.estimate.isWhole || estimateMs === null || measuredMs === null) return [];
+      return [{ estimateMs, measuredMs, margins: marginsOf(model) }];
+    });
+  };
   const hits = models.flatMap(({ interval_hit: hit }) => (hit === null ? [] : [Number(hit)]));
   return {
     models: models.length,
@@ -83,6 +92,8 @@ export function summaryOf(result: EstimateResult, models: readonly ModelReport[]
     unique_fraction: ratio(result.uniqueBricks, result.sequences),
     ...accuracyOf(normalized),
     interval_hit_percent: percentOf(meanOf(hits)),
+    intervals: intervalScores(judged(({ estimate }) => estimate.margins)),
+    cross_checked_intervals: intervalScores(judged(({ crossChecked = [] }) => crossChecked)),
     spread_percent: percentOf(bricks && spreadOfBrick(bricks)),
     common_spread_percent: percentOf(bricks && commonOf(bricks)),
     whole_spread_percent: percentOf(spreadOfWholes(wholes)?.relative),

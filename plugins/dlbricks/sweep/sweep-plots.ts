@@ -1,5 +1,6 @@
 import { heatMapSvg } from '../plots/heat-map.js';
 import { linePlot, type Series } from '../plots/line-plot.js';
+import { calibrationPlot } from '../report/interval-scores.js';
 import type { Sweep } from './sweep-result.js';
 
 type Configuration = Sweep['configurations'][number];
@@ -72,6 +73,12 @@ export function sweepPlots(sweep: Sweep): readonly SweepPlot[] {
       svg: () =>
         linePlot({ title: 'Unique bricks over sequences', xTitle, yTitle: 'share', isConnected: true, ...unique }),
     },
+    ...sweep.configurations
+      .filter(({ summary }) => summary.intervals.length > 0)
+      .map(({ cut, granularity, summary }): SweepPlot => {
+        const title = `Calibration of the intervals, ${cut} cut, G = ${granularity}`;
+        return { file: `calibration-${cut}-${granularity}.svg`, svg: () => calibrationPlot(title, summary) };
+      }),
     ...sweep.configurations.map(({ cut, granularity, models, jaccard: values }): SweepPlot => {
       const names = models.map(({ model }) => model);
       const title = `Unique bricks in common, ${cut} cut, G = ${granularity}`;

@@ -175,6 +175,8 @@ describe('the summary', () => {
         within_5_percent: 0,
         within_10_percent: 0,
         interval_hit_percent: null,
+        intervals: [],
+        cross_checked_intervals: [],
         spread_percent: null,
         common_spread_percent: null,
         whole_spread_percent: null,
