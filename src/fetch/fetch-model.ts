@@ -2,7 +2,7 @@ import { constants, createReadStream } from 'node:fs';
 import { access, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { cancellationOf } from '../base/cancellation.js';
-import { messageOf, PlatformError } from '../base/errors.js';
+import { type ErrorCode, messageOf, PlatformError } from '../base/errors.js';
 import type { Download } from '../manifest/fetched-files.js';
 import { mirrorPath } from '../manifest/fetched-files.js';
 import { DISK } from '../manifest/files.js';
@@ -19,7 +19,12 @@ import { unpack } from './unpack.js';
 export interface FetchRules extends DownloadRules {
   /** A folder with files that need not be downloaded, stored as HOST/PATH of their addresses or only by their names. */
   readonly mirror: string | undefined;
+  /** Called for a file that is not there, and that the model can do without. */
+  readonly onWarning: (message: string) => void;
 }
+
+/** Codes of failures to get a file, in contrast to one that is not the expected file or cannot be kept. */
+const NOT_GOT: ReadonlySet<ErrorCode> = new Set(['usage', 'not_found', 'unavailable', 'unsupported', 'timeout']);
 
 async function isFile(path: string): Promise<boolean> {
   return (await DISK.missing(path)) === undefined;
@@ -150,6 +155,10 @@ export async function fetchModel(
       }
       await writePins(manifest, pins);
     } catch (error) {
+      if (error instanceof PlatformError && file.kind === 'labels' && NOT_GOT.has(error.code)) {
+        rules.onWarning(`${error.message}; without these labels, classes have only numbers`);
+        continue;
+      }
       if (error instanceof PlatformError) throw error;
       const problem = `files cannot be kept in ${dirname(manifest)}: ${messageOf(error)}`;
       throw new PlatformError('storage', `${problem}; copy the manifest to a folder that you may write to`, {

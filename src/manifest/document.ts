@@ -1,7 +1,7 @@
 import { positionsIn, type Position } from './position.js';
 import { byPosition, type Note, type Problem, type Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
-import { parseYaml, type YamlNode, type YamlPath } from './yaml-tree.js';
+import { parseYaml, type YamlFault, type YamlNode, type YamlPath } from './yaml-tree.js';
 
 /** A manifest's YAML before it is checked against a schema. */
 export interface ManifestDocument {
@@ -11,6 +11,8 @@ export interface ManifestDocument {
   readonly root: YamlNode;
   /** Problems of the YAML itself that leave the rest readable. */
   readonly problems: readonly Problem[];
+  /** Those of `problems` that are repeated keys. */
+  readonly repeatedKeys: readonly Problem[];
   readonly positionOf: (offset: number) => Position;
 }
 
@@ -119,9 +121,13 @@ export function parseDocument(file: string, bytes: Uint8Array): ManifestDocument
   }
   const positionOf = positionsIn(source);
   const { root, faults } = parseYaml(source);
-  const problems = faults.map(({ offset, path, expected, found }) => {
+  const problemOf = ({ offset, path, expected, found }: YamlFault): Problem => {
     return { file, ...positionOf(offset), path: formatPath(path), expected, found };
-  });
-  if (root === undefined) return { ok: false, problems: byPosition(problems) };
-  return { ok: true, file, root, problems, positionOf };
+  };
+  const [repeatedKeys, others] = [true, undefined].map((kind) =>
+    faults.filter(({ isRepeatedKey }) => isRepeatedKey === kind).map(problemOf),
+  ) as [Problem[], Problem[]];
+  const problems = byPosition([...repeatedKeys, ...others]);
+  if (root === undefined) return { ok: false, problems };
+  return { ok: true, file, root, problems, repeatedKeys, positionOf };
 }

@@ -28,6 +28,7 @@ export {
 export {
   type Candidate,
   FRAMEWORK_REMEDY,
+  frameworkRemedy,
   meetsFramework,
   type Requirements,
   requirementsOf,

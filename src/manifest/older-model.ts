@@ -209,12 +209,21 @@ export function isOlderModel({ root }: ManifestDocument): boolean {
   return has('model') || has('inputs') || has('output') || has('outputs');
 }
 
+/** As in the original platform. */
+const REPEATED = 'the key is repeated; its last value counts, and repeated mappings are put together';
+
 /** Reads a model manifest of the older platform and converts it to a {@link ModelManifest}. */
-export function readOlderModel(document: ManifestDocument): Loaded<ModelManifest> | Problems {
+export function readOlderModel(written: ManifestDocument): Loaded<ModelManifest> | Problems {
+  const { repeatedKeys } = written;
+  const document = { ...written, problems: written.problems.filter((problem) => !repeatedKeys.includes(problem)) };
   const result = validateKnownKeys(document, olderModelSchema);
   if (!result.ok) return result;
   const older = result.data;
-  const notes: Note[] = [...ignoredKeysNote(document, result.ignored, older), ...elementTypeNotes(document, older)];
+  const notes: Note[] = [
+    ...repeatedKeys.map(({ file, line, column, path }) => ({ file, line, column, path, message: REPEATED })),
+    ...ignoredKeysNote(document, result.ignored, older),
+    ...elementTypeNotes(document, older),
+  ];
   for (const key of CODE_KEYS) {
     if ((older[key] ?? '') !== '') notes.push(noteAt(document, [key], 'this code is never run; inputs are made up'));
   }

@@ -75,6 +75,15 @@ export function unmetFramework(
 export const FRAMEWORK_REMEDY =
   "--allow-version accepts other versions of a framework; `framework: any` in a model's manifest accepts every framework";
 
+/** The advice for a model of a framework that an agent does not have. */
+const OTHER_FRAMEWORK_REMEDY = 'export the model to ONNX, and give the ONNX file a manifest with `framework: any`';
+
+/** The advice for a model whose framework is not met. */
+export function frameworkRemedy(required: ModelFramework, { framework }: Pick<Candidate, 'framework'>): string {
+  const isOther = required !== ANY_FRAMEWORK && !isSameFramework(required.name, framework);
+  return isOther ? OTHER_FRAMEWORK_REMEDY : FRAMEWORK_REMEDY;
+}
+
 /** Only the requirements, without further properties that the argument may have. */
 export function requirementsOf({ hardware, software, models, allowVersion, agents }: Requirements): Requirements {
   const frameworks = models.map(({ name, manifest }) => {

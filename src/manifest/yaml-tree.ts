@@ -22,6 +22,8 @@ export interface YamlFault {
   readonly path: YamlPath;
   readonly expected: string;
   readonly found: string;
+  /** Whether it is a repeated key. The tree has the last value, and mappings with the entries of all of them. */
+  readonly isRepeatedKey?: true;
 }
 
 export type YamlPath = readonly (string | number)[];
@@ -35,6 +37,17 @@ export interface YamlTree {
 const MAX_DEPTH = 32;
 /** Parser events are scalars, and starts and ends of collections. */
 const MAX_EVENTS = 10_000;
+
+/** The value of a key that is repeated, as the original platform reads it (yaml.v2, decoding into one value). */
+function merged(before: YamlNode, again: YamlNode): YamlNode {
+  if (before.kind !== 'mapping' || again.kind !== 'mapping') return again;
+  const entries = new Map(before.entries);
+  for (const [key, entry] of again.entries) {
+    const known = entries.get(key);
+    entries.set(key, known === undefined ? entry : { ...entry, value: merged(known.value, entry.value) });
+  }
+  return { ...again, entries };
+}
 
 class TreeBuilder {
   readonly faults: YamlFault[] = [];
@@ -86,11 +99,13 @@ class TreeBuilder {
         continue;
       }
       const value = this.build([...path, key.text], key.start);
-      if (entries.has(key.text)) {
-        this.refuse(key.start, [...path, key.text], 'every key once', `${quoted(key.text)} again`);
-      } else {
-        entries.set(key.text, { keyStart: key.start, value });
+      const before = entries.get(key.text);
+      if (before !== undefined) {
+        const found = `${quoted(key.text)} again`;
+        const at = { offset: key.start, path: [...path, key.text] };
+        this.faults.push({ ...at, expected: 'every key once', found, isRepeatedKey: true });
       }
+      entries.set(key.text, { keyStart: key.start, value: before === undefined ? value : merged(before.value, value) });
     }
     return entries;
   }

@@ -4,7 +4,7 @@ import {
   BATCH,
   formatNote,
   type FrameworkConstraint,
-  FRAMEWORK_REMEDY,
+  frameworkRemedy,
   graphBindings,
   inputValues,
   loadManifest,
@@ -158,7 +158,7 @@ export function requireFramework(
   running: RunningFramework,
 ): void {
   const unmet = unmetFramework(`model ${name}`, framework, running, running.allowVersion);
-  if (unmet !== '') throw new PlatformError('unsupported', `${unmet}; ${FRAMEWORK_REMEDY}`);
+  if (unmet !== '') throw new PlatformError('unsupported', `${unmet}; ${frameworkRemedy(framework, running)}`);
 }
 
 /** The error for a reference on a command line, which has no line number. */

@@ -66,6 +66,21 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
     assert.equal(server.requests.length, length, 'nothing is fetched again');
   });
 
+  it('warns of labels that it cannot get, and gets the graph', async (t) => {
+    const { place, server, fetch } = await scene(t);
+    const labels = 'http://labels.invalid/synset.txt';
+    await place.write(
+      'm.yml',
+      manifestOf(`    graph_path: ${server.origin}/models/tiny.onnx\n    features_path: ${labels}`),
+    );
+    const { stdout, stderr, code } = await fetch('m.yml');
+    assert.deepEqual([stdout, code], [`fetched/${server.place}/models/tiny.onnx\n`, 0], stderr);
+    assert.match(
+      stderr,
+      /^warning: m\.yml: the URL "http:.*synset\.txt" is not https.*; without these labels, classes have/m,
+    );
+  });
+
   it('keeps no file whose checksum differs from that of the manifest', async (t) => {
     const { place, server, fetch } = await scene(t);
     const model = `    base_url: ${server.origin}/models\n    graph_path: tiny.onnx\n    graph_checksum: ${md5('x')}`;

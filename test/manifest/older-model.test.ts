@@ -385,3 +385,20 @@ test('a problem of the YAML alone is a problem of the manifest', () => {
   assert.equal(problems.length, 1, problems.join('\n'));
   assert.match(problems.join(), /license: expected a value without a tag, found the tag "!text"/);
 });
+
+test('repeated keys are read as in the original platform, with a note for each', () => {
+  const repeated = `${CLASSIFIER}version: 2.1\nattributes:\n    top5: 80\n    kind: RNN\n`;
+  const result = read('model', repeated);
+  assert.ok(result.ok);
+  assert.equal(result.manifest.version, '2.1.0');
+  assert.deepEqual(result.manifest.attributes, { kind: 'RNN', top1: '56.62', sizes: '[1,2]', top5: '80' });
+  const notes = result.notes.map(formatNote).filter((note) => note.includes('the key is repeated; its last value'));
+  assert.deepEqual(
+    notes.map((note) => /: (\S+): the key/.exec(note)?.[1]),
+    ['version', 'attributes'],
+  );
+});
+
+test('other manifests have every key once', () => {
+  assert.match(problemsOf('model', `dlspec: model/v1\nname: a\nname: b\n`).join(), /name: expected every key once/);
+});

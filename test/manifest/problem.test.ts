@@ -110,7 +110,6 @@ test('problems of every sort come in one go, from top to bottom', () => {
       'm.yml:4:14: description',
       'm.yml:5:9: models',
       'm.yml:6:6: cut',
-      'm.yml:7:10: threads',
       'm.yml:8:1: threads',
       'm.yml:9:31: protocol.min_runs',
     ],

@@ -67,8 +67,13 @@ test('every tag is refused', () => {
   assert.deepEqual(faultsOf('a: !!js/function x'), ['3: a value without a tag, the tag "!!js/function"']);
 });
 
-test('a repeated key is refused', () => {
+test('a repeated key is a fault, and the tree has what the original platform reads', () => {
   assert.deepEqual(faultsOf('a: 1\nb: 2\na: 3'), ['10: every key once, "a" again']);
+  const { root, faults } = parseYaml(
+    'a: 1\nm: {x: 1, y: {p: 1, q: [1, 2]}}\nl: [1, 2]\na: 2\nm: {y: {q: [3]}, z: 4}\nl: [5]',
+  );
+  assert.ok(root !== undefined && faults.every(({ isRepeatedKey }) => isRepeatedKey === true));
+  assert.deepEqual(dataOf(root, 'value'), { a: 2, m: { x: 1, y: { p: 1, q: [3] }, z: 4 }, l: [5] });
 });
 
 test('a key that is no text is refused', () => {

@@ -59,7 +59,7 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
 }
 
-function rulesOf(flags: FetchFlags, progress: Progress, signal: AbortSignal): FetchRules {
+function rulesOf(flags: FetchFlags, progress: Progress, signal: AbortSignal): Omit<FetchRules, 'onWarning'> {
   return {
     mirror: flags.mirror,
     allowHttp: flags.allowHttp ?? false,
@@ -97,7 +97,7 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
     for (const [done, { path, manifest }] of manifests.entries()) {
       progress.step('fetching', done, manifests.length, manifest.name);
       try {
-        await fetchModel(path, manifest, rules);
+        await fetchModel(path, manifest, { ...rules, onWarning: (message) => warn(`${path}: ${message}`) });
         const { graph_path: graph } = manifest.model;
         if (graph !== undefined) graphs.push(graph.startsWith('zoo:') ? graph : besideManifest(path, graph));
       } catch (error) {
