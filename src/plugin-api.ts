@@ -34,6 +34,7 @@ export {
   addProtocolOptions,
   addQuietOption,
   addStoreOption,
+  addSweepInputOptions,
   addSweepOptions,
   addTableOptions,
   addThreadsOption,
@@ -44,12 +45,13 @@ export {
   type InputOptions,
   type OutputOptions,
   type ProtocolOptions,
+  type SweepInputOptions,
   type SweepOptions,
 } from './command/options.js';
 export { addReuseOptions, type ReuseOptions } from './command/reuse-option.js';
 export { listOption, numberOption } from './base/option-value.js';
 export { numberFrom, numberIn, positiveNumber, wholeNumber } from './base/bounded-number.js';
-export { checkInputs, loadBatches, loadModels, runsOn } from './command/load-models.js';
+export { checkInputs, type LoadedBatch, loadBatches, loadModels, runsOn } from './command/load-models.js';
 export { showEvent } from './evaluation/show-event.js';
 
 // Tables, texts and files
@@ -73,8 +75,9 @@ export { writeFileAtomically } from './base/atomic-file.js';
 export { snakeCaseSchema, snakePath, withCamelKeys, withSnakeKeys } from './base/snake-case.js';
 
 // Models and their graphs
-export type { LoadedModel } from './registry/load-model.js';
+export { CACHE_SYMBOLS, type LoadedModel } from './registry/load-model.js';
 export { dimensionsText } from './registry/dimensions-text.js';
+export { combinationsOf } from './command/dimension-option.js';
 export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
 export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from './onnx/model/model.js';
 export { MOST_LISTED_VALUES } from './onnx/model/model.js';

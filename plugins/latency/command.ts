@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import {
   addAgentOptions,
-  addInputOptions,
   addProtocolOptions,
   addQuietOption,
   addReuseOptions,
   addStoreOption,
+  addSweepInputOptions,
   addSweepOptions,
   addTableOptions,
   addWideOption,
@@ -18,7 +18,6 @@ import {
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
   identifySystem,
-  type InputOptions,
   loadBatches,
   nameEvaluated,
   nameFramework,
@@ -32,6 +31,7 @@ import {
   runOptionsOf,
   runsOn,
   showEvent,
+  type SweepInputOptions,
   type SweepOptions,
   writeShown,
 } from '../../src/plugin-api.js';
@@ -41,7 +41,7 @@ import { shownLatencies } from './latency-table.js';
 import { timeModels } from './time-models.js';
 
 interface LatencyOptions
-  extends SweepOptions, InputOptions, ProtocolOptions, AgentOptions, OutputOptions, ReuseOptions {
+  extends SweepOptions, SweepInputOptions, ProtocolOptions, AgentOptions, OutputOptions, ReuseOptions {
   readonly percentiles?: readonly number[];
   readonly store?: string;
   readonly wide?: boolean;
@@ -68,7 +68,7 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
       runsOn: runsOn(agent, options),
       onUnusable: ({ name, reason }, { batch }) => {
         host.warn(`warning: ${name}: ${reason}`);
-        for (const each of threads) unusable.push({ model: name, batch, threads: each, reason });
+        for (const each of threads) unusable.push({ model: name, batch, dimensions: '', threads: each, reason });
       },
     },
     host,
@@ -121,7 +121,7 @@ export function registerLatency(program: Command, host: CommandHost): void {
     .description('Time whole models, and show percentiles of their runs')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
   const withOutputs = addQuietOption(addWideOption(addTableOptions(addAgentOptions(addStoreOption(command)))));
-  addReuseOptions(addProtocolOptions(addInputOptions(addSweepOptions(withOutputs))))
+  addReuseOptions(addProtocolOptions(addSweepInputOptions(addSweepOptions(withOutputs))))
     .option(
       '--percentiles <p,...>',
       `percentiles of the runs (default: ${DEFAULT_PERCENTILES.join(',')})`,
@@ -130,7 +130,8 @@ export function registerLatency(program: Command, host: CommandHost): void {
     .addHelpText(
       'after',
       `
-Each model is timed once for each size of the batch and each number of threads.
+Each model is timed once for each size of the batch, each combination of sizes
+of dimensions, and each number of threads.
 Times in the store are not taken again, and the table says of when they are;
 --fresh takes them again. 'mlmodelscope dlbricks run MODEL...'
 estimates models without running them whole.
@@ -138,6 +139,7 @@ estimates models without running them whole.
 Examples:
   mlmodelscope latency zoo:resnet18 my-model.onnx
   mlmodelscope latency zoo:resnet18 --batch 1,2,4 --threads 1,2
+  mlmodelscope latency zoo:bert_base --dimension sequence=64,128
   mlmodelscope latency *.onnx --percentiles 50,99.9 --export-csv latency.csv`,
     )
     .action((references: string[], options: LatencyOptions) => timeAndShow(references, options, host));

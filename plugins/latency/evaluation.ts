@@ -46,7 +46,7 @@ export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
     const timed = yield* whileTelling((onEvent) => timeModels(asked, timing, { agent, store, signal, onEvent }));
     if (signal.aborted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');
     const system = identifySystem(agent.description, runOptionsOf(threads, agent.description));
-    const untimed = unusable.map(({ name, reason }) => ({ model: name, batch, threads, reason }));
+    const untimed = unusable.map(({ name, reason }) => ({ model: name, batch, dimensions: '', threads, reason }));
     const result = latencyResultOf(timed, system, percentiles, untimed);
     for (const row of result.models) {
       const latencyMs = 'reason' in row ? undefined : row.trimmed_mean_ms;

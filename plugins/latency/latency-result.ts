@@ -1,4 +1,11 @@
-import { disturbanceOf, measurementWarnings, type System, trimmedMean, z } from '../../src/plugin-api.js';
+import {
+  dimensionsText,
+  disturbanceOf,
+  measurementWarnings,
+  type System,
+  trimmedMean,
+  z,
+} from '../../src/plugin-api.js';
 import { percentileOf, tooFewRuns } from './percentile.js';
 import type { TimedModel } from './time-models.js';
 
@@ -7,6 +14,7 @@ const ms = z.number().nonnegative();
 const configuration = {
   model: z.string(),
   batch: z.int(),
+  dimensions: z.string().default('').describe('Sizes of the other named dimensions, as in seq=128, past=0'),
   threads: z.int(),
 };
 
@@ -23,6 +31,11 @@ const timedSchema = z.strictObject({
   min_ms: ms,
   trimmed_mean_ms: ms.describe('Mean without the slowest and the fastest fifth of the runs'),
   max_ms: ms,
+  tokens_per_second: z
+    .number()
+    .nullable()
+    .default(null)
+    .describe('Of decoders with a cache, from the mean; null for other models'),
   disturbance_percent: z
     .number()
     .nonnegative()
@@ -52,7 +65,7 @@ function rowOf(
   { loaded, batch, threads, measurement, isStored, refusal }: TimedModel,
   percentiles: readonly number[],
 ): LatencyRow {
-  const configuration = { model: loaded.name, batch, threads };
+  const configuration = { model: loaded.name, batch, dimensions: dimensionsText(loaded, batch), threads };
   if (measurement === undefined) return { ...configuration, reason: refusal ?? 'interrupted before it was timed' };
   const { outcome, system, protocol, measuredAt } = measurement;
   if (outcome.kind === 'failure') return { ...configuration, reason: `${outcome.reason}: ${outcome.message}` };
@@ -72,6 +85,7 @@ function rowOf(
     min_ms: Math.min(...sorted),
     trimmed_mean_ms: trimmedMean(sorted),
     max_ms: Math.max(...sorted),
+    tokens_per_second: loaded.tokens === undefined ? null : (loaded.tokens * 1000) / trimmedMean(sorted),
     disturbance_percent: disturbanceOf(measurement) * 100,
   };
 }

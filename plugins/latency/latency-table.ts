@@ -35,16 +35,22 @@ function milliseconds(title: string, of: (row: TimedRow) => number | null | unde
   });
 }
 
-function columnsFor({ percentiles }: LatencyResult, { wide }: ShowOptions): readonly LatencyColumn[] {
+function columnsFor({ percentiles, models }: LatencyResult, { wide }: ShowOptions): readonly LatencyColumn[] {
+  const hasDimensions = models.some(({ dimensions }) => dimensions !== '');
+  const hasTokens = models.some((row) => !('reason' in row) && row.tokens_per_second !== null);
   return [
     { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
     right('batch', ({ batch }) => String(batch)),
+    ...(hasDimensions
+      ? [{ title: 'dimensions', align: 'left', cell: ({ dimensions }: LatencyRow) => oneLine(dimensions) } as const]
+      : []),
     right('threads', ({ threads }) => String(threads)),
     right('runs', (row) => ('reason' in row ? UNKNOWN : String(row.runs))),
     ...(wide
       ? [milliseconds('mean (ms)', (row) => row.trimmed_mean_ms), milliseconds('min (ms)', (row) => row.min_ms)]
       : []),
     ...percentiles.map((each) => milliseconds(`p${each} (ms)`, ({ latency_ms: of }) => of[`p${each}`])),
+    ...(hasTokens ? [milliseconds('tokens/s', (row) => row.tokens_per_second)] : []),
     ...(wide
       ? [
           milliseconds('max (ms)', (row) => row.max_ms),
@@ -108,15 +114,19 @@ function tableResultOf(result: LatencyResult): TableResult {
       keys: [
         ...['model', 'batch', 'threads', 'system', 'runs', 'min_ms', 'trimmed_mean_ms', 'max_ms'],
         ...percentiles.map((each) => `p${each}_ms`),
-        ...['disturbance_percent', 'measured_at', 'is_stored', 'reason'],
+        ...['dimensions', 'tokens_per_second', 'disturbance_percent', 'measured_at', 'is_stored', 'reason'],
       ],
       rows: models.map((row) => {
         const start = [row.model, row.batch, row.threads];
-        if ('reason' in row) return [...start, ...Array<null>(8 + percentiles.length).fill(null), row.reason];
+        if ('reason' in row) {
+          const untimed = Array<null>(5 + percentiles.length).fill(null);
+          return [...start, ...untimed, row.dimensions, null, null, null, null, row.reason];
+        }
         const { system, runs, min_ms: min, trimmed_mean_ms: mean, max_ms: max, latency_ms: of } = row;
         const ofRuns = percentiles.map((each) => of[`p${each}`]);
         const { disturbance_percent: disturbance, measured_at: at, is_stored: stored } = row;
-        return [...start, system, runs, min, mean, max, ...ofRuns, disturbance, at, String(stored), null];
+        const results = [system, runs, min, mean, max, ...ofRuns, row.dimensions, row.tokens_per_second];
+        return [...start, ...results, disturbance, at, String(stored), null];
       }),
     },
     table: textTable(columnsFor(result, { wide: true }), models),

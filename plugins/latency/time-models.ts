@@ -83,7 +83,8 @@ async function taskOf(
     limits,
     occasion: 1,
   };
-  const label = `${loaded.name}, batch ${batch}, ${counted(threads, 'thread')}`;
+  const sizes = [`batch ${batch}`, dimensionsText(loaded, batch)].filter((text) => text !== '');
+  const label = [loaded.name, ...sizes, counted(threads, 'thread')].join(', ');
   return { label, request, work: 1 };
 }
 

@@ -4,7 +4,17 @@ import { checkInputNames } from '../onnx/values/given-values.js';
 import { checkDimensions } from '../registry/check-dimensions.js';
 import type { LoadedModel, RunningFramework } from '../registry/load-model.js';
 import { type UnusableModel, unusableModel } from '../registry/unusable-model.js';
-import { type AgentOptions, COMMAND_DEFAULTS, type InputOptions, type OutputOptions } from './options.js';
+import { combinationsOf } from './dimension-option.js';
+import {
+  type AgentOptions,
+  COMMAND_DEFAULTS,
+  type InputOptions,
+  type OutputOptions,
+  type SweepInputOptions,
+} from './options.js';
+
+/** Sizes of dimensions by their names. */
+type Sizes = ReadonlyMap<string, number>;
 
 /** Models that a command line names. */
 export interface ModelsToLoad {
@@ -12,7 +22,8 @@ export interface ModelsToLoad {
   readonly references: readonly string[];
   /** Sizes of the batch. Each model is loaded once for each size. */
   readonly batches: readonly number[];
-  readonly inputs: InputOptions;
+  /** Each model is also loaded once for each combination of its dimensions' sizes. */
+  readonly inputs: InputOptions | SweepInputOptions;
   readonly quiet: boolean;
   /** Whether it is allowed that no model can be used; by default, that is an error. */
   readonly canBeNone?: boolean;
@@ -22,7 +33,10 @@ export interface ModelsToLoad {
    * Called with each model that cannot be used, if others can; `index` is the index of its reference. Without this
    * function, the first such model is an error.
    */
-  readonly onUnusable?: (model: UnusableModel, where: { readonly index: number; readonly batch: number }) => void;
+  readonly onUnusable?: (
+    model: UnusableModel,
+    where: { readonly index: number; readonly batch: number; readonly sizes: Sizes },
+  ) => void;
 }
 
 /** Options of the commands that take one size of the batch. */
@@ -31,9 +45,11 @@ interface OneBatchOptions extends InputOptions, Pick<OutputOptions, 'quiet'> {
   readonly runsOn?: RunningFramework;
 }
 
-/** Models that were loaded for one size of the batch, in the order of their references. */
+/** Models that were loaded for one size of the batch and of each dimension, in the order of their references. */
 export interface LoadedBatch {
   readonly batch: number;
+  /** The same object for the unusable models of this batch. */
+  readonly sizes: Sizes;
   readonly models: readonly LoadedModel[];
 }
 
@@ -53,24 +69,30 @@ export async function loadBatches(
   host: CommandHost,
 ): Promise<readonly LoadedBatch[]> {
   const progress = host.progress(quiet);
-  const wanted = batches.flatMap((batch) => references.map((reference, index) => ({ batch, reference, index })));
-  const loaded: { readonly batch: number; readonly reference: string; readonly model: LoadedModel }[] = [];
+  const combinations = combinationsOf(inputs.dimension);
+  const varied = [...(inputs.dimension ?? [])].flatMap(([name, sizes]) => ([sizes].flat().length > 1 ? [name] : []));
+  const runs = batches.flatMap((batch) => combinations.map((sizes) => ({ batch, sizes })));
+  const wanted = runs.flatMap((run) => references.map((reference, index) => ({ run, reference, index })));
+  const loaded: { readonly run: (typeof runs)[number]; readonly reference: string; readonly model: LoadedModel }[] = [];
   try {
-    for (const [done, { batch, reference, index }] of wanted.entries()) {
+    for (const [done, { run, reference, index }] of wanted.entries()) {
+      const { batch, sizes } = run;
       progress.step('loading', done, wanted.length, reference);
       try {
         const model = await host.loadModel(reference, {
           batch,
-          dimensions: inputs.dimension ?? new Map(),
+          dimensions: sizes,
           inputs: inputs.input,
           runsOn,
           signal: host.signal,
         });
-        loaded.push({ batch, reference, model });
+        // A model without a dimension of several sizes is the same for all of them.
+        const isNew = sizes === combinations[0] || varied.some((name) => model.symbols.includes(name));
+        if (isNew) loaded.push({ run, reference, model });
       } catch (error) {
         const isLastHope = !canBeNone && loaded.length === 0 && done === wanted.length - 1;
         if (onUnusable === undefined || isLastHope) throw error;
-        onUnusable(unusableModel(reference, error), { index, batch });
+        onUnusable(unusableModel(reference, error), { index, batch, sizes });
       }
     }
   } finally {
@@ -78,7 +100,7 @@ export async function loadBatches(
   }
   const notes = new Set(loaded.flatMap(({ model }) => model.notes));
   for (const note of notes) progress.note(`note: ${note}`);
-  return batches.map((batch) => ({ batch, models: withUniqueNames(loaded.filter((each) => each.batch === batch)) }));
+  return runs.map((run) => ({ ...run, models: withUniqueNames(loaded.filter((each) => each.run === run)) }));
 }
 
 /**
@@ -104,7 +126,10 @@ export async function loadModels(
 }
 
 /** @throws PlatformError `usage` where no model has a dimension or an input with a given name */
-export function checkInputs(models: readonly LoadedModel[], { dimension, input }: InputOptions): void {
+export function checkInputs(
+  models: readonly LoadedModel[],
+  { dimension, input }: InputOptions | SweepInputOptions,
+): void {
   checkDimensions(models, dimension);
   checkInputNames(
     models.map(({ model }) => model),

@@ -6,7 +6,7 @@ import { batchSizeField, DEFAULT_PROTOCOL } from '../manifest/evaluation.js';
 import { type Protocol, protocolSchema } from '../measurement/protocol.js';
 import { type GivenText, givenTextOf } from '../onnx/values/given-values.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../predictor/frameworks.js';
-import { dimensionOption } from './dimension-option.js';
+import { dimensionOption, dimensionsOption } from './dimension-option.js';
 
 /** Where results go. */
 export interface OutputOptions {
@@ -46,6 +46,11 @@ export interface InputOptions {
   readonly input?: ReadonlyMap<string, GivenText>;
 }
 
+/** The same for commands that run each model once for each combination of the sizes. */
+export interface SweepInputOptions extends Pick<InputOptions, 'input'> {
+  readonly dimension?: ReadonlyMap<string, readonly number[]>;
+}
+
 /** Values for a command line without `--threads` or `--batch`. */
 export const COMMAND_DEFAULTS = {
   /** @throws PlatformError `usage` where the environment has an invalid value */
@@ -81,13 +86,32 @@ export function addSweepOptions(command: Command): Command {
 }
 
 export function addInputOptions(command: Command): Command {
-  return command
-    .option('--dimension <name=value>', 'size of a named dimension, as in seq=128; may be repeated', dimensionOption)
-    .option(
-      '--input <name=value>',
-      "values of an input instead of made-up ones: a number, numbers with commas, LOW..HIGH, or a NumPy array's file (.npy); may be repeated",
-      inputOption,
-    );
+  return addInputValues(
+    command.option(
+      '--dimension <name=value>',
+      'size of a named dimension, as in seq=128; may be repeated',
+      dimensionOption,
+    ),
+  );
+}
+
+/** The same for commands that run each model once for each combination of the sizes. */
+export function addSweepInputOptions(command: Command): Command {
+  return addInputValues(
+    command.option(
+      '--dimension <name=value,...>',
+      'sizes of a named dimension, as in seq=64,128; may be repeated',
+      dimensionsOption,
+    ),
+  );
+}
+
+function addInputValues(command: Command): Command {
+  return command.option(
+    '--input <name=value>',
+    "values of an input instead of made-up ones: a number, numbers with commas, LOW..HIGH, or a NumPy array's file (.npy); may be repeated",
+    inputOption,
+  );
 }
 
 /** Parses NAME=VALUE, the values of an input, collected over several uses of the option. */

@@ -4,7 +4,7 @@ import type { LoadedModel } from './load-model.js';
 /** Refuses a dimension that no model has, as a typing error. @throws PlatformError `usage` */
 export function checkDimensions(
   models: readonly LoadedModel[],
-  dimensions: ReadonlyMap<string, number> | undefined,
+  dimensions: ReadonlyMap<string, unknown> | undefined,
 ): void {
   const symbols = new Set(models.flatMap((model) => model.symbols));
   for (const name of dimensions?.keys() ?? []) {

@@ -23,7 +23,9 @@ import { bindDimensions, dimensionNames } from '../onnx/layers/bind-dimensions.j
 import { type GivenText, withGivenValues } from '../onnx/values/given-values.js';
 import { missingConstants } from '../onnx/operators/steering.js';
 import { hoistSubgraphWeights } from '../onnx/layers/hoist-subgraph-weights.js';
+import { elementCount } from '../onnx/model/element-type.js';
 import type { Model } from '../onnx/model/model.js';
+import { staticTypeOf } from '../onnx/model/static-type.js';
 import { readModel } from '../onnx/read/read-model.js';
 import { buildZooModel, ZOO, zooEntry } from '../zoo/zoo.js';
 import { missingSentence } from './missing-weights.js';
@@ -47,8 +49,10 @@ export interface LoadedModel {
   readonly notes: readonly string[];
   /** Inputs whose made-up values may change the computation; none for a zoo model, whose values are right. */
   readonly assumed: readonly AssumedInput[];
-  /** Sizes of the input dimensions that its file leaves open; none for a zoo model, which has no file. */
+  /** Sizes of the input dimensions that its file leaves open; for a zoo model, of those that the user gave. */
   readonly sizes: readonly BoundDimension[];
+  /** Tokens that a run of a decoder with a cache reads, over the whole batch; undefined for other models. */
+  readonly tokens?: number | undefined;
   /**
    * undefined where no file on this machine has them all: a zoo model's are made up, sent graphs have none, and a
    * file's may be missing.
@@ -128,11 +132,23 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
     symbols,
     notes: sentences.flatMap((sentence) => (sentence === undefined ? [] : [`${name}: ${sentence}`])),
     assumed,
-    sizes: isFile ? boundDimensions(model, bound) : [],
+    sizes: boundDimensions(model, bound).filter(({ name }) => isFile || options.dimensions?.has(name) === true),
+    tokens: tokensOf(bound, symbols),
     weights,
     model: given,
     open: symbols.length > 0 ? model : undefined,
   };
+}
+
+/** Exporters' names for the length of a decoder's cache of the tokens before. */
+export const CACHE_SYMBOLS: readonly string[] = ['past', 'past_sequence_length', 'past_length'];
+
+/** See {@link LoadedModel.tokens}: the elements of the first input of whole numbers with two dimensions. */
+function tokensOf({ graph }: Model, symbols: readonly string[]): number | undefined {
+  if (!symbols.some((symbol) => CACHE_SYMBOLS.includes(symbol))) return undefined;
+  const types = graph.inputs.flatMap((name) => staticTypeOf(graph.types.get(name)) ?? []);
+  const ids = types.find(({ elementType, dims }) => /^int(32|64)$/.test(elementType) && dims.length === 2);
+  return ids && elementCount(ids.dims);
 }
 
 /** See {@link LoadedModel.manifest}. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { latencyResultSchema } from '../../plugins/latency/latency-result.js';
 import { deadline } from './support/command.js';
-import { AS_STORED, chain, FOUR_LAYERS, QUICK } from './support/tiny-models.js';
+import { AS_STORED, chain, decoderStep, FOUR_LAYERS, QUICK } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
 
 describe('mlmodelscope latency MODEL...', { ...deadline, concurrency: 2 }, () => {
@@ -68,6 +68,35 @@ describe('mlmodelscope latency MODEL...', { ...deadline, concurrency: 2 }, () =>
     const both = await place.run([...args, '--fresh', ...AS_STORED]);
     assert.deepEqual([both.code, both.stdout], [2, '']);
     assert.match(both.stderr, /leave one of the two out/);
+  });
+
+  it('takes lists of sizes of dimensions, and shows the tokens per second of decoders', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('step.onnx', decoderStep());
+    await place.write('four.onnx', chain(FOUR_LAYERS));
+    const sizes = ['--dimension', 'past=16,32', '--batch', '1,2'];
+    const args = ['step.onnx', 'four.onnx', ...sizes, ...QUICK, ...AS_STORED];
+    const timed = await place.run(['latency', ...args, '--export-json', '-']);
+    assert.equal(timed.code, 0, timed.stderr);
+    const { models } = latencyResultSchema.parse(JSON.parse(timed.stdout));
+    assert.deepEqual(
+      models.map(({ model, batch, dimensions }) => [model, batch, dimensions].join(' ').trimEnd()),
+      ['step 1 past=16', 'step 1 past=32', 'step 2 past=16', 'step 2 past=32', 'four 1', 'four 2'],
+    );
+    for (const row of models) {
+      assert.ok(!('reason' in row));
+      const perSecond = row.model === 'step' ? (row.batch * 1000) / row.trimmed_mean_ms : null;
+      assert.equal(row.tokens_per_second, perSecond);
+    }
+    assert.match(timed.stderr, /│ dimensions │.*│ tokens\/s │/);
+    const estimated = await place.run(['dlbricks', 'run', ...args, '--export-csv', '-']);
+    assert.equal(estimated.code, 0, estimated.stderr);
+    assert.match(estimated.stderr, /│ step +│ +2 │ +1 │ past=32 +│/);
+    const [header = '', ...rows] = estimated.stdout.trimEnd().split('\r\n');
+    assert.match(header, /,batch,dimensions,tokens_per_second$/);
+    assert.equal(rows.length, 6);
+    const several = await place.run(['dlbricks', 'share', 'step.onnx', '--dimension', 'past=16,32']);
+    assert.deepEqual([several.code, several.stdout], [2, '']);
   });
 
   it('refuses a batch that does not fit into memory before it measures, and names one that does', async (t) => {

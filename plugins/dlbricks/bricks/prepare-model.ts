@@ -25,7 +25,7 @@ import type { DecomposedModel } from './unique-bricks.js';
 import type { WeightsOfRun } from './values-of-run.js';
 
 /** The choices for a model's inputs. */
-export type ChosenInputs = Pick<LoadedModel, 'assumed' | 'sizes'>;
+export type ChosenInputs = Pick<LoadedModel, 'assumed' | 'sizes' | 'tokens'>;
 
 /** A model, and its bricks. */
 export interface PreparedModel extends DecomposedModel {
@@ -65,10 +65,10 @@ export async function prepareModel(
   agent: BenchmarkAgent,
   signal: AbortSignal,
 ): Promise<PreparedModel> {
-  const { weights, assumed, sizes } = loaded;
+  const { weights, assumed, sizes, tokens } = loaded;
   const filled = wholeOf(loaded, settings);
   const own = await withOwnWeights(filled, weights, agent);
-  const common = { whole: own ?? filled, graph: graphSignature(loaded), inputs: { assumed, sizes } };
+  const common = { whole: own ?? filled, graph: graphSignature(loaded), inputs: { assumed, sizes, tokens } };
   const shortening = shorteningOf(loaded, settings);
   const found = shortening && (await prepareExtended(loaded, shortening, settings, agent, signal));
   if (found?.kind === 'extended') {

@@ -1,6 +1,7 @@
 import {
   askedProtocol,
   type BenchmarkAgent,
+  combinationsOf,
   type CommandHost,
   FRAMEWORK_REMEDY,
   loadEvaluation,
@@ -10,14 +11,25 @@ import { settingsSchema } from '../settings.js';
 import { type SweepMeasuringOptions, settingsOf } from './options.js';
 import type { PlannedEstimation } from './run-and-report.js';
 
-/** An evaluation manifest, read for the size of the batch at `index` in the options: by default its own. */
-async function readManifest(path: string, index: number, options: SweepMeasuringOptions, host: CommandHost) {
-  const { batch: batches = [undefined] } = options;
-  const batch = batches[index];
+/** Sizes that a manifest is read for. */
+interface Sizes {
+  /** By default the manifest's. */
+  readonly batch: number | undefined;
+  readonly dimensions: ReadonlyMap<string, number>;
+}
+
+/** An evaluation manifest, read for one of several sizes. */
+async function readManifest(
+  path: string,
+  { batch, dimensions }: Sizes,
+  { index, of }: { readonly index: number; readonly of: number },
+  options: SweepMeasuringOptions,
+  host: CommandHost,
+) {
   const progress = host.progress(options.quiet ?? false);
   const loaded = await loadEvaluation(path, {
     ...(batch === undefined ? {} : { batch }),
-    dimensions: options.dimension,
+    dimensions,
     inputs: options.input,
     signal: host.signal,
     allowVersion: options.allowVersion,
@@ -29,7 +41,7 @@ async function readManifest(path: string, index: number, options: SweepMeasuring
         );
       }
     },
-    onModel: (name, done, total) => progress.step('loading', index * total + done, batches.length * total, name),
+    onModel: (name, done, total) => progress.step('loading', index * total + done, of * total, name),
     onUnusable: ({ name, reason }) => progress.warn(`warning: ${name}: ${reason}`),
   }).finally(() => progress.stop());
   return { ...loaded, batch: batch ?? loaded.manifest.batch_size };
@@ -49,8 +61,11 @@ export async function estimationsOfManifest(
 ): Promise<readonly PlannedEstimation[]> {
   const notes = new Set<string>();
   const estimations: PlannedEstimation[] = [];
-  for (const index of (options.batch ?? [undefined]).keys()) {
-    const loaded = await readManifest(path, index, options, host);
+  const sizes = (options.batch ?? [undefined]).flatMap((batch) => {
+    return combinationsOf(options.dimension).map((dimensions): Sizes => ({ batch, dimensions }));
+  });
+  for (const [index, size] of sizes.entries()) {
+    const loaded = await readManifest(path, size, { index, of: sizes.length }, options, host);
     for (const note of loaded.notes) notes.add(note);
     const { manifest, models, unusable, batch, limits } = loaded;
     for (const threads of options.threads ?? [manifest.threads]) {

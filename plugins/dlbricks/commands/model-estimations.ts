@@ -4,6 +4,7 @@ import {
   COMMAND_DEFAULTS,
   type CommandHost,
   DEFAULT_LIMITS,
+  type LoadedBatch,
   loadBatches,
   runsOn,
   type UnusableModel,
@@ -18,7 +19,8 @@ interface ModelEstimationSettings {
 }
 
 /**
- * The estimations of models that a command line names: one for each size of the batch and number of threads.
+ * The estimations of models that a command line names: one for each size of the batch and of each dimension, and each
+ * number of threads.
  *
  * @throws PlatformError where none of them can be used
  */
@@ -29,7 +31,7 @@ export async function estimationsOfModels(
   host: CommandHost,
   { measureEndToEnd, canBeNone = false }: ModelEstimationSettings,
 ): Promise<readonly PlannedEstimation[]> {
-  const unusable: (UnusableModel & { readonly batch: number })[] = [];
+  const unusable: (UnusableModel & Pick<LoadedBatch, 'batch' | 'sizes'>)[] = [];
   const loaded = await loadBatches(
     {
       references,
@@ -38,18 +40,18 @@ export async function estimationsOfModels(
       quiet: options.quiet ?? false,
       canBeNone,
       runsOn: runsOn(agent, options),
-      onUnusable: (model, { batch }) => {
+      onUnusable: (model, { batch, sizes }) => {
         host.warn(`warning: ${model.name}: ${model.reason}`);
-        unusable.push({ ...model, batch });
+        unusable.push({ ...model, batch, sizes });
       },
     },
     host,
   );
-  return loaded.flatMap(({ batch, models }) => {
+  return loaded.flatMap(({ batch, sizes, models }) => {
     return (options.threads ?? [COMMAND_DEFAULTS.threads]).map((threads): PlannedEstimation => {
       return {
         models,
-        unusable: unusable.filter((model) => model.batch === batch),
+        unusable: unusable.filter((model) => model.batch === batch && model.sizes === sizes),
         settings: { ...settingsOf(options), measure_end_to_end: measureEndToEnd },
         threads,
         batch,

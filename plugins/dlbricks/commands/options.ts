@@ -6,6 +6,7 @@ import {
   addProtocolOptions,
   addQuietOption,
   addStoreOption,
+  addSweepInputOptions,
   addSweepOptions,
   addTableOptions,
   addThreadsOption,
@@ -167,7 +168,7 @@ export function addReportingOptions(command: Command): Command {
 /** The same, for each of several sizes of the batch and numbers of threads. */
 export function addSweepReportingOptions(command: Command): Command {
   return addPlaceOptions(
-    addProtocolOptions(addSweepOptions(addInputOptions(addValuesOption(addGraphOptions(command))))),
+    addProtocolOptions(addSweepOptions(addSweepInputOptions(addValuesOption(addGraphOptions(command))))),
   );
 }
 

@@ -11,6 +11,7 @@ import {
   noteTrace,
   prepareOutputs,
   showEvent,
+  type SweepInputOptions,
   writeShown,
 } from '../../../src/plugin-api.js';
 import { type Estimated, type Estimation, runEstimations } from '../estimation.js';
@@ -34,7 +35,7 @@ export type PlannedEstimation = Omit<Estimation, 'startMs'>;
 export async function runWithProgress(
   estimations: readonly PlannedEstimation[],
   agent: BenchmarkAgent,
-  options: InputOptions & Pick<PlaceOptions, 'store' | 'quiet'>,
+  options: (InputOptions | SweepInputOptions) & Pick<PlaceOptions, 'store' | 'quiet'>,
   host: CommandHost,
 ): Promise<readonly Estimated[]> {
   // Dimensions of a model that was not read are not known.
@@ -80,7 +81,7 @@ export function setExitCodeOf(estimated: readonly Estimated[], host: CommandHost
 export async function runAndReport(
   estimations: readonly PlannedEstimation[],
   agent: BenchmarkAgent,
-  options: PlaceOptions & InputOptions,
+  options: PlaceOptions & (InputOptions | SweepInputOptions),
   host: CommandHost,
 ): Promise<readonly Estimated[]> {
   const outputs = await prepareOutputs(options);

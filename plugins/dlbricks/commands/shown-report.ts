@@ -1,5 +1,5 @@
 import { groupedBy, type Shown } from '../../../src/plugin-api.js';
-import { configurationOf } from '../report/configuration.js';
+import { configurationOf, dimensionsOf } from '../report/configuration.js';
 import type { EstimateResult } from '../report/evaluation-result.js';
 import type { Report } from '../report/report-schema.js';
 import { shownTable } from '../report/show-report.js';
@@ -22,8 +22,12 @@ export function shownReports(shown: readonly ShowableReport[], { wide = false }:
     picture: () => {
       const reports = shown.map(({ report }) => report);
       const estimates = shown.flatMap(({ report, result: { models, system } }) => {
-        const configuration = configurationOf(report, reports);
-        return models.map((model) => ({ written: timedEstimate(model, system), configuration }));
+        return models.map((model, index) => {
+          const shownModel = report.models[index];
+          const dimensions = shownModel === undefined ? '' : dimensionsOf(shownModel, report, reports);
+          const configuration = [configurationOf(report, reports), dimensions].filter((text) => text !== '').join(', ');
+          return { written: timedEstimate(model, system), configuration };
+        });
       });
       return chromeTrace(withDifferentNames(estimates));
     },

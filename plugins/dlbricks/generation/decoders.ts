@@ -1,4 +1,4 @@
-import { bindDimensions, type LoadedModel, PlatformError } from '../../../src/plugin-api.js';
+import { bindDimensions, CACHE_SYMBOLS, type LoadedModel, PlatformError } from '../../../src/plugin-api.js';
 import { type Generation, sampledLengths } from './cache-lengths.js';
 
 /**
@@ -8,9 +8,8 @@ import { type Generation, sampledLengths } from './cache-lengths.js';
 const PREFILL = /[_-]prefill$/;
 const DECODE = /[_-]decode$/;
 
-/** Exporters' names for the length of the prompt, and of the cache. */
+/** Exporters' names for the length of the prompt. */
 const PROMPT_SYMBOLS = ['sequence', 'sequence_length'];
-const CACHE_SYMBOLS = ['past', 'past_sequence_length', 'past_length'];
 
 /** The models of a decoder's generation, by their names in the report. */
 export interface Decoder {

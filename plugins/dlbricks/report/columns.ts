@@ -1,5 +1,5 @@
 import { type Column, oneLine } from '../../../src/plugin-api.js';
-import { isAlike } from './configuration.js';
+import { dimensionsOf, isAlike } from './configuration.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { formatMs, percent, relative, UNKNOWN } from './words.js';
 
@@ -99,6 +99,14 @@ export function columnsFor(reports: readonly Report[], { wide }: { readonly wide
     { title: 'model', align: 'left', cell: ({ model }) => oneLine(model.name) },
     ...configurationColumns(reports, wide),
     ...when(
+      reports.some((report) => report.models.some((model) => dimensionsOf(model, report, reports) !== '')),
+      {
+        title: 'dimensions',
+        align: 'left',
+        cell: ({ model, report }) => oneLine(dimensionsOf(model, report, reports)),
+      },
+    ),
+    ...when(
       wide,
       right('layers', ({ model }) => String(model.layers)),
       right('unique bricks', ({ model }) => String(model.unique_bricks)),
@@ -112,6 +120,10 @@ export function columnsFor(reports: readonly Report[], { wide }: { readonly wide
       },
     ),
     right('estimate (ms)', ({ model }) => estimateCell(model)),
+    ...when(
+      models.some(({ tokens_per_second: tokens }) => tokens !== null),
+      right('tokens/s', ({ model: { tokens_per_second: tokens } }) => formatMs(tokens)),
+    ),
     ...when(
       wide,
       right('parallelism', ({ model }) => (model.parallelism === null ? UNKNOWN : model.parallelism.toFixed(2))),

@@ -1,5 +1,5 @@
 import { counted } from '../../../src/plugin-api.js';
-import type { Report } from './report-schema.js';
+import type { ModelReport, Report } from './report-schema.js';
 
 /** How models are divided into bricks. */
 export interface Cutting {
@@ -52,4 +52,14 @@ export function configurationOf(report: Report, among: readonly Report[]): strin
     ...(isAlike(among, cutOf) ? [] : [cutOf(report)]),
   ];
   return parts.join(', ');
+}
+
+/** The sizes of a model's named dimensions that differ among reports, in words: "seq=128". */
+export function dimensionsOf({ dimensions }: ModelReport, { settings }: Report, among: readonly Report[]): string {
+  const all = among.flatMap((report) => report.models.flatMap((model) => model.dimensions));
+  const differs = (name: string): boolean =>
+    new Set(all.flatMap((one) => (one.name === name ? one.size : []))).size > 1;
+  // A dimension of the batch's size is shown as the batch.
+  const shown = dimensions.filter(({ name, size }) => size !== settings.batch && differs(name));
+  return shown.map(({ name, size }) => `${name}=${size}`).join(', ');
 }

@@ -28,10 +28,12 @@ export function reportResult(reports: readonly Report[]): TableResult {
   return {
     document: reports.length === 1 ? first : ({ reports: [...reports] } satisfies z.infer<typeof reportsSchema>),
     records: {
-      keys: [...KEYS, 'missing', 'evaluation', 'system', 'threads', 'batch'],
+      keys: [...KEYS, 'missing', 'evaluation', 'system', 'threads', 'batch', 'dimensions', 'tokens_per_second'],
       rows: rows.map(({ model, report: { evaluation, system, settings } }) => {
         const configuration = [evaluation, system.fingerprint, system.threads, settings.batch];
-        return [...KEYS.map((key) => model[key]), model.missing.length, ...configuration];
+        const dimensions = model.dimensions.map(({ name, size }) => `${name}=${size}`).join(', ');
+        const rest = [dimensions, model.tokens_per_second];
+        return [...KEYS.map((key) => model[key]), model.missing.length, ...configuration, ...rest];
       }),
     },
     table: textTable(columnsFor(reports, { wide: true }), rows),

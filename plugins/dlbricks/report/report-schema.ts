@@ -120,6 +120,11 @@ export const modelReportSchema = z.strictObject({
     .array(z.strictObject({ name: z.string(), size: z.int() }))
     .default([])
     .describe('Dimensions of inputs that the file leaves open, and their sizes here'),
+  tokens_per_second: z
+    .number()
+    .nullable()
+    .default(null)
+    .describe('Of decoders with a cache, from the estimate; null for other models, and without an estimate'),
   extended: z
     .strictObject({
       blocks: z.int().describe('Repeated blocks of the model'),

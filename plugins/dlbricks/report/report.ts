@@ -121,6 +121,8 @@ function modelReport(result: ModelResult, cut: Cut, preparingMs: number | undefi
     check: checkOf(result),
     assumed_inputs: (inputs?.assumed ?? []).map(({ name, values }) => ({ name, values })),
     dimensions: (inputs?.sizes ?? []).map(({ name, size }) => ({ name, size })),
+    tokens_per_second:
+      inputs?.tokens === undefined || estimateMs === null ? null : ratio(inputs.tokens * 1000, estimateMs),
     ...extensionOf(result),
     made_up_values: madeUpValuesOf(result),
     values_of_run: result.runWith ?? null,

@@ -50,6 +50,16 @@ export function chain(operators: readonly string[], dims: readonly Dimension[] =
   return encode({ nodes, inputs: ['x'], outputs: ['y'], types });
 }
 
+/** A step of a decoder: it reads one token for each element of the batch, and a cache of the tokens before. */
+export function decoderStep(): Uint8Array {
+  const nodes = [node('Abs', ['ids'], 'token'), node('Relu', ['cache'], 'kept')];
+  const types = new Map<string, DeclaredType>([
+    ...['ids', 'token'].map((name) => [name, { elementType: 'int64', dims: ['batch', 1] }] as const),
+    ...['cache', 'kept'].map((name) => [name, { elementType: 'float32', dims: ['batch', 'past', 8] }] as const),
+  ]);
+  return encode({ nodes, inputs: ['ids', 'cache'], outputs: ['token', 'kept'], types });
+}
+
 /** A model of five layers. At a granularity of 2, its second brick takes 256 MiB; its inputs and outputs are small. */
 export function largeInside(): Uint8Array {
   const nodes = [

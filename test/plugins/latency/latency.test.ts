@@ -89,7 +89,8 @@ describe('the latency plugin', () => {
     for (let i = 0; i < 2; i++) {
       const last = (await run(agent, store)).at(-1);
       assert.ok(last?.kind === 'done' && last.partial);
-      const models = [{ model: 'four', batch: 1, threads: 1, reason: 'unsupported: no such operator' }];
+      const where = { model: 'four', batch: 1, dimensions: '', threads: 1 };
+      const models = [{ ...where, reason: 'unsupported: no such operator' }];
       assert.deepEqual(latencyResultSchema.parse(last.result).models, models);
     }
     assert.equal(agent.measured.length, 1);
@@ -110,7 +111,7 @@ describe('the latency plugin', () => {
     assert.ok(last?.kind === 'done' && last.partial);
     const [four, bad] = latencyResultSchema.parse(last.result).models;
     assert.equal(four?.model, 'four');
-    assert.deepEqual(bad, { model: 'bad', batch: 1, threads: 1, reason: 'bad.onnx: no model' });
+    assert.deepEqual(bad, { model: 'bad', batch: 1, dimensions: '', threads: 1, reason: 'bad.onnx: no model' });
   });
 
   it('retakes measurements that other processes disturbed, and says why', async () => {

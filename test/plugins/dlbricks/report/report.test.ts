@@ -40,6 +40,7 @@ describe('a model in the report', () => {
       check: null,
       assumed_inputs: [],
       dimensions: [],
+      tokens_per_second: null,
       extended: null,
       not_extended: null,
       made_up_values: null,
