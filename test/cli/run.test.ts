@@ -307,13 +307,13 @@ describe('dlbricks run MODEL...', deadline, () => {
     assert.equal(ending.code, 3);
     // Batch 1: three bricks of one model, and one more of the other. Batch 2: three bricks. Each with 1 and 2 threads.
     assert.deepEqual(planIn(ending), { toMeasure: 2 * (4 + 3), known: 0 });
-    const rows = ending.stdout
+    const [header = [], ...rows] = ending.stdout
       .trim()
       .split('\r\n')
-      .slice(1)
       .map((row) => row.split(','));
+    const columns = ['name', 'batch', 'threads'].map((key) => header.indexOf(key));
     assert.deepEqual(
-      rows.map((cells) => [cells[0], cells.at(-1), cells.at(-2)].join(' ')),
+      rows.map((cells) => columns.map((column) => cells[column]).join(' ')),
       ['four 1 1', 'four 1 2', 'four 2 1', 'four 2 2', 'fixed 1 1', 'fixed 1 2', 'fixed.onnx 2 1', 'fixed.onnx 2 2'],
     );
     assert.match(ending.stderr, /│ model +│ batch │ threads │/);
