@@ -107,7 +107,9 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
     onEvent: (event) => showEvent(event, progress),
   }).finally(() => progress.stop());
   const result = latencyResultOf(timed, system, options.percentiles ?? DEFAULT_PERCENTILES, unusable);
-  await writeShown(shownLatencies(result, { wide: options.wide ?? false }), outputs, host);
+  const isEmpty = host.signal.aborted && timed.every(({ measurement }) => measurement === undefined);
+  const shown = shownLatencies(result, { wide: options.wide ?? false });
+  await writeShown(shown, { ...outputs, quiet: outputs.quiet || isEmpty }, host);
   if (host.signal.aborted) {
     host.warn('interrupted; everything timed so far is kept, and the same command continues from here');
     host.setExitCode(EXIT_INTERRUPTED);

@@ -5,18 +5,26 @@ export interface CompletionPoint {
   /** Words after `mlmodelscope`, as in `store prune`. */
   readonly words: readonly string[];
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
-  readonly options: readonly { readonly name: string; readonly description: string }[];
+  readonly options: readonly {
+    readonly name: string;
+    readonly description: string;
+    /** The values that it takes; empty where it takes others or none. */
+    readonly values: readonly string[];
+  }[];
+  /** The values that its arguments take, where these are a few words. */
+  readonly values: readonly string[];
 }
 
 /** Every command of a program, itself first, with the words that may follow it. */
 export function completionPoints(command: Command, words: readonly string[] = []): readonly CompletionPoint[] {
-  const options = command.options.flatMap(({ long, description, hidden }) => {
-    return long == null || hidden ? [] : [{ name: long, description }];
+  const options = command.options.flatMap(({ long, description, hidden, argChoices = [] }) => {
+    return long == null || hidden ? [] : [{ name: long, description, values: argChoices }];
   });
+  const values = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
   const subcommands = command.commands.map((child) => ({ name: child.name(), description: child.description() }));
-  const help = { name: '--help', description: 'display help for command' };
+  const help = { name: '--help', description: 'display help for command', values: [] };
   return [
-    { words, subcommands, options: [...options, help] },
+    { words, subcommands, options: [...options, help], values },
     ...command.commands.flatMap((child) => completionPoints(child, [...words, child.name()])),
   ];
 }
@@ -32,10 +40,24 @@ function casesOf(points: readonly CompletionPoint[]): string {
 }
 
 function branchesOf(points: readonly CompletionPoint[], indent: string): string {
-  const branches = points.map(({ words, subcommands, options }) => {
-    const candidates = [...subcommands, ...options].map(({ name }) => name).join(' ');
-    return `${indent}'${words.map((word) => `/${word}`).join('')}') candidates='${candidates}' ;;`;
+  const branches = points.map(({ words, subcommands, options, values }) => {
+    const candidates = [...values, ...[...subcommands, ...options].map(({ name }) => name)].join(' ');
+    return `${indent}'${placeOf(words)}') candidates='${candidates}' ;;`;
   });
+  return branches.join('\n');
+}
+
+function placeOf(words: readonly string[]): string {
+  return words.map((word) => `/${word}`).join('');
+}
+
+/** The values of options, by the command and the option before the word to complete. */
+function valueBranchesOf(points: readonly CompletionPoint[], indent: string): string {
+  const branches = points.flatMap(({ words, options }) =>
+    options
+      .filter(({ values }) => values.length > 0)
+      .map(({ name, values }) => `${indent}'${placeOf(words)} ${name}') candidates='${values.join(' ')}' ;;`),
+  );
   return branches.join('\n');
 }
 
@@ -43,8 +65,9 @@ function branchesOf(points: readonly CompletionPoint[], indent: string): string 
  * Finds the candidates, in the syntax that bash and zsh share.
  *
  * @param wordsBefore the words before the word to complete
+ * @param wordBefore the last of them
  */
-function candidatesAfter(wordsBefore: string, points: readonly CompletionPoint[]): string {
+function candidatesAfter(wordsBefore: string, wordBefore: string, points: readonly CompletionPoint[]): string {
   return `local at='' candidates='' word
   for word in "${wordsBefore}"; do
     case "$at/$word" in
@@ -53,12 +76,15 @@ function candidatesAfter(wordsBefore: string, points: readonly CompletionPoint[]
   done
   case "$at" in
 ${branchesOf(points, '    ')}
+  esac
+  case "$at ${wordBefore}" in
+${valueBranchesOf(points, '    ')}
   esac`;
 }
 
 function bash(points: readonly CompletionPoint[]): string {
   return `_mlmodelscope() {
-  ${candidatesAfter('${COMP_WORDS[@]:1:COMP_CWORD-1}', points)}
+  ${candidatesAfter('${COMP_WORDS[@]:1:COMP_CWORD-1}', '${COMP_WORDS[COMP_CWORD-1]}', points)}
   COMPREPLY=($(compgen -W "$candidates" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 # Where nothing fits, files are offered.
@@ -69,7 +95,7 @@ complete -o default -F _mlmodelscope mlmodelscope
 function zsh(points: readonly CompletionPoint[]): string {
   return `#compdef mlmodelscope
 _mlmodelscope() {
-  ${candidatesAfter('${(@)words[2,CURRENT-1]}', points)}
+  ${candidatesAfter('${(@)words[2,CURRENT-1]}', '${words[CURRENT-1]}', points)}
   compadd -- \${=candidates} || _files
 }
 compdef _mlmodelscope mlmodelscope
@@ -81,11 +107,15 @@ function quotedForFish(text: string): string {
 }
 
 function fish(points: readonly CompletionPoint[]): string {
-  const lines = points.flatMap(({ words, subcommands, options }) => {
-    const at = `-n '__mlmodelscope_at "${words.map((word) => `/${word}`).join('')}"'`;
+  const lines = points.flatMap(({ words, subcommands, options, values: ofArguments }) => {
+    const at = `-n '__mlmodelscope_at "${placeOf(words)}"'`;
+    const taken = (values: readonly string[]): string => (values.length === 0 ? '' : ` -x -a '${values.join(' ')}'`);
     return [
       ...subcommands.map(({ name, description }) => `${at} -f -a ${name} -d ${quotedForFish(description)}`),
-      ...options.map(({ name, description }) => `${at} -l ${name.slice(2)} -d ${quotedForFish(description)}`),
+      ...ofArguments.map((value) => `${at} -f -a ${value}`),
+      ...options.map(
+        ({ name, description, values }) => `${at} -l ${name.slice(2)}${taken(values)} -d ${quotedForFish(description)}`,
+      ),
     ];
   });
   return `function __mlmodelscope_at

@@ -4,6 +4,7 @@ import { verifyContent } from '../manifest/checksum.js';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
 import type { AgentChoice, ResolvedModel } from '../manifest/index.js';
 import { MAX_MANIFEST_BYTES } from '../manifest/read-file.js';
+import { shippedManifest } from '../manifest/shipped-manifest.js';
 import type { Benchmark } from '../measurement/benchmark.js';
 import { symbolicBenchmark } from '../measurement/symbolic-benchmark.js';
 import { modelOf, weightlessBenchmark } from '../measurement/weightless.js';
@@ -118,9 +119,10 @@ export async function loadSubmission(
  * @throws PlatformError as {@link loadEvaluation}
  */
 export async function submissionOf(
-  manifestPath: string,
+  named: string,
   options: Pick<LoadEvaluationOptions, 'signal' | 'onModel' | 'allowVersion'> = {},
 ): Promise<LoadedSubmission> {
+  const manifestPath = shippedManifest(named);
   const files = new Map<string, Uint8Array | undefined>();
   const recording: ManifestFiles = {
     async read(path) {

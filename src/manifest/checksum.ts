@@ -22,6 +22,15 @@ export async function verifyChecksum(path: string, checksum: Checksum, signal?: 
   requireDigest(path, checksum, hash.digest('hex'));
 }
 
+/** The SHA-256 of a regular file. @throws where it cannot be read */
+export async function sha256Of(path: string): Promise<string> {
+  const opened = await openRegularFile(path);
+  if (!opened.ok) throw new PlatformError('model', `${path}: expected a model file, found ${opened.found}`);
+  const hash = createHash('sha256');
+  await pipeline(opened.file.createReadStream(), hash);
+  return hash.digest('hex');
+}
+
 /**
  * The same for a file that is in memory.
  *

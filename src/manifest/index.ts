@@ -46,3 +46,4 @@ export {
 export type { SoftwareConstraint, SoftwareManifest } from './software.js';
 export { pluginSettings } from './plugin-settings.js';
 export { inputValues } from './input-values.js';
+export { shippedManifest } from './shipped-manifest.js';

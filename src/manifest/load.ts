@@ -8,6 +8,7 @@ import { isOlderModel, readOlderModel } from './older-model.js';
 import { byPosition, type Loaded, type Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
 import { readManifestBytes } from './read-file.js';
+import { shippedManifest } from './shipped-manifest.js';
 import { softwareSchema, type SoftwareManifest } from './software.js';
 import { suggestion } from '../base/suggestion.js';
 import { validate } from './validate.js';
@@ -102,7 +103,8 @@ export function interpretDocument<K extends ManifestKind>(
 }
 
 /** The kind of the manifest in a file; undefined where the file states none. Older model manifests are of kind `model`. */
-export async function kindOfManifest(path: string): Promise<ManifestKind | undefined> {
+export async function kindOfManifest(named: string): Promise<ManifestKind | undefined> {
+  const path = shippedManifest(named);
   const file = await readManifestBytes(path);
   if (!file.ok) return undefined;
   const document = parseDocument(path, file.bytes);

@@ -11,6 +11,7 @@ import {
   ZOO_PREFIX,
   zooNameOf,
 } from './reference.js';
+import { sha256Of } from './checksum.js';
 import { FETCH_COMMAND } from './fetched-files.js';
 import { LOCK_FILE, parseLock } from './lock-file.js';
 import { loadReferred, type ReportReference } from './referred.js';
@@ -129,6 +130,14 @@ async function sourceOf(
   return { kind: 'file', path: besideManifest(file, path), checksum: checksum ?? pinned };
 }
 
+/** A problem of a checksum, with the checksum that the file has. */
+async function withChecksum(problem: Problem, document: ManifestDocument, { files = DISK }: ResolveOptions) {
+  const node = nodeAt(document.root, ['model', 'graph_path']);
+  if (problem.path !== 'model.checksum' || files !== DISK || node?.kind !== 'scalar') return problem;
+  const digest = await sha256Of(besideManifest(document.file, node.text)).catch(() => undefined);
+  return digest === undefined ? problem : { ...problem, found: `${problem.found}; ${quoted(node.text)} has ${digest}` };
+}
+
 async function resolveManifest(
   path: string,
   report: ReportReference,
@@ -138,7 +147,10 @@ async function resolveManifest(
   if (!referred.ok) return referred;
   const { document, loaded } = referred;
   const ofGraph = await graphProblems(document, loaded.ok ? loaded.manifest : undefined, options);
-  const problems = [...(loaded.ok ? [] : loaded.problems), ...ofGraph];
+  const ofManifest = loaded.ok
+    ? []
+    : await Promise.all(loaded.problems.map((one) => withChecksum(one, document, options)));
+  const problems = [...ofManifest, ...ofGraph];
   if (!loaded.ok || problems.length > 0) return { ok: false, problems: byPosition(problems) };
   const { manifest, notes } = loaded;
   const source = await sourceOf(path, manifest, options);

@@ -94,6 +94,8 @@ function meantAlternative(issue: z.core.$ZodIssueInvalidUnion): readonly z.core.
 
 class IssueTranslator {
   private keySchema: KeySchema | undefined;
+  /** The mappings whose known keys a problem lists. */
+  private readonly listed = new Set<string>();
 
   constructor(
     private readonly document: ManifestDocument,
@@ -128,7 +130,12 @@ class IssueTranslator {
     const known = this.knownAt(path.slice(0, -1));
     const meant = suggestion(key, known);
     const found = `the unknown key ${quoted(key)}`;
-    if (meant === undefined) return problemAtKey(this.document, path, `one of the keys ${known.join(', ')}`, found);
+    const list = known.join(', ');
+    if (meant === undefined && !this.listed.has(list)) {
+      this.listed.add(list);
+      return problemAtKey(this.document, path, `one of the keys ${list}`, found);
+    }
+    if (meant === undefined) return problemAtKey(this.document, path, 'one of the keys above', found);
     return problemAtKey(this.document, path, 'a known key', `${found} (did you mean ${quoted(meant)}?)`);
   }
 }

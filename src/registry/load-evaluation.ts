@@ -17,6 +17,7 @@ import {
 import type { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
+import { shippedManifest } from '../manifest/shipped-manifest.js';
 import type { Limits, Protocol } from '../measurement/protocol.js';
 import { type UnusableModel, unusableModel } from './unusable-model.js';
 import { type LoadedModel, type LoadOptions, loadResolvedModel, ZOO_NAMES } from './load-model.js';
@@ -65,8 +66,10 @@ export interface LoadEvaluationOptions extends Partial<LoadOptions> {
  * @throws PlatformError `manifest` with all problems of all manifests, the error that `check` throws, `model` where
  *   none of several models can be used, and as {@link loadResolvedModel} where the only model cannot be used
  */
-export async function loadEvaluation(path: string, options: LoadEvaluationOptions = {}): Promise<LoadedEvaluation> {
+export async function loadEvaluation(named: string, options: LoadEvaluationOptions = {}): Promise<LoadedEvaluation> {
   const { files = DISK } = options;
+  // The files of a submission have the paths that its client found.
+  const path = options.files === undefined ? shippedManifest(named) : named;
   const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames: ZOO_NAMES, files }));
   const { allowVersion, agents = agentChoiceOf(resolved.evaluation) } = options;
   const requirements = requirementsOf({ ...resolved, allowVersion, agents });

@@ -12,6 +12,7 @@ import {
   orThrow,
   type Problems,
   resolveModel,
+  shippedManifest,
   type ResolvedModel,
   unmetFramework,
   verifyChecksum,
@@ -189,7 +190,8 @@ function wrongReference(reference: string, { problems }: Problems): PlatformErro
  * @throws PlatformError `usage` where the reference is wrong, `manifest` where the manifest is wrong, `unsupported`
  *   where the manifest asks for another framework, else as {@link loadResolvedModel}
  */
-export async function loadModel(reference: string, options: LoadOptions): Promise<LoadedModel> {
+export async function loadModel(named: string, options: LoadOptions): Promise<LoadedModel> {
+  const reference = shippedManifest(named);
   if (options.runsOn !== undefined && isManifestPath(reference)) {
     const read = await loadManifest(reference, ['model']);
     if (read.ok) requireFramework(read.manifest, options.runsOn);

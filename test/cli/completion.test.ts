@@ -27,6 +27,9 @@ describe('completion', { ...deadline, concurrency: 2 }, () => {
     assert.deepEqual(offered('store', 'prune', '--store', 'here', '--dr'), ['--dry-run']);
     assert.ok(offered('dlbricks', 'run', '').includes('--remeasure'));
     assert.ok(!offered('dlbricks', 'generate', '').includes('--remeasure'));
+    assert.deepEqual(offered('latency', '--framework', ''), ['onnxruntime', 'onnxruntime-web']);
+    assert.deepEqual(offered('evaluate', 'e.yml', '--placement', 'e'), ['each']);
+    assert.deepEqual(offered('completion', 'ba'), ['bash']);
     // Only for processes that the platform itself starts.
     assert.ok(!offered('plugin', '--').includes('--of-parent'));
   });

@@ -36,6 +36,19 @@ async function contentOf(store: string): Promise<string> {
 }
 
 describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
+  it('finds the manifests that come with the package from every folder', async (t) => {
+    const place = await workplaceHere(t);
+    const model = await place.run(['latency', 'manifests/models/squeezenet1.1.yml', ...QUICK]);
+    assert.equal(model.code, 0, model.stderr);
+    assert.match(model.stdout, /│ squeezenet1\.1 │/);
+    const evaluation = 'manifests/evaluations/quickstart.yml';
+    const sent = await place.run(['evaluate', evaluation, '--server', '127.0.0.1:9']);
+    assert.doesNotMatch(sent.stderr, /manifests\/evaluations/);
+    assert.equal(sent.code, 1, 'only the server is missing');
+    const missing = await place.run(['evaluate', 'manifests/evaluations/none.yml']);
+    assert.match(missing.stderr, /expected an evaluation manifest, found no such file/);
+  });
+
   it('puts the table on standard output and the progress on standard error', async (t) => {
     const place = await workplace(t);
     const args = ['dlbricks', 'run', await evaluation(place)];

@@ -73,6 +73,11 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
     const place = await workplaceHere(t);
     await place.write('decoy.onnx', chain(['Exp', 'Abs']));
     await generate(place, '--decoy', 'decoy.onnx');
+    const args = ['dlbricks', 'generate', 'secret.onnx', '-o', 'again', '--decoy'];
+    const hiding = /^warning: the decoys hide nothing: no brick of the models is in a decoy/m;
+    assert.match((await place.run([...args, 'decoy.onnx'])).stderr, hiding);
+    await place.write('relative.onnx', chain(['Relu', 'Abs']));
+    assert.doesNotMatch((await place.run([...args, 'relative.onnx'])).stderr, hiding);
     const { models } = await recipeOf(place);
     assert.deepEqual(
       models.map(({ name, bricks }) => [name, bricks.length]),

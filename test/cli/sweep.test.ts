@@ -10,6 +10,17 @@ import { workplaceHere } from './support/workplace-here.js';
 const MODELS = ['one.onnx', 'other.onnx'] as const;
 
 describe('a sweep', { ...deadline, concurrency: 2 }, () => {
+  it('has a table with a row for each model with --wide', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('one.onnx', chain(FOUR_LAYERS));
+    const options = ['--cut', 'layer', '--granularity', '1,2', ...QUICK, ...ONCE, ...AS_STORED];
+    const { stdout, stderr, code } = await place.run(['dlbricks', 'sweep', 'one.onnx', ...options, '--wide']);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /│ model │ cut +│ G │ sequences │ unique │ estimate \(ms\) │ measured \(ms\) │ normalized │/);
+    assert.equal(stdout.match(/^│ one +│ layer │ [12] │/gm)?.length, 2);
+    assert.match(stdout, /unique: different sequences \(bricks\)/);
+  });
+
   it('measures whole models once and each brick once, and has a row for each model, cut and length', async (t) => {
     const place = await workplaceHere(t);
     await place.write('one.onnx', chain(FOUR_LAYERS));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
-import { verifyChecksum } from '../../src/manifest/index.js';
+import { resolveModel, verifyChecksum } from '../../src/manifest/index.js';
 import { folderWith } from './folder.js';
 
 // Digests of the three bytes "abc": FIPS 180-2 appendix B.1, and RFC 1321 appendix A.5.
@@ -38,4 +38,20 @@ test('checking can be cancelled', async (t) => {
     verifyChecksum(join(folder, 'a.onnx'), { algorithm: 'md5', digest: MD5 }, AbortSignal.abort()),
     (error) => error instanceof PlatformError && error.code === 'cancelled',
   );
+});
+
+test('a manifest without the checksum of its file is told it', async (t) => {
+  const manifest = `dlspec: model/v1
+name: a
+version: 1.0.0
+framework: { name: onnxruntime, version: '>=1' }
+inputs: [{ layer_name: x, element_type: float32, dimensions: [1] }]
+outputs: [{ layer_name: y, element_type: float32, dimensions: [1] }]
+model: { graph_path: a.onnx }
+`;
+  const folder = await folderWith(t, { 'a.onnx': 'abc', 'a.yml': manifest });
+  const resolved = await resolveModel(join(folder, 'a.yml'));
+  assert.ok(!resolved.ok);
+  const [problem] = resolved.problems;
+  assert.deepEqual([problem?.path, problem?.found], ['model.checksum', `nothing; "a.onnx" has ${SHA256}`]);
 });

@@ -89,6 +89,16 @@ test('the item of a list is named by its place', () => {
   ]);
 });
 
+test('the list of known keys is named once', () => {
+  const [first = '', second = '', third = ''] = problemsOf(
+    'evaluation',
+    `${HEAD}models: [zoo:a]\nhardware: {gpu: 1, disk: 2}\nzzz: 3`,
+  );
+  assert.match(first, /hardware\.gpu: expected one of the keys architecture, processor, cores, memory, found/);
+  assert.match(second, /hardware\.disk: expected one of the keys above, found the unknown key "disk"/);
+  assert.match(third, /zzz: expected one of the keys dlspec, name, /);
+});
+
 test('problems of every sort come in one go, from top to bottom', () => {
   const yaml = [
     'dlspec: evaluation/v1',

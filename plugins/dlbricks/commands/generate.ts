@@ -91,6 +91,9 @@ function disclosureText({ largestBrick, inLargerBricks, bricks, inNoDecoy }: Dis
   ].join('; ');
 }
 
+const HIDING_NOTHING =
+  'warning: the decoys hide nothing: no brick of the models is in a decoy, so whoever knows the decoys sees which bricks are yours; choose decoys of the same family';
+
 /** `dlbricks generate MODEL... -o DIR` */
 export function registerGenerate(parent: Command, host: CommandHost): void {
   const command = parent
@@ -171,12 +174,14 @@ Example; the second line may run on any machine:
         },
         { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? COMMAND_DEFAULTS.batch, models },
       );
+      const decoys = all.filter(({ isDecoy }) => isDecoy).map((model) => model.prepared.recipe);
+      const disclosure = disclosureOf(models, decoys);
+      if (options.decoy !== undefined && disclosure.inNoDecoy === disclosure.bricks) host.warn(HIDING_NOTHING);
       if (unusable.length > 0) host.setExitCode(EXIT_PARTIAL);
       if (options.quiet === true) return;
       host.warn(
         `${bricks.length} unique bricks in ${options.output}/suite; keep ${options.output}/recipe.json to yourself`,
       );
-      const decoys = all.filter(({ isDecoy }) => isDecoy).map((model) => model.prepared.recipe);
-      host.warn(disclosureText(disclosureOf(models, decoys), cut));
+      host.warn(disclosureText(disclosure, cut));
     });
 }

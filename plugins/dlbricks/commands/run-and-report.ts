@@ -63,6 +63,13 @@ export async function runWithProgress(
   return runEstimations(started, context).finally(() => progress.stop());
 }
 
+/** Whether a command was interrupted before any model had an estimate, so that a table would have no numbers. */
+export function isEmpty(estimated: readonly Estimated[]): boolean {
+  return estimated.every(({ report, result }) => {
+    return result.interrupted && report.models.every(({ estimate_ms: ms }) => ms === null);
+  });
+}
+
 /** Sets the exit code of a command that estimated: whether it was interrupted, or its results do not cover all models. */
 export function setExitCodeOf(estimated: readonly Estimated[], host: CommandHost): void {
   if (estimated.some(({ result }) => result.interrupted)) {
@@ -86,7 +93,8 @@ export async function runAndReport(
 ): Promise<readonly Estimated[]> {
   const outputs = await prepareOutputs(options);
   const estimated = await runWithProgress(estimations, agent, options, host);
-  await writeShown(shownReports(estimated, options), outputs, host);
+  const quiet = outputs.quiet || isEmpty(estimated);
+  await writeShown(shownReports(estimated, options), { ...outputs, quiet }, host);
   setExitCodeOf(estimated, host);
   return estimated;
 }

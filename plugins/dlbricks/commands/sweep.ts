@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addReuseOptions,
+  addWideOption,
   type AgentDescription,
   type BenchmarkAgent,
   type CommandHost,
@@ -20,7 +21,7 @@ import { sweepPlots } from '../sweep/sweep-plots.js';
 import { type Sweep, sweepOf, sweepResult, sweepText } from '../sweep/sweep-result.js';
 import { estimationsOf } from './estimations.js';
 import { addPrecisionOptions, addUncutReportingOptions, type SweepMeasuringOptions } from './options.js';
-import { type PlannedEstimation, runWithProgress, setExitCodeOf } from './run-and-report.js';
+import { type PlannedEstimation, runWithProgress, isEmpty, setExitCodeOf } from './run-and-report.js';
 
 /** Stands for the default length of the cut. */
 const AUTO = 'auto';
@@ -35,13 +36,14 @@ interface SweepCommandOptions extends Omit<SweepMeasuringOptions, 'cut' | 'granu
   readonly batch?: number;
   readonly threads?: number;
   readonly plots?: string;
+  readonly wide?: boolean;
 }
 
 const HELP = `
 Each whole model is measured once. Each unique brick is measured once, even if
 several cuts or lengths have it. Measurements in the store are not repeated, so
 an interrupted sweep continues. The table has a row for each cut and length;
---export-csv also has a record for each model.
+--wide adds a table with a row for each model, and --export-csv has the same.
 
 Plots are SVG files: normalized latency of each model, the three ratios of
 costs (docs/measuring.md), the share of unique bricks, and for each cut and
@@ -115,7 +117,7 @@ export function registerSweep(parent: Command, host: CommandHost): void {
         .argParser(listOption(cutOption))
         .default([DEFAULT_CUT], DEFAULT_CUT),
     );
-  addReuseOptions(addPrecisionOptions(addUncutReportingOptions(command)))
+  addReuseOptions(addPrecisionOptions(addWideOption(addUncutReportingOptions(command))))
     .option('--plots <folder>', 'draw the figures as SVG files')
     .addHelpText('after', HELP)
     .action(async (references: string[], { cut, granularity, ...options }: SweepCommandOptions) => {
@@ -145,9 +147,10 @@ export function registerSweep(parent: Command, host: CommandHost): void {
       const sweep = sweepOf([first, ...others]);
       const shown = {
         result: () => sweepResult(sweep),
-        text: ({ width }: { readonly width?: number | undefined }) => sweepText(sweep, { width }),
+        text: ({ width }: { readonly width?: number | undefined }) =>
+          sweepText(sweep, { width, wide: options.wide ?? false }),
       };
-      await writeShown(shown, outputs, host);
+      await writeShown(shown, { ...outputs, quiet: outputs.quiet || isEmpty(estimated) }, host);
       if (options.plots !== undefined) await writePlots(options.plots, sweep);
       setExitCodeOf(estimated, host);
     });

@@ -15,7 +15,7 @@ import { wordsOfCut } from '../report/configuration.js';
 import { finite, ratio } from '../report/figures.js';
 import { modelReportSchema, type Report, reportSchema } from '../report/report-schema.js';
 import { leadingLines } from '../report/summary-lines.js';
-import { percent, UNKNOWN } from '../report/words.js';
+import { formatMs, percent, UNKNOWN } from '../report/words.js';
 import { jaccardAmong } from '../sharing/sharing.js';
 import { jaccardSchema } from '../sharing/sharing-result.js';
 
@@ -152,6 +152,17 @@ const COLUMNS: readonly Column<Configuration>[] = [
   { title: 'unique within', align: 'right', cell: ({ unique_fraction_within: value }) => share(value) },
 ];
 
+const MODEL_COLUMNS: readonly Column<Row & Pick<Configuration, 'cut' | 'granularity'>>[] = [
+  { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
+  { title: 'cut', align: 'left', cell: ({ cut }) => cut },
+  { title: 'G', align: 'right', cell: ({ granularity }) => String(granularity) },
+  { title: 'sequences', align: 'right', cell: ({ sequences }) => String(sequences) },
+  { title: 'unique', align: 'right', cell: ({ unique_bricks: unique }) => String(unique) },
+  { title: 'estimate (ms)', align: 'right', cell: ({ constructed_ms: ms }) => formatMs(ms) },
+  { title: 'measured (ms)', align: 'right', cell: ({ measured_ms: ms }) => formatMs(ms) },
+  { title: 'normalized', align: 'right', cell: ({ normalized_latency: value }) => value?.toFixed(3) ?? UNKNOWN },
+];
+
 /** Titles of the columns that a narrow terminal leaves out, the least important first. */
 const DISPENSABLE = ['unique within', 'unique across', 'ratio as run', "paper's ratio", 'sequences'];
 
@@ -177,9 +188,16 @@ function notesOf({ system: machine, batch, configurations }: Sweep): readonly st
 }
 
 /** For people. */
-export function sweepText(sweep: Sweep, { width }: { readonly width: number | undefined }): string {
-  const { text } = fittingTable(COLUMNS, sweep.configurations, { width, dispensable: DISPENSABLE });
-  return `${[...sweep.warnings, text, ...notesOf(sweep)].join('\n')}\n`;
+export function sweepText(
+  sweep: Sweep,
+  { width, wide = false }: { readonly width: number | undefined; readonly wide?: boolean },
+): string {
+  const { text } = fittingTable(COLUMNS, sweep.configurations, { width, dispensable: wide ? [] : DISPENSABLE });
+  const models = sweep.configurations.flatMap(({ cut, granularity, models: rows }) =>
+    rows.map((row) => ({ ...row, cut, granularity })),
+  );
+  const ofModels = wide ? [fittingTable(MODEL_COLUMNS, models, { width, dispensable: [] }).text] : [];
+  return `${[...sweep.warnings, text, ...ofModels, ...notesOf(sweep)].join('\n')}\n`;
 }
 
 /** A sweep as it is exported: a record for each model, cut and granularity. */
