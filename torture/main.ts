@@ -33,6 +33,8 @@ async function tortureFor(
   only: readonly string[],
   options: PlayOptions,
 ): Promise<boolean> {
+  const unknown = only.find((name) => TARGETS.every((target) => target.name !== name));
+  if (unknown !== undefined) throw new Error(`there is no target ${unknown}`);
   print(`Torturing for ${rounds} rounds. Again: make torture ROUNDS=${rounds} SEED=${seed}`);
   const targets = TARGETS.filter((target) => {
     if (only.length > 0 && !only.includes(target.name)) return false;
