@@ -66,8 +66,14 @@ export function spreadsOfSystem(
  */
 export function spreadsFor({ bricks, wholes, machines }: SystemSpreads, signature?: string): Spreads | undefined {
   if (bricks === undefined) return undefined;
-  return { bricks, wholes: spreadOfWholes(wholes, signature), machines };
+  const ofWholes = spreadOfWholes(wholes, signature);
+  // A rounding error must not drop a degree.
+  const isKnown = ofWholes !== undefined && Math.round(ofWholes.degreesOfFreedom) >= LEAST_DEGREES;
+  return { bricks, wholes: isKnown ? ofWholes : undefined, machines };
 }
+
+/** Fewer degrees of freedom of whole models say less than the bricks: Student's quantile is then above 4. */
+const LEAST_DEGREES = 3;
 
 /** Standard deviation between occasions of whole models, each with the same weight; undefined where none was repeated. */
 export function spreadOfWholes(wholes: Wholes, without?: string): Spread | undefined {

@@ -73,11 +73,20 @@ describe('the spreads of a system', () => {
 
   test('of whole models leave out the model that the interval is for', () => {
     const wholes = new Map([
-      ['one', [10, 11]],
-      ['other', [10, 10.1]],
+      ['one', [10, 11, 10, 11]],
+      ['other', [10, 10.1, 10, 10.1]],
     ]);
     const spreads = spreadsOfSystem([recipe], observationsOf(measured(-0.01, 0.01)), { wholes });
-    near(spreadsFor(spreads, 'one')?.wholes?.relative, (Math.SQRT2 * 0.05) / 10.05);
-    assert.equal(spreadsFor(spreads, 'other')?.wholes?.degreesOfFreedom, 1);
+    near(spreadsFor(spreads, 'one')?.wholes?.relative, (Math.sqrt(4 / 3) * 0.05) / 10.05);
+    near(spreadsFor(spreads, 'other')?.wholes?.degreesOfFreedom, 3);
+  });
+
+  test('of whole models count from three degrees of freedom on; before, those of bricks say more', () => {
+    const observations = observationsOf(measured(-0.01, 0.01));
+    const ofWholes = (...values: readonly number[]) => {
+      return spreadsFor(spreadsOfSystem([recipe], observations, { wholes: new Map([['one', values]]) }))?.wholes;
+    };
+    assert.equal(ofWholes(10, 11, 10), undefined);
+    near(ofWholes(10, 11, 10, 11)?.degreesOfFreedom, 3);
   });
 });
