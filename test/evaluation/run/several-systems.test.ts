@@ -7,7 +7,6 @@ import type { Evaluation } from '../../../src/evaluation/evaluation.js';
 import type { PluginEvent } from '../../../src/evaluation/event.js';
 import { runEvaluation } from '../../../src/evaluation/run/run-evaluation.js';
 import { type SystemsResult, systemsResultIn } from '../../../src/evaluation/systems-result.js';
-import { identifySystem, runOptionsOf } from '../../../src/measurement/system.js';
 import type { AgentDescription } from '../../../src/agent/agent-description.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import { requestsFor } from '../../agent/spread/requests.js';
