@@ -1,7 +1,8 @@
 import { existsSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { type ErrorCode, messageOf, PlatformError } from '../base/errors.js';
+import { gigabytes } from '../base/gigabytes.js';
 import { inMemory } from '../predictor/memory-folder.js';
 
 /** A disk with less room than this counts as full. */
@@ -53,6 +54,27 @@ export function machineFailure(said: string, full: string | undefined): Platform
   const remedy = FAILURES.find(([pattern]) => pattern.test(said))?.[1];
   if (remedy === undefined) return undefined;
   return new PlatformError('storage', `this machine failed, not the model: ${said.replace(/[.\s]+$/, '')}; ${remedy}`);
+}
+
+/** With less than this share of a machine's memory left, others have taken it. */
+const LEAST_FREE_SHARE = 1 / 4;
+
+/** Memory of the machine, or of its control group. */
+function allBytes(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}
+
+/**
+ * The error of a machine whose memory other processes have taken, so that a job without memory says nothing about what
+ * was measured; undefined where enough is left.
+ *
+ * @param free memory that the job could have had, in bytes; undefined where it is not known
+ */
+export function memoryTaken(free: number | undefined, all = allBytes()): PlatformError | undefined {
+  if (free === undefined || free >= all * LEAST_FREE_SHARE) return undefined;
+  const left = `only ${gigabytes(free)} of ${gigabytes(all)} of memory are left on this machine`;
+  return new PlatformError('storage', `${left}, and the measurement ran out of memory; end other processes there`);
 }
 
 /**

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fullDisk, machineFailure, orOfMachine } from '../../src/agent/machine-failure.js';
+import { fullDisk, machineFailure, memoryTaken, orOfMachine } from '../../src/agent/machine-failure.js';
+import { ranOutOfMemory } from '../../src/agent/worker/job-end.js';
 import { PlatformError } from '../../src/base/errors.js';
 
 describe('a failure of the machine', () => {
@@ -41,6 +42,21 @@ describe('a failure of the machine', () => {
     }
     const usage = new PlatformError('usage', 'EMFILE: too many open files');
     assert.equal(orOfMachine(usage), usage);
+  });
+
+  it('is memory that others have taken, and not a model that is too large', () => {
+    const GB = 1e9;
+    const error = memoryTaken(1.2 * GB, 24 * GB);
+    assert.equal(error?.code, 'storage');
+    assert.match(error.message, /^only 1\.20 GB of 24\.00 GB of memory are left on this machine/);
+    assert.equal(memoryTaken(6 * GB, 24 * GB), undefined);
+    assert.equal(memoryTaken(undefined, 24 * GB), undefined);
+    const outcome = { kind: 'failure', reason: 'out_of_memory', message: 'std::bad_alloc' } as const;
+    const measured = { outcome, sessionMs: 1, costMs: 2, peakMemoryBytes: 3 };
+    assert.ok(ranOutOfMemory({ kind: 'measured', measured }));
+    assert.ok(ranOutOfMemory({ kind: 'measured-bricks', measured: [measured] }));
+    const crashed = { ...measured, outcome: { ...outcome, reason: 'crashed' } } as const;
+    assert.ok(!ranOutOfMemory({ kind: 'measured', measured: crashed }));
   });
 
   it('is a full disk, whatever else was said', () => {

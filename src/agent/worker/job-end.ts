@@ -27,6 +27,12 @@ export function isFailure(end: JobEnd): boolean {
   return end.kind === 'died';
 }
 
+/** Whether the runtime found no memory for a measurement. */
+export function ranOutOfMemory(end: JobEnd): boolean {
+  const measured = end.kind === 'measured' ? [end.measured] : end.kind === 'measured-bricks' ? end.measured : [];
+  return measured.some(({ outcome }) => outcome.kind === 'failure' && outcome.reason === 'out_of_memory');
+}
+
 /** The error for a job that had to succeed. */
 export function errorOfEnd(end: JobEnd): PlatformError {
   switch (end.kind) {

@@ -9,8 +9,9 @@ import { activeTracing } from '../../tracing/tracing.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
 import { briefly, failureOfDeath } from '../failure.js';
-import { fullDisk, machineFailure } from '../machine-failure.js';
-import type { JobEnd } from './job-end.js';
+import { freeBytes } from '../memory-there.js';
+import { fullDisk, machineFailure, memoryTaken } from '../machine-failure.js';
+import { type JobEnd, ranOutOfMemory } from './job-end.js';
 import {
   type Assignment,
   type WorkerJob,
@@ -255,15 +256,24 @@ export class WorkerProcess {
       }
       if ('result' in ended) {
         await activeTracing()?.record(ended.spans);
+        const taken = ranOutOfMemory(ended.result)
+          ? memoryTaken((freeBytes() ?? Infinity) + ended.residentBytes)
+          : undefined;
+        if (taken !== undefined) throw taken;
         return ended.result;
       }
       const elapsedMs = performance.now() - startMs;
       const broken = limit.broken();
       const ofMachine = machineFailure(`${ended.signal ?? ''} ${briefly(this.#lastWords)}`.trim(), ended.full);
       if (broken === undefined && ofMachine !== undefined) throw ofMachine;
+      const failure = broken ?? failureOfDeath(ended.exitCode, ended.signal, this.#lastWords);
+      // The operating system kills a process that takes the last memory.
+      const mayLackMemory = failure.reason === 'out_of_memory' || ended.signal === 'SIGKILL';
+      const taken = broken === undefined && mayLackMemory ? memoryTaken(freeBytes()) : undefined;
+      if (taken !== undefined) throw taken;
       return {
         kind: 'died',
-        failure: broken ?? failureOfDeath(ended.exitCode, ended.signal, this.#lastWords),
+        failure,
         elapsedMs,
         preparingMs: preparingMs ?? elapsedMs,
         peakMemoryBytes: limit.peakBytes(),

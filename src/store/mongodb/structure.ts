@@ -1,4 +1,5 @@
 import { MongoServerError, type CreateIndexesOptions, type Document } from 'mongodb';
+import { messageOf } from '../../base/errors.js';
 import type { Connection } from './connection.js';
 
 /** The structure of a collection on the server. */
@@ -7,6 +8,8 @@ export interface Structure {
   readonly validator: Document | undefined;
   readonly indexes: readonly { readonly fields: readonly string[]; readonly unique: boolean }[];
 }
+
+const INTERNAL_ERROR = new Set([1]);
 
 const NAMESPACE_EXISTS = 48;
 
@@ -30,7 +33,13 @@ export async function ensureStructure(connection: Connection, { name, validator,
     });
     for (const { fields, unique } of indexes) {
       const options: CreateIndexesOptions = unique ? { unique } : {};
-      await db.collection(name).createIndex(Object.fromEntries(fields.map((field) => [field, 1])), options);
+      const keys = Object.fromEntries(fields.map((field) => [field, 1]));
+      await db
+        .collection(name)
+        .createIndex(keys, options)
+        .catch((error: unknown) => {
+          if (!isIndexThere(error)) throw error;
+        });
     }
   });
   if (validator === undefined) return;
@@ -47,6 +56,14 @@ async function ignoring(codes: readonly number[], action: () => Promise<void>): 
   } catch (error) {
     if (!isOneOf(error, new Set(codes))) throw error;
   }
+}
+
+/**
+ * Whether FerretDB says that the index is there: two processes that create it at the same time, as after an outage, get
+ * this from its SQLite backend. MongoDB has codes of its own for an index with other options.
+ */
+export function isIndexThere(error: unknown): boolean {
+  return isOneOf(error, INTERNAL_ERROR) && /\bindex \S+ already exists\b/.test(messageOf(error));
 }
 
 function isOneOf(error: unknown, codes: ReadonlySet<number>): boolean {

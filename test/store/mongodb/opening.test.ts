@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Document } from 'mongodb';
+import { type Document, MongoServerError } from 'mongodb';
 import { PlatformError, type ErrorCode } from '../../../src/base/errors.js';
 import { Connection } from '../../../src/store/mongodb/connection.js';
 import { openMongoStore } from '../../../src/store/mongodb/open.js';
+import { isIndexThere } from '../../../src/store/mongodb/structure.js';
 import { migrate } from '../../../src/store/mongodb/schema-version.js';
 import { all, NOTES } from '../collection-contract.js';
 import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
@@ -54,6 +55,18 @@ describe('opening a MongoDB store', { ...needsServer }, () => {
       assert.deepEqual(unique?.key, { signature: 1, fingerprint: 1, protocolKey: 1 });
     });
     assert.equal(await versionIn(uri), 2);
+  });
+
+  it('works for several processes at a time, as after an outage', async (t) => {
+    const uri = newDatabase(t);
+    const stores = await Promise.all(Array.from({ length: 8 }, () => openMongoStore(uri, QUIET)));
+    await Promise.all(stores.map((store) => store.close()));
+    const indexes = await withDatabase(uri, (db) => db.collection('measurements').indexes());
+    assert.ok(indexes.some(({ unique }) => unique === true));
+    const message = '[registry.go:498] SQL logic error: index measurements_7e3b5ff0_signature_1 already exists (1)';
+    assert.ok(isIndexThere(new MongoServerError({ message, code: 1 })));
+    const conflict = 'Index with name: signature_1 already exists with different options';
+    assert.ok(!isIndexThere(new MongoServerError({ message: conflict, code: 85 })));
   });
 
   it('to read makes nothing: a database that is no store is an error', async (t) => {
