@@ -81,11 +81,11 @@ describe('a submission that makes a lot of work', deadline, () => {
       };
       return { ...methodsOf(documents), find };
     };
-    const choose: LeasedDirectory['choose'] = (unmet) => {
+    const chooseAll: LeasedDirectory['chooseAll'] = (unmet, used) => {
       looks++;
-      return agents.choose(unmet);
+      return agents.chooseAll(unmet, used);
     };
-    const watching = { store: { ...methodsOf(store), collection }, agents: { ...agents, choose } };
+    const watching = { store: { ...methodsOf(store), collection }, agents: { ...agents, chooseAll } };
     const after = await openPlatform({ ...watching, limits: { retryMs: 5 } }, { resume: true });
     t.after(() => after.platform.close());
     after.attach(obedient);
