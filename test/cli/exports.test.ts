@@ -30,6 +30,7 @@ const MODEL_KEYS = [
   'check',
   'assumed_inputs',
   'dimensions',
+  'tokens_per_second',
   'extended',
   'not_extended',
   'made_up_values',

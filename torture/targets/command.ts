@@ -55,21 +55,21 @@ async function killed(
 /** Kills the command alone: the processes that it started have to end by themselves. */
 export const command: Target = {
   name: 'command',
-  share: 11,
+  share: 10,
   run: (round) => killed(round, { kill: ({ process }) => void process.kill('SIGKILL') }),
 };
 
 /** Kills the command and all processes that it started, at once. */
 export const group: Target = {
   name: 'group',
-  share: 11,
+  share: 10,
   run: (round) => killed(round, { ownGroup: true, kill: ({ pid }) => void process.kill(-pid, 'SIGKILL') }),
 };
 
 /** Kills the process that measures: the command has to end by itself. */
 export const child: Target = {
   name: 'child',
-  share: 11,
+  share: 10,
   run: (round) =>
     killed(round, {
       kill: ({ pid }) => {

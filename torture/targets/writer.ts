@@ -31,7 +31,7 @@ async function killedWriter({ place, random }: Round, first: number): Promise<re
 /** Kills two processes at a time that write to an embedded store. */
 export const writer: Target = {
   name: 'writer',
-  share: 7,
+  share: 6,
   async run(round) {
     const acknowledged = new Set<string>();
     for (let first = 0; first < WRITERS * 1_000_000; first += 1_000_000) {
