@@ -121,7 +121,7 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     const id = await idOf(place, ['evaluate', manifest, '--detach', ...server]);
     const followed = await place.run(['evaluations', 'follow', id, ...server]);
     assert.match(followed.stdout, /│ net +│ +\d+\.\d+ ± /);
-    assert.match(followed.stdout, /^\d+ layers in 1 model, run as \d+ kernels; \d+ different ones? \(bricks?\)$/m);
+    assert.match(followed.stdout, /^\d+ layers in 1 model(, run as \d+ kernels)?; \d+ different ones? \(bricks?\)$/m);
     assert.match(
       (await place.run(['evaluations', 'list', ...server])).stdout,
       new RegExp(`│ ${id.slice(0, 8)} │ tiny │ dlbricks │ done`),
@@ -137,7 +137,10 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
       ended.stdout.slice(ended.stdout.indexOf('│ model')),
       followed.stdout.slice(followed.stdout.indexOf('│ model')),
     );
-    assert.match((await printed(place, 'ended.csv')).stdout, /^name,layers,.*,system,threads,batch\r\nnet,/);
+    assert.match(
+      (await printed(place, 'ended.csv')).stdout,
+      /^name,layers,.*,system,threads,batch,dimensions,tokens_per_second\r\nnet,/,
+    );
     const latest = await place.run(['evaluations', 'follow', 'latest', '--export-markdown', '-', ...server]);
     assert.match(latest.stdout, /^\| model \| batch \| threads \|/);
     assert.ok((shown.result.models[0]?.estimate_ms ?? 0) > 0);

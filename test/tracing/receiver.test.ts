@@ -93,7 +93,9 @@ describe('a receiver that this project did not write', needsReceiver, () => {
     const model = await place.write('tiny.onnx', chain(FOUR_LAYERS));
     for (const protocol of ['http/protobuf', 'http/json']) {
       const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.httpEndpoint, OTEL_EXPORTER_OTLP_PROTOCOL: protocol };
-      const { code, stdout, stderr } = await place.run(['trace', 'model', model, '--runs', '4', '--json'], { env });
+      const { code, stdout, stderr } = await place.run(['trace', 'model', model, '--runs', '4', '--export-json', '-'], {
+        env,
+      });
       assert.equal(code, 0, stderr);
       const { trace_id: traceId } = JSON.parse(stdout) as { readonly trace_id: string };
       const spans = await receiver.spans(traceId);

@@ -95,7 +95,7 @@ export async function checkModels(
     const startedMs = performance.now();
     const unoptimized = { ...runOptions, optimizationLevel: 'disabled' as const };
     const request = { benchmark, runOptions: unoptimized, protocol: ofWhole, limits };
-    const trace = await agent.trace(request, 'MODEL_TRACE', { signal });
+    const trace = await agent.trace(request, 'APPLICATION_TRACE', { signal });
     const run = {
       wholeMs: trimmedMean(trace.untracedMs),
       kernels: [...kernelsOf(trace, names.length)],
