@@ -345,6 +345,7 @@ function withoutTooLarge(
     const needsNone = !model.bricks.some(({ signature }) => missing.has(signature));
     return loaded === undefined || needsNone ? model : refusedIfTooLarge(model, loaded, request.limits, agent);
   });
+  if (models.every((model, index) => model === prepared[index])) return { models, bricks: asked };
   const wanted = new Set(firstTasks(models, system, request).map((task) => taskKey(task.request)));
   const among = (tasks: readonly Task[]): readonly Task[] => tasks.filter((task) => wanted.has(taskKey(task.request)));
   const { tasks, missing: toMeasure, disturbed } = asked;

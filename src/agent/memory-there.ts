@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { gigabytes } from '../base/gigabytes.js';
+import { type ReadSystemFile, readSystemFile } from '../base/system-file.js';
 import type { Limits } from '../measurement/protocol.js';
 import type { MemoryNeed } from '../onnx/layers/memory-need.js';
 import type { AgentDescription } from './agent-description.js';
@@ -12,17 +12,6 @@ export interface MemoryThere {
   readonly bound: string;
 }
 
-/** Reads a file of the operating system; undefined where there is none. */
-export type ReadFile = (path: string) => string | undefined;
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return undefined;
-  }
-}
-
 function numberAfter(text: string | undefined, label: RegExp): number | undefined {
   const [, digits] = label.exec(text ?? '') ?? [];
   return digits === undefined ? undefined : Number(digits);
@@ -32,7 +21,7 @@ function numberAfter(text: string | undefined, label: RegExp): number | undefine
  * Memory that processes on this machine may still take, within the limit of the control group, whose cached files make
  * room; undefined where the operating system does not say.
  */
-export function freeBytes(read: ReadFile = readIfThere): number | undefined {
+export function freeBytes(read: ReadSystemFile = readSystemFile): number | undefined {
   const freeKib = numberAfter(read('/proc/meminfo'), /^MemAvailable: +(\d+) kB$/m);
   const group = '/sys/fs/cgroup';
   const limit = numberAfter(read(`${group}/memory.max`), /^(\d+)/);

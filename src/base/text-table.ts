@@ -19,6 +19,11 @@ export interface Column<Row> {
   readonly cell: (row: Row) => string;
 }
 
+/** The columns that have a text in some row. */
+export function filledColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly Column<Row>[] {
+  return columns.filter(({ cell }) => rows.some((row) => cell(row) !== ''));
+}
+
 export function textTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Required<TextTable> {
   return {
     titles: columns.map(({ title }) => title),

@@ -3,7 +3,7 @@ import { oneLine } from '../base/one-line.js';
 import { ownValue } from '../base/own-value.js';
 import { fittingTable, leftOutLines } from '../base/fitting-table.js';
 import { wrap } from '../base/wrap.js';
-import type { Column } from '../base/text-table.js';
+import { type Column, filledColumns } from '../base/text-table.js';
 import type { AnalysisTable } from '../evaluation/analysis.js';
 
 type Cell = string | number | null;
@@ -39,7 +39,7 @@ export function analysisText({ table, notes }: TableResult, width: number | unde
   const columns = table.titles.map((title, index): Column<readonly string[]> => {
     return { title, align: table.aligns[index] ?? 'left', cell: (row) => row[index] ?? '' };
   });
-  const filled = columns.filter(({ cell }) => table.rows.length === 0 || table.rows.some((row) => cell(row) !== ''));
+  const filled = table.rows.length === 0 ? columns : filledColumns(columns, table.rows);
   // The first column is the subject of the analysis.
   const dispensable = table.titles.slice(1).reverse();
   const fitted = fittingTable(filled, table.rows, { width, dispensable });

@@ -10,29 +10,33 @@ import type { Checksum } from './model.js';
  * @throws PlatformError with code `model` where the file differs or can't be read, `cancelled` where the signal aborts
  */
 export async function verifyChecksum(path: string, checksum: Checksum, signal?: AbortSignal): Promise<void> {
-  const opened = await openRegularFile(path);
-  if (!opened.ok) throw new PlatformError('model', `${path}: expected a model file, found ${opened.found}`);
-  const hash = createHash(checksum.algorithm);
-  try {
-    await pipeline(opened.file.createReadStream(), hash, { signal: signal ?? new AbortController().signal });
-  } catch (thrown) {
-    if (signal?.aborted) throw new PlatformError('cancelled', `checking ${path} was cancelled`, { cause: thrown });
-    throw new PlatformError('model', `${path} can't be read: ${messageOf(thrown)}`, { cause: thrown });
-  }
-  requireDigest(path, checksum, hash.digest('hex'));
+  requireDigest(path, checksum, await digestOf(path, checksum.algorithm, signal));
 }
 
-/** The SHA-256 of a regular file. @throws where it cannot be read */
-export async function sha256Of(path: string): Promise<string> {
+/**
+ * The digest of a regular file, in hexadecimal digits.
+ *
+ * @throws PlatformError as {@link verifyChecksum}
+ */
+export async function digestOf(
+  path: string,
+  algorithm: Checksum['algorithm'],
+  signal: AbortSignal = new AbortController().signal,
+): Promise<string> {
   const opened = await openRegularFile(path);
   if (!opened.ok) throw new PlatformError('model', `${path}: expected a model file, found ${opened.found}`);
-  const hash = createHash('sha256');
-  await pipeline(opened.file.createReadStream(), hash);
+  const hash = createHash(algorithm);
+  try {
+    await pipeline(opened.file.createReadStream(), hash, { signal });
+  } catch (thrown) {
+    if (signal.aborted) throw new PlatformError('cancelled', `checking ${path} was cancelled`, { cause: thrown });
+    throw new PlatformError('model', `${path} can't be read: ${messageOf(thrown)}`, { cause: thrown });
+  }
   return hash.digest('hex');
 }
 
 /**
- * The same for a file that is in memory.
+ * Compares content that is in memory with its checksum.
  *
  * @throws PlatformError with code `model` where it differs
  */

@@ -11,7 +11,7 @@ import {
   ZOO_PREFIX,
   zooNameOf,
 } from './reference.js';
-import { sha256Of } from './checksum.js';
+import { digestOf } from './checksum.js';
 import { FETCH_COMMAND } from './fetched-files.js';
 import { LOCK_FILE, parseLock } from './lock-file.js';
 import { loadReferred, type ReportReference } from './referred.js';
@@ -134,7 +134,7 @@ async function sourceOf(
 async function withChecksum(problem: Problem, document: ManifestDocument, { files = DISK }: ResolveOptions) {
   const node = nodeAt(document.root, ['model', 'graph_path']);
   if (problem.path !== 'model.checksum' || files !== DISK || node?.kind !== 'scalar') return problem;
-  const digest = await sha256Of(besideManifest(document.file, node.text)).catch(() => undefined);
+  const digest = await digestOf(besideManifest(document.file, node.text), 'sha256').catch(() => undefined);
   return digest === undefined ? problem : { ...problem, found: `${problem.found}; ${quoted(node.text)} has ${digest}` };
 }
 

@@ -70,6 +70,12 @@ export class Measuring {
     return this.#delayMs;
   }
 
+  /** Until it is called again, all time counts as taking disturbed measurements again, or none does. */
+  #setRetaking(isRetaking: boolean): void {
+    this.#isRetaking = isRetaking;
+    this.#setDelayed(isRetaking);
+  }
+
   #setDelayed(isDelayed: boolean): void {
     const nowMs = performance.now();
     if (this.#delayedFromMs !== undefined) this.#delayMs += nowMs - this.#delayedFromMs;
@@ -156,8 +162,7 @@ export class Measuring {
       const share = (disturbance * 100).toFixed(0);
       const message = `taking ${what} again: other processes took ${share} % of the processors' time meanwhile`;
       onEvent({ kind: 'note', level: 'info', message });
-      this.#isRetaking = true;
-      this.#setDelayed(true);
+      this.#setRetaking(true);
     };
     const limit = isNewTakenAgain(remeasure) ? this.#retakeLimit : new RetakeLimit(0);
     const retaking = { limit, signal, onRetake };
@@ -180,8 +185,7 @@ export class Measuring {
       if (!(error instanceof PlatformError && error.code === 'cancelled')) throw error;
     } finally {
       await storing.done();
-      this.#isRetaking = false;
-      this.#setDelayed(false);
+      this.#setRetaking(false);
     }
     return measured.size;
   }
@@ -198,14 +202,12 @@ export class Measuring {
     if (tasks.length === 0 || this.#retakeLimit.isReached || !this.#isQuiet || signal.aborted) return 0;
     const startMs = performance.now();
     const once = new MeasuredOnce(store, this.system, this.results);
-    this.#isRetaking = true;
-    this.#setDelayed(true);
+    this.#setRetaking(true);
     try {
       return await this.#replace((await once.share(tasks)).own);
     } finally {
       await once.close();
-      this.#isRetaking = false;
-      this.#setDelayed(false);
+      this.#setRetaking(false);
       this.#wallMs += performance.now() - startMs;
     }
   }

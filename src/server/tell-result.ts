@@ -30,10 +30,7 @@ export class ResultTeller {
    */
   whole(id: string, logged: LoggedEvent, field: number, before: Uint8Array = new Uint8Array()): LargeAnswer {
     return new LargeAnswer(async (signal) => {
-      const { json = Buffer.alloc(0), close } = await this.platform.openResult(id, logged, {
-        signal,
-        client: this.client,
-      });
+      const { json, close } = await this.#open(id, logged, signal);
       return { head: Buffer.concat([before, headOfDone(logged, json.length, field)]), body: json, close };
     });
   }
@@ -46,10 +43,7 @@ export class ResultTeller {
     signal: AbortSignal,
   ): Promise<void> {
     for (let start = 0; ;) {
-      const { json = Buffer.alloc(0), close } = await this.platform.openResult(id, logged, {
-        signal,
-        client: this.client,
-      });
+      const { json, close } = await this.#open(id, logged, signal);
       const end = endOfPart(json, start);
       const part = json.toString('utf8', start, end);
       close();
@@ -58,5 +52,13 @@ export class ResultTeller {
       start = end;
     }
     await send(toWireLogged(logged));
+  }
+
+  async #open(id: string, logged: LoggedEvent, signal: AbortSignal): Promise<{ json: Buffer; close: () => void }> {
+    const { json = Buffer.alloc(0), close } = await this.platform.openResult(id, logged, {
+      signal,
+      client: this.client,
+    });
+    return { json, close };
   }
 }

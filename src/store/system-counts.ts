@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sumOf } from '../base/sum-of.js';
 import { conditionsSchema } from '../measurement/conditions.js';
 import { isDisturbed } from '../measurement/disturbance.js';
 import type { System } from '../measurement/system.js';
@@ -30,8 +31,11 @@ export async function countMeasurements(measurements: AsyncIterable<Counted>): P
     const { system, outcome, measuredAt } = measurement;
     const known = counts.get(system.fingerprint) ?? {
       system,
-      ...{ measurements: 0, failed: 0, disturbed: 0 },
-      ...{ oldest: measuredAt, newest: measuredAt },
+      measurements: 0,
+      failed: 0,
+      disturbed: 0,
+      oldest: measuredAt,
+      newest: measuredAt,
     };
     known.measurements += 1;
     if (outcome.kind === 'failure') known.failed += 1;
@@ -45,5 +49,5 @@ export async function countMeasurements(measurements: AsyncIterable<Counted>): P
 
 /** Number of measurements of all systems. */
 export function totalOf(systems: readonly SystemCounts[]): number {
-  return systems.reduce((sum, { measurements }) => sum + measurements, 0);
+  return sumOf(systems.map(({ measurements }) => measurements));
 }

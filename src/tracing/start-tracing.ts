@@ -1,3 +1,4 @@
+import { PlatformError } from '../base/errors.js';
 import { explainMissing, type OptionalPackages } from '../base/optional-package.js';
 import { asksForTraces, type EnvironmentVariables } from './environment.js';
 import { activeTracing, setActiveTracing, type Tracing } from './tracing.js';
@@ -39,6 +40,24 @@ export async function startTracing(options: TracingOptions): Promise<Tracing | u
 export async function requireTracing(options: TracingOptions): Promise<Tracing> {
   if (asksForTraces(options.environment)) return start(options);
   return start({ ...options, environment: { ...options.environment, OTEL_TRACES_EXPORTER: 'none' } });
+}
+
+/**
+ * The same where the optional packages are installed, else undefined.
+ *
+ * @param onMissing called with the reason where they are not
+ */
+export async function tracingIfInstalled(
+  options: TracingOptions,
+  onMissing?: (reason: string) => void,
+): Promise<Tracing | undefined> {
+  try {
+    return await requireTracing(options);
+  } catch (error) {
+    if (!(error instanceof PlatformError && error.code === 'unsupported')) throw error;
+    onMissing?.(error.message);
+    return undefined;
+  }
 }
 
 async function start(options: TracingOptions): Promise<Tracing> {

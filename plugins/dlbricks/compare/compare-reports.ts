@@ -299,9 +299,8 @@ export function compareReports(before: readonly Report[], after: readonly Report
     const other = otherByKey.get(key);
     return other === undefined ? [] : [[entry, other]];
   });
-  const count = pairs.filter(([{ model }, other]) => whyNot(model, other.model) === undefined).length;
-  const models = pairs.map((pair) => comparedModel(pair, count));
-  const comparable = pairs.filter((_, index) => models[index]?.reason === undefined);
+  const comparable = pairs.filter(([{ model }, other]) => whyNot(model, other.model) === undefined);
+  const models = pairs.map((pair) => comparedModel(pair, comparable.length));
   const namesIn = (entries: ReadonlyMap<string, Entry>, others: ReadonlyMap<string, Entry>): string[] => {
     return [...new Set([...entries].flatMap(([key, { model }]) => (others.has(key) ? [] : [model.name])))];
   };

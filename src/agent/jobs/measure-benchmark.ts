@@ -25,7 +25,7 @@ type Samples = Extract<Outcome, { kind: 'samples' }>;
  * The outcome of a benchmark that failed. Errors of this project other than `unsupported` are thrown again, and a
  * failure of the machine is none of the benchmark.
  */
-function outcomeOf(error: unknown, stage: 'open' | 'run'): Outcome {
+export function failedOutcome(error: unknown, stage: 'open' | 'run'): Outcome {
   const thrown = orOfMachine(error);
   if (thrown instanceof PlatformError && thrown.code !== 'unsupported') throw thrown;
   return { kind: 'failure', ...failureOf(thrown, stage) };
@@ -67,14 +67,14 @@ export async function measureBenchmark(job: MeasureJob, context: MeasureContext)
     const load = { level: 'APPLICATION_TRACE' } as const;
     open = await context.recorder.section('load_model', load, () => openBenchmark(request, context));
   } catch (error) {
-    return measured(outcomeOf(error, 'open'), elapsedMs());
+    return measured(failedOutcome(error, 'open'), elapsedMs());
   }
   const sessionMs = elapsedMs();
   try {
     const { samples, sharing } = await takeSamples(open, job, context);
     return measured(samples, sessionMs, sharing);
   } catch (error) {
-    return measured(outcomeOf(error, 'run'), sessionMs);
+    return measured(failedOutcome(error, 'run'), sessionMs);
   } finally {
     await open.close();
   }

@@ -6,11 +6,9 @@ import type { Outcome } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { inputBytes } from '../../measurement/benchmark.js';
 import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
-import { failureOf } from '../failure.js';
-import { orOfMachine } from '../machine-failure.js';
 import { unwatchedNodeMs } from './idle-node.js';
 import type { Measured, MeasureBricksJob } from './job.js';
-import type { MeasureContext } from './measure-benchmark.js';
+import { failedOutcome, type MeasureContext } from './measure-benchmark.js';
 import { type OpenProfiled, openProfiled } from './profiled-runs.js';
 import { recordRuns } from './run-spans.js';
 import { withSharing } from './watch-conditions.js';
@@ -121,9 +119,7 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
   const startNs = context.nowNs();
   const elapsedMs = (): number => Number(context.nowNs() - startNs) / NS_PER_MS;
   const failed = (error: unknown, stage: 'open' | 'run', sessionMs = elapsedMs()): readonly Measured[] => {
-    const thrown = orOfMachine(error);
-    if (thrown instanceof PlatformError && thrown.code !== 'unsupported') throw thrown;
-    const outcome: Outcome = { kind: 'failure', ...failureOf(thrown, stage) };
+    const outcome = failedOutcome(error, stage);
     const cost = { sessionMs: sessionMs / bricks.length, costMs: elapsedMs() / bricks.length };
     return bricks.map(() => ({ outcome, ...cost, peakMemoryBytes: context.peakMemoryBytes() }));
   };

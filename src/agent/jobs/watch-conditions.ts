@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { type ReadSystemFile, readSystemFile } from '../../base/system-file.js';
 import type { Conditions } from '../../measurement/conditions.js';
 import type { SharedRuns } from './timed-runs.js';
 
@@ -25,17 +25,6 @@ export function processorTimesIn(procStat: string): ProcessorTimes | undefined {
 export function throttledMsIn(cpuStat: string): number | undefined {
   const microseconds = /^throttled_usec (\d+)$/m.exec(cpuStat)?.[1];
   return microseconds === undefined ? undefined : Number(microseconds) / 1000;
-}
-
-/** Contents of the operating system's files; undefined for a missing one. */
-export type ReadSystemFile = (path: string) => string | undefined;
-
-function readSystemFile(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return undefined;
-  }
 }
 
 interface Sample {

@@ -6,10 +6,9 @@ import {
   type TraceBenchmarkResponse,
   TraceServiceService,
 } from '../../generated/mlmodelscope/trace/v1/trace.js';
-import { PlatformError } from '../../base/errors.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
-import { requireTracing } from '../../tracing/start-tracing.js';
+import { tracingIfInstalled } from '../../tracing/start-tracing.js';
 import { activeTracing } from '../../tracing/tracing.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import type { BenchmarkServiceOptions } from './benchmark-service.js';
@@ -24,12 +23,8 @@ const SPANS_PER_MESSAGE = 500;
 /** Runs the work in the caller's trace. The server has already set this trace, unless tracing was off until now. */
 async function inCallersTrace<T>(metadata: Metadata, work: () => Promise<T>): Promise<T> {
   if (activeTracing() !== undefined) return work();
-  const starting = requireTracing({ serviceName: 'mlmodelscope-agent', environment: process.env });
-  const tracing = await starting.catch((error: unknown) => {
-    // Without the optional packages, kernels are timed, and no spans are made.
-    if (error instanceof PlatformError && error.code === 'unsupported') return undefined;
-    throw error;
-  });
+  const tracing = await tracingIfInstalled({ serviceName: 'mlmodelscope-agent', environment: process.env });
+  // Kernels are timed anyway; no spans are made.
   if (tracing === undefined) return work();
   const headers = Object.fromEntries(Object.entries(metadata.getMap()).map(([name, value]) => [name, String(value)]));
   return tracing.under(headers, work);

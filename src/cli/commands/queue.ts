@@ -3,7 +3,7 @@ import { counted } from '../../base/counted.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
-import type { Column } from '../../base/text-table.js';
+import { type Column, filledColumns } from '../../base/text-table.js';
 import type { System } from '../../measurement/system.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
 import type { ResultStore } from '../../store/result-store.js';
@@ -124,15 +124,12 @@ function classColumns(rows: readonly ClassRow[]): readonly Column<ClassRow>[] {
   // Agents of one class measure with any run options.
   const shown = ['processor', 'cores', 'framework', 'threads', 'provider', 'optimizer'] as const;
   const settings = systemDifferences(listed, shown);
-  const differ = listed.some((system) => settings(system) !== '');
   return [
     { title: 'systems', align: 'left', cell: ({ id }) => short(id) },
     { title: 'processor', align: 'left', cell: ({ system }) => system.processor },
     { title: 'cores', align: 'right', cell: ({ system }) => String(system.cores) },
     { title: 'framework', align: 'left', cell: ({ system }) => `${system.framework} ${system.frameworkVersion}` },
-    ...(differ
-      ? [{ title: 'settings', align: 'left', cell: ({ system }: ClassRow) => settings(system) } as const]
-      : []),
+    ...filledColumns([{ title: 'settings', align: 'left', cell: ({ system }) => settings(system) }], rows),
     { title: 'agents', align: 'right', cell: ({ serving }) => String(serving) },
     { title: 'waiting', align: 'right', cell: ({ waiting }) => String(waiting) },
   ];

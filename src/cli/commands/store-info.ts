@@ -3,7 +3,7 @@ import { counted } from '../../base/counted.js';
 import { oneLine } from '../../base/one-line.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
-import type { Column } from '../../base/text-table.js';
+import { type Column, filledColumns } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
 import { countDocuments } from '../../store/count-documents.js';
@@ -25,15 +25,12 @@ function columnsFor(systems: readonly SystemCounts[]): readonly Column<SystemCou
   const short = shortIds(systems.map(({ system }) => system.fingerprint));
   const listed = systems.map(({ system }) => system);
   const settings = systemDifferences(listed, ['processor', 'threads', 'framework']);
-  const differ = listed.some((system) => settings(system) !== '');
   return [
     { title: 'processor', align: 'left', cell: ({ system }) => system.processor },
     { title: 'system', align: 'left', cell: ({ system }) => short(system.fingerprint) },
     { title: 'threads', align: 'right', cell: ({ system }) => String(system.runOptions.threads) },
     { title: 'framework', align: 'left', cell: ({ system }) => `${system.framework} ${system.frameworkVersion}` },
-    ...(differ
-      ? [{ title: 'settings', align: 'left', cell: ({ system }: SystemCounts) => settings(system) } as const]
-      : []),
+    ...filledColumns([{ title: 'settings', align: 'left', cell: ({ system }) => settings(system) }], systems),
     { title: 'measurements', align: 'right', cell: ({ measurements }) => String(measurements) },
     { title: 'failed', align: 'right', cell: ({ failed }) => String(failed) },
     { title: 'disturbed', align: 'right', cell: ({ disturbed }) => String(disturbed) },

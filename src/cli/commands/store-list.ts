@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { fittingTable } from '../../base/fitting-table.js';
 import { wholeNumberOption } from '../../base/option-value.js';
 import { shortIds } from '../../base/short-ids.js';
-import type { Column } from '../../base/text-table.js';
+import { type Column, filledColumns } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { disturbanceOf } from '../../measurement/disturbance.js';
 import type { Measurement } from '../../measurement/measurement.js';
@@ -54,11 +54,10 @@ function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {
     shortIds(rows.map(({ system }) => system)),
   ];
   const settings = protocolDifferences(rows.map(({ protocol }) => protocol));
-  const differ = rows.some(({ protocol }) => settings(protocol) !== '');
   return [
     { title: 'signature', align: 'left', cell: ({ signature }) => shortSignature(signature) },
     { title: 'system', align: 'left', cell: ({ system }) => shortSystem(system) },
-    ...(differ ? [{ title: 'settings', align: 'left', cell: ({ protocol }: Row) => settings(protocol) } as const] : []),
+    ...filledColumns([{ title: 'settings', align: 'left', cell: ({ protocol }) => settings(protocol) }], rows),
     { title: 'context', align: 'right', cell: ({ context }) => context },
     { title: 'occasion', align: 'right', cell: ({ occasion }) => occasion },
     { title: 'result', align: 'right', cell: ({ result }) => result },

@@ -16,7 +16,6 @@ import { type KernelRow, type KernelTable, kernelTable, type OperatorRow } from 
 import type { LayerTrace } from '../../agent/layer-trace.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
 import { counted } from '../../base/counted.js';
-import { PlatformError } from '../../base/errors.js';
 import { fittingTable, leftOutLines } from '../../base/fitting-table.js';
 import { type Column, textTable } from '../../base/text-table.js';
 import { wrap } from '../../base/wrap.js';
@@ -32,9 +31,8 @@ import { identifySystem, runOptionsOf, type System } from '../../measurement/sys
 import { weightlessBenchmark } from '../../measurement/weightless.js';
 import { keepLayers } from '../../platform-documents/keep-layers.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
-import { requireTracing } from '../../tracing/start-tracing.js';
+import { tracingIfInstalled } from '../../tracing/start-tracing.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
-import type { Tracing } from '../../tracing/tracing.js';
 import { documentOf } from '../json-documents.js';
 
 const PROTOCOL = { minRuns: 3, timeBudgetMs: 10_000 } as const satisfies Partial<Protocol>;
@@ -136,17 +134,6 @@ function shownKernels(
   };
 }
 
-/** Tracing, where its optional packages are installed; the kernels' times need none of them. */
-async function tracingIfInstalled(host: CommandHost): Promise<Tracing | undefined> {
-  try {
-    return await requireTracing({ serviceName: 'mlmodelscope', environment: process.env });
-  } catch (error) {
-    if (!(error instanceof PlatformError && error.code === 'unsupported')) throw error;
-    host.warn(`note: the store gets no trace of the runs: ${error.message}`);
-    return undefined;
-  }
-}
-
 const AGAIN = 'and trace the model again';
 
 /** Warnings about disturbances during the runs of a trace. */
@@ -195,7 +182,10 @@ Examples:
     .action(async (reference: string, options: TraceModelOptions) => {
       const { agent: address, framework, store, batch, dimension, threads, runs, warmup, level } = options;
       const outputs = await prepareOutputs(options);
-      const tracing = await tracingIfInstalled(host);
+      // The kernels' times need no tracing.
+      const tracing = await tracingIfInstalled({ serviceName: 'mlmodelscope', environment: process.env }, (reason) => {
+        host.warn(`note: the store gets no trace of the runs: ${reason}`);
+      });
       const results = await host.openStore(store);
       const agent = await host.connect(address, framework);
       const loading = { batch, dimensions: dimension, signal: host.signal };

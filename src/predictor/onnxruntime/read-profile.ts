@@ -125,8 +125,8 @@ async function checkComplete(path: string): Promise<void> {
 /**
  * The runs that a session's profile holds, in their order.
  *
- * @throws PlatformError `storage` where the file was cut off; `unsupported` where the profile does not have the format that this version of the runtime is
- *   known to write
+ * @throws PlatformError `storage` where the file was cut off, `unsupported` where it does not have the format that this
+ *   version of the runtime is known to write
  */
 export async function readProfile(path: string): Promise<readonly ProfiledRun[]> {
   const collector = new RunCollector();
