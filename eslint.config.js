@@ -26,7 +26,7 @@ const HOUSES = [
     levels: [['bytes', 'model'], ['operators'], ['functions', 'values'], ['read', 'write'], ['layers']],
   },
   { folder: 'src/agent', levels: [['.'], ['jobs'], ['wire', 'worker'], ['client', 'predict'], ['services', 'spread']] },
-  { folder: 'src/work', levels: [['.'], ['memory', 'amqp'], ['open-queue.ts']] },
+  { folder: 'src/work', levels: [['.'], ['amqp'], ['open-queue.ts']] },
   { folder: 'src/evaluation', levels: [['.'], ['wire'], ['link'], ['client', 'run']] },
   { folder: 'fuzz', levels: [['random.ts'], ['mutate'], ['targets'], ['run'], ['main.ts']] },
   { folder: 'torture', levels: [['place'], ['checks'], ['targets'], ['run'], ['main.ts']] },

@@ -5,15 +5,15 @@
 
 // A plugin, and its evaluation
 export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
-export type { Evaluation, EvaluationContext, EvaluationRequest } from './evaluation/evaluation.js';
+export type { Evaluation, EvaluationContext } from './evaluation/evaluation.js';
 export type { EvaluationEvent } from './evaluation/event.js';
 export type { ShownResult, ShowOptions } from './evaluation/shown-result.js';
 export { whileTelling } from './evaluation/while-telling.js';
 export { nameEvaluated, nameFramework, noteTrace } from './evaluation/tell-of-trace.js';
-export { loadEvaluation, type LoadedEvaluation } from './registry/load-evaluation.js';
+export { loadEvaluation } from './registry/load-evaluation.js';
 
 // Analyses
-export type { Analysis, AnalysisContext, AnalysisTable } from './evaluation/analysis.js';
+export type { Analysis } from './evaluation/analysis.js';
 
 // Settings and errors
 export { z } from 'zod';

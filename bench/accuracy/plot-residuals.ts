@@ -1,5 +1,6 @@
-import { LABEL, widthOf } from '../../plugins/dlbricks/plots/labels.js';
-import { escapedXml, svgLine, type Plot, PLOT, signedScale, svg, svgText } from '../../plugins/dlbricks/plots/svg.js';
+import { LABEL, widthOf } from './labels.js';
+import { escapedXml, svgLine, type Plot, PLOT, svg, svgText } from '../../plugins/dlbricks/plots/svg.js';
+import { signedScale } from './scales.js';
 
 /** An estimate and the measured latency; ms. */
 export interface Residual {

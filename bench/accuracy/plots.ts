@@ -1,15 +1,15 @@
-import { LABEL, labelsBeside, widthOf } from '../../plugins/dlbricks/plots/labels.js';
+import { LABEL, labelsBeside, widthOf } from './labels.js';
 import {
   escapedXml,
   svgLine,
   linearScale,
-  logScale,
   type Plot,
   type Point,
   PLOT,
   svg,
   svgText,
 } from '../../plugins/dlbricks/plots/svg.js';
+import { logScale } from './scales.js';
 
 const BANDS = [
   { share: 0.1, fill: '#bf8700', label: '±10 %' },

@@ -5,7 +5,7 @@ import { compositeOf } from '../../src/composite/composite.js';
 import { planComposites } from '../../src/composite/plan-composites.js';
 import { materialize } from '../../src/predictor/materialize.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
-import { MemoryWorkQueue } from '../../src/work/memory/work-queue.js';
+import { MemoryWorkQueue } from '../../test/work/memory/memory-work-queue.js';
 import { serveWork } from '../../src/work/serve-work.js';
 import { bodyOf } from '../../src/work/work-item.js';
 import type { Handled, Ongoing, WorkHandler } from '../../src/work/work-queue.js';

@@ -50,14 +50,3 @@ export class SpanRecorder {
     return spans;
   }
 }
-
-/** A span of known times without children. */
-export function plainSpan(
-  name: string,
-  level: TraceLevel,
-  startUnixNano: bigint,
-  durationNs: number,
-  attributes: SpanAttributes,
-): TimedSpan {
-  return { name, level, startUnixNano, durationNs, attributes, children: [], error: undefined };
-}

@@ -10,7 +10,7 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { Answers } from '../../src/work/answers.js';
 import { classOf } from '../../src/work/class-of.js';
-import { MemoryWorkQueue } from '../../src/work/memory/work-queue.js';
+import { MemoryWorkQueue } from './memory/memory-work-queue.js';
 import { queuedAgent } from '../../src/work/queued-agent.js';
 import { serveWork } from '../../src/work/serve-work.js';
 import { bodyOf } from '../../src/work/work-item.js';

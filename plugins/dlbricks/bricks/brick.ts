@@ -101,7 +101,7 @@ function knownValues(graph: LayerGraph, layers: readonly Node[]): (value: string
  *
  * The order of the nodes is the model's topological order.
  */
-export function cutBrick(graph: LayerGraph, { lastUse }: LastUses, sequence: Sequence): Brick {
+export function cutBrick(graph: LayerGraph, lastUse: LastUses, sequence: Sequence): Brick {
   let added = 0;
   // No value of a file has a NUL in its name.
   const unused = (): string => `\0${added++}`;

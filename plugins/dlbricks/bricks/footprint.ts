@@ -26,7 +26,7 @@ function constantBytes(graph: LayerGraph): number {
 
 /** Most bytes of activations that are alive at a time: what a runtime's arena needs at least. */
 function liveBytes(graph: LayerGraph): number {
-  const { lastUse } = lastUses(graph);
+  const lastUse = lastUses(graph);
   const ending = new Map<number, number>();
   let live = 0;
   let most = 0;

@@ -8,7 +8,7 @@ import type { Sequence } from './layer-cut.js';
  */
 export function joinAtOpaqueValues(graph: LayerGraph, sequences: readonly Sequence[]): readonly Sequence[] {
   if (graph.opaque.size === 0) return sequences;
-  const { lastUse } = lastUses(graph);
+  const lastUse = lastUses(graph);
   /** For each layer, the last one that has to be in the same sequence. */
   const reach = graph.layers.map(({ outputs }, layer) => {
     const ends = outputs.map((name) => (graph.opaque.has(name) ? (lastUse.get(name) ?? layer) : layer));

@@ -12,7 +12,7 @@ const LEAST_ROUGH_MS = 1;
 
 /** For each kernel, the number of values written so far that later kernels read. */
 function liveValues(graph: LayerGraph): readonly number[] {
-  const { lastUse } = lastUses(graph);
+  const lastUse = lastUses(graph);
   const endings = new Map<number, number>();
   let live = 0;
   const start = (name: string): void => {

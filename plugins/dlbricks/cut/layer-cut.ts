@@ -17,11 +17,6 @@ export function requireGranularity(granularity: number): void {
 /** Edges between sequences, as indices into the list of sequences: one reads an output of the other. */
 export type Edge = readonly [from: number, to: number];
 
-export interface Decomposition {
-  readonly sequences: readonly Sequence[];
-  readonly edges: readonly Edge[];
-}
-
 /** For each layer the earlier layers whose outputs it reads, each once. */
 function producersOf(graph: LayerGraph): readonly (readonly number[])[] {
   const producer = new Map<string, number>();
@@ -48,32 +43,25 @@ function producersOf(graph: LayerGraph): readonly (readonly number[])[] {
  *
  * @param granularity the longest sequence allowed, at least 1
  */
-export function findModelSubgraphs(graph: LayerGraph, granularity: number): Decomposition {
+export function findModelSubgraphs(graph: LayerGraph, granularity: number): readonly Sequence[] {
   requireGranularity(granularity);
-  const producers = producersOf(graph);
-  const isConnected = connectedWindows(producers, granularity);
+  const isConnected = connectedWindows(producersOf(graph), granularity);
   const sequences: Sequence[] = [];
-  const sequenceOf: number[] = [];
   for (let first = 0; first < graph.layers.length;) {
     const end = Math.min(first + granularity, graph.layers.length) - 1;
     const last = isConnected[first] === true ? end : first;
-    for (let layer = first; layer <= last; layer++) sequenceOf.push(sequences.length);
     sequences.push({ first, last });
     first = last + 1;
   }
-  return { sequences, edges: edgesBetween(producers, sequenceOf) };
+  return sequences;
 }
 
 /** The edges between sequences. */
 export function edgesOf(graph: LayerGraph, sequences: readonly Sequence[]): readonly Edge[] {
   const sequenceOf = sequences.flatMap(({ first, last }, index) => new Array<number>(last - first + 1).fill(index));
-  return edgesBetween(producersOf(graph), sequenceOf);
-}
-
-function edgesBetween(producers: readonly (readonly number[])[], sequenceOf: readonly number[]): Edge[] {
   const edges: Edge[] = [];
   const seen = new Set<string>();
-  for (const [layer, from] of producers.entries()) {
+  for (const [layer, from] of producersOf(graph).entries()) {
     const to = sequenceOf[layer] ?? 0;
     for (const source of from.map((producer) => sequenceOf[producer] ?? 0)) {
       const key = `${source},${to}`;

@@ -7,7 +7,7 @@ export interface Point {
 }
 
 /** From values to pixels along one axis. */
-interface Scale {
+export interface Scale {
   readonly at: (value: number) => number;
   readonly ticks: readonly number[];
 }
@@ -26,23 +26,8 @@ export function escapedXml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Ticks at 1, 2 and 5 times powers of ten. */
-export function logScale(values: readonly number[], [from, to]: readonly [number, number]): Scale {
-  const low = Math.min(...values) / 1.25;
-  const high = Math.max(...values) * 1.25;
-  const span = Math.log(high / low);
-  const ticks: number[] = [];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
-    ticks.push(...[1, 2, 5].map((factor) => factor * 10 ** power));
-  }
-  return {
-    at: (value) => from + ((to - from) * Math.log(value / low)) / span,
-    ticks: ticks.filter((tick) => tick >= low && tick <= high),
-  };
-}
-
 /** 1, 2 or 5 times a power of ten, at least as large as asked. */
-function roundStep(rough: number): number {
+export function roundStep(rough: number): number {
   const power = 10 ** Math.floor(Math.log10(rough));
   return power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
 }
@@ -53,17 +38,6 @@ export function linearScale(highest: number, [from, to]: readonly [number, numbe
   const ticks = Array.from({ length: Math.ceil(highest / step) + 1 }, (_, index) => index * step);
   const top = ticks.at(-1) ?? highest;
   return { at: (value) => from + ((to - from) * value) / top, ticks };
-}
-
-/** From one value below zero, or zero, to one above; about six round ticks. */
-export function signedScale(
-  [lowest, highest]: readonly [number, number],
-  [from, to]: readonly [number, number],
-): Scale {
-  const step = roundStep((highest - lowest) / 6);
-  const [first, last] = [Math.floor(lowest / step), Math.ceil(highest / step)];
-  const ticks = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
-  return { at: (value) => from + ((to - from) * (value - first * step)) / ((last - first) * step), ticks };
 }
 
 /** The area of the values: the ends of both axes in pixels, y from its lower end. */

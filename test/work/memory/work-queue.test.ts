@@ -1,4 +1,4 @@
-import { MemoryWorkQueue } from '../../../src/work/memory/work-queue.js';
+import { MemoryWorkQueue } from './memory-work-queue.js';
 import { workQueueContract } from '../work-queue-contract.js';
 
 workQueueContract('memory', (t) => {

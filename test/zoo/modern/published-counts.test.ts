@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { countLayers } from '../../../src/onnx/layers/layer-graph.js';
-import { countMultiplyAccumulates, countParameters } from '../../../src/zoo/counts.js';
+import { countParameters } from '../../../src/zoo/counts.js';
+import { countMultiplyAccumulates } from '../support/multiply-accumulates.js';
 import { MODERN } from '../../../src/zoo/architectures/modern/index.js';
 import { buildZooModel } from '../../../src/zoo/zoo.js';
 

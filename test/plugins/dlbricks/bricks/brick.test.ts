@@ -20,11 +20,11 @@ describe('bricks of generated models', () => {
       fc.asyncProperty(generatedModels({ maxSteps: 8 }), granularities, async (generated, granularity) => {
         const graph = layerGraphOf(generated);
         const uses = lastUses(graph);
-        for (const sequence of findModelSubgraphs(graph, granularity).sequences) {
+        for (const sequence of findModelSubgraphs(graph, granularity)) {
           const outputs = await runBrick(graph, sequence, cutBrick(graph, uses, sequence));
 
           const made = graph.layers.slice(sequence.first, sequence.last + 1).flatMap((layer) => layer.outputs);
-          const needed = made.filter((name) => (uses.lastUse.get(name) ?? -1) > sequence.last);
+          const needed = made.filter((name) => (uses.get(name) ?? -1) > sequence.last);
           assert.deepEqual([...outputs.keys()], needed);
           for (const [name, { elementType, dims }] of outputs) {
             assert.deepEqual({ elementType, dims }, graph.types.get(name));
@@ -44,7 +44,7 @@ describe('bricks of generated models', () => {
         const layerOutputs = new Set(graph.layers.flatMap((layer) => layer.outputs));
         const values = new Map<string, TensorValue>([...expected].filter(([name]) => !layerOutputs.has(name)));
 
-        for (const sequence of findModelSubgraphs(graph, granularity).sequences) {
+        for (const sequence of findModelSubgraphs(graph, granularity)) {
           const brick = cutBrick(graph, uses, sequence);
           for (const [name, value] of await runBrickOn(values, graph, sequence, brick)) values.set(name, value);
         }

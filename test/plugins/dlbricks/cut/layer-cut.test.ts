@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { type Edge, findModelSubgraphs, type Sequence } from '../../../../plugins/dlbricks/cut/layer-cut.js';
+import { type Edge, edgesOf, findModelSubgraphs, type Sequence } from '../../../../plugins/dlbricks/cut/layer-cut.js';
 import { cutAtFewestValues } from '../../../../plugins/dlbricks/cut/kernel-cut.js';
 import { layerGraph, type LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { readNames } from '../../../../src/onnx/model/subgraphs.js';
@@ -77,8 +77,8 @@ describe('decomposing', () => {
       fc.assert(
         fc.property(generatedModels({ maxSteps: 25 }), granularities, (generated, granularity) => {
           const graph = layerGraphOf(generated);
-          const { sequences, edges } = findModelSubgraphs(graph, granularity);
-          check(graph, granularity, sequences, edges);
+          const sequences = findModelSubgraphs(graph, granularity);
+          check(graph, granularity, sequences, edgesOf(graph, sequences));
         }),
       );
     });
@@ -136,46 +136,46 @@ describe('sequences of hand-written graphs', () => {
   const towers = layersReading(['in'], ['in'], [0], [1], [2], [3], [4, 5]);
 
   test('one layer each at granularity 1', () => {
-    assert.equal(written(findModelSubgraphs(towers, 1).sequences), '0 1 2 3 4 5 6');
+    assert.equal(written(findModelSubgraphs(towers, 1)), '0 1 2 3 4 5 6');
   });
 
   test('a chain is cut into pieces of the granularity, and the last piece is the rest', () => {
-    assert.equal(written(findModelSubgraphs(chain, 3).sequences), '0-2 3-5 6');
+    assert.equal(written(findModelSubgraphs(chain, 3)), '0-2 3-5 6');
   });
 
   test('a granularity beyond the length takes the whole chain', () => {
-    assert.equal(written(findModelSubgraphs(chain, 1_000_000).sequences), '0-6');
+    assert.equal(written(findModelSubgraphs(chain, 1_000_000)), '0-6');
   });
 
   test('if a window is not connected, its first layer becomes a sequence, and the window moves on by one', () => {
     // 0 and 1 are not connected, and neither are 2 and 3. The towers meet in 4-6.
-    assert.equal(written(findModelSubgraphs(towers, 3).sequences), '0 1 2 3 4-6');
+    assert.equal(written(findModelSubgraphs(towers, 3)), '0 1 2 3 4-6');
   });
 
   test('layers that only a later layer connects are one sequence if that layer is in the window', () => {
-    assert.equal(written(findModelSubgraphs(towers, 7).sequences), '0-6');
-    assert.equal(written(findModelSubgraphs(towers, 6).sequences), '0 1-6');
+    assert.equal(written(findModelSubgraphs(towers, 7)), '0-6');
+    assert.equal(written(findModelSubgraphs(towers, 6)), '0 1-6');
   });
 
   test('the shorter window at the end must be connected as well', () => {
     const apart = layersReading(['in'], [0], [1], ['in'], [0]);
-    assert.equal(written(findModelSubgraphs(apart, 3).sequences), '0-2 3 4');
+    assert.equal(written(findModelSubgraphs(apart, 3)), '0-2 3 4');
   });
 
   test('layers that read the same value but not each other are not connected', () => {
-    assert.equal(written(findModelSubgraphs(layersReading(['in'], ['in'], ['in']), 3).sequences), '0 1 2');
+    assert.equal(written(findModelSubgraphs(layersReading(['in'], ['in'], ['in']), 3)), '0 1 2');
   });
 
   test('an edge is listed once, for any number of values along it', () => {
-    const { edges } = findModelSubgraphs(layersReading(['in'], [0], [0, 1], [0, 1, 2], [2]), 2);
-    assert.deepEqual(edges, [
+    const graph = layersReading(['in'], [0], [0, 1], [0, 1, 2], [2]);
+    assert.deepEqual(edgesOf(graph, findModelSubgraphs(graph, 2)), [
       [0, 1],
       [1, 2],
     ]);
   });
 
   test('a model without layers has no sequences', () => {
-    assert.deepEqual(findModelSubgraphs(layersReading(), 4), { sequences: [], edges: [] });
+    assert.deepEqual(findModelSubgraphs(layersReading(), 4), []);
   });
 });
 
@@ -191,7 +191,7 @@ describe('graphs of 50000 layers are decomposed in linear time', () => {
   for (const [name, graph] of Object.entries(shapes)) {
     for (const granularity of [1, 7, count / 2, 1_000_000]) {
       test(`${name}, at granularity ${granularity}`, () => {
-        const { sequences } = findModelSubgraphs(graph, granularity);
+        const sequences = findModelSubgraphs(graph, granularity);
         assert.equal(sequences.at(-1)?.last, count - 1);
       });
     }

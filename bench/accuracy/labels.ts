@@ -1,4 +1,4 @@
-import { svgLine, svgText } from './svg.js';
+import { svgLine, svgText } from '../../plugins/dlbricks/plots/svg.js';
 
 /** Size of a label's text, in pixels: generous, since browsers choose the font. */
 export const LABEL = { character: 7, height: 13, ascent: 10 } as const;

@@ -1,5 +1,5 @@
-import { messageOf } from '../../base/errors.js';
-import { checkBody } from '../check-body.js';
+import { messageOf } from '../../../src/base/errors.js';
+import { checkBody } from '../../../src/work/check-body.js';
 import {
   queueClosedError,
   type FailedWork,
@@ -10,7 +10,7 @@ import {
   type WorkHandler,
   type WorkMessage,
   type WorkQueue,
-} from '../work-queue.js';
+} from '../../../src/work/work-queue.js';
 
 interface Waiting {
   readonly message: WorkMessage;
