@@ -2,8 +2,6 @@ import type { Leases } from '../store/leases/leases.js';
 
 /** Decides which evaluations of a store a server runs. Every method throws a PlatformError as the store does. */
 export interface Ownership {
-  /** Whether other servers may run evaluations of the same store. */
-  readonly isShared: boolean;
   /** Takes evaluations that no other server runs. @returns those of them that this server owns now */
   take(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The evaluations that this server still owns. Other servers take over the evaluations of a silent server. */
@@ -12,18 +10,9 @@ export interface Ownership {
   release(id: string): Promise<void>;
 }
 
-/** The ownership of the only server that uses a store. */
-export const SOLE_OWNERSHIP: Ownership = {
-  isShared: false,
-  take: (ids) => Promise.resolve(new Set(ids)),
-  kept: (ids) => Promise.resolve(new Set(ids)),
-  release: () => Promise.resolve(),
-};
-
-/** The ownership of one of several servers of a store. If the server of an evaluation dies, another takes over. */
+/** The ownership of one of the servers of a store. If the server of an evaluation dies, another takes over. */
 export function leasedOwnership(leases: Leases): Ownership {
   return {
-    isShared: true,
     async take(ids) {
       if (ids.length === 0) return new Set();
       const others = await leases.take(ids);

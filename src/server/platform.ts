@@ -16,7 +16,7 @@ import { Jobs } from './jobs.js';
 import { storedRecord } from './known-evaluations.js';
 import { type LoadLimits, SubmissionLoader } from './loading/submission-loader.js';
 import { OtherServers } from './other-servers.js';
-import { type Ownership, SOLE_OWNERSHIP } from './ownership.js';
+import type { Ownership } from './ownership.js';
 import { type OpenResult, ResultCache } from './results.js';
 import { StoredLogs } from './stored-logs.js';
 import { removeHalfSubmissions } from './submission-store.js';
@@ -26,8 +26,8 @@ export interface PlatformOptions {
   readonly agents: AgentDirectory;
   readonly limits?: Partial<DispatchLimits>;
   readonly loadLimits?: Partial<LoadLimits>;
-  /** Decides which evaluations of the store this platform may run; by default all of them. */
-  readonly ownership?: Ownership | undefined;
+  /** Decides which evaluations of the store this platform may run. */
+  readonly ownership: Ownership;
 }
 
 /**
@@ -37,7 +37,6 @@ export interface PlatformOptions {
  */
 export class Platform {
   readonly #collections: EvaluationCollections;
-  readonly #ownership: Ownership;
   readonly #dispatcher: Dispatcher;
   readonly #jobs: Jobs;
   readonly #acceptance: Acceptance;
@@ -45,7 +44,7 @@ export class Platform {
   readonly #results: ResultCache;
   readonly #others: OtherServers;
 
-  private constructor({ store, agents, limits, loadLimits, ownership = SOLE_OWNERSHIP }: PlatformOptions) {
+  private constructor({ store, agents, limits, loadLimits, ownership }: PlatformOptions) {
     const collections = evaluationCollections(store);
     const dispatchLimits = { ...DEFAULT_DISPATCH_LIMITS, ...limits };
     const loader = new SubmissionLoader(loadLimits);
@@ -53,7 +52,6 @@ export class Platform {
     const storedLogs = new StoredLogs(collections.events);
     const jobs = new Jobs({ collections, ownership, dispatcher, storedLogs });
     this.#collections = collections;
-    this.#ownership = ownership;
     this.#dispatcher = dispatcher;
     this.#jobs = jobs;
     this.#acceptance = new Acceptance({ collections, ownership, agents, dispatcher, loader, jobs });
@@ -65,10 +63,11 @@ export class Platform {
   /** @param resume continues the evaluations of the store that have not ended and that no other server runs */
   static async open(options: PlatformOptions, { resume }: { readonly resume: boolean }): Promise<Platform> {
     const platform = new Platform(options);
-    const { isShared } = platform.#ownership;
-    if (resume) await removeHalfSubmissions(platform.#collections, platform.#ownership);
-    if (resume && !isShared) await platform.#jobs.adoptAll('the server was restarted', () => true);
-    if (isShared) void platform.#others.watch({ adopts: resume });
+    const { store, ownership } = options;
+    if (resume) await removeHalfSubmissions(platform.#collections, ownership);
+    // The servers of other machines may have the plugins and agents that this one still waits for.
+    if (resume && store.isShared !== true) await platform.#jobs.adoptAll('the server was restarted', () => true);
+    void platform.#others.watch({ adopts: resume });
     return platform;
   }
 
@@ -112,8 +111,7 @@ export class Platform {
 
   /** Ends an evaluation, unless it has ended. @throws PlatformError `not_found`, and as {@link OtherServers.cancel} */
   async cancel(id: string): Promise<EvaluationRecord> {
-    const { isShared } = this.#ownership;
-    if (!this.#jobs.has(id) && isShared && !evaluationHasEnded(await this.#recordOf(id))) await this.#others.adopt(id);
+    if (!this.#jobs.has(id) && !evaluationHasEnded(await this.#recordOf(id))) await this.#others.adopt(id);
     const job = this.#jobs.get(id);
     if (job !== undefined) {
       this.#dispatcher.cancel(job);
@@ -121,7 +119,7 @@ export class Platform {
       return job.record;
     }
     const record = await this.#recordOf(id);
-    return evaluationHasEnded(record) || !isShared ? record : await this.#others.cancel(id);
+    return evaluationHasEnded(record) ? record : await this.#others.cancel(id);
   }
 
   /** The plugins that are attached now. */

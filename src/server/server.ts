@@ -13,8 +13,7 @@ import { Platform } from './platform.js';
 import { addPluginService } from './plugin-service.js';
 import { PredictionForwarding } from './prediction/forwarding.js';
 import { addForwardedPredictions } from './prediction/services.js';
-import { leasedOwnership, type Ownership, SOLE_OWNERSHIP } from './ownership.js';
-import { StoreClaim } from './store-claim.js';
+import { leasedOwnership } from './ownership.js';
 
 export interface ServerOptions {
   readonly listen: HostPort;
@@ -26,24 +25,14 @@ export interface ServerOptions {
   readonly limits?: Partial<DispatchLimits> | undefined;
   /** Agents that are known without registering. */
   readonly directory?: LeasedDirectory | undefined;
-  /**
-   * Whether the server continues the store's evaluations that have not ended; true by default. With a store of this
-   * machine, only one server at a time may do so.
-   */
+  /** Whether the server continues the store's evaluations that have not ended; true by default. */
   readonly resume?: boolean | undefined;
-  /** Called if the start takes longer because another server may be using the store. */
-  readonly onWait?: ((message: string) => void) | undefined;
 }
 
 export interface RunningServer {
   /** host:port */
   readonly address: string;
   readonly platform: Platform;
-  /**
-   * Resolves when another server has taken over the store because this one seemed dead. Then close this server. Never
-   * resolves if several servers share the store.
-   */
-  readonly lost: Promise<void>;
   /** Disconnects plugins, agents and clients. The next server of this store resumes evaluations that have not ended. */
   close(): Promise<void>;
 }
@@ -51,40 +40,23 @@ export interface RunningServer {
 /**
  * Starts the platform: the registry of agents, evaluations, and predictions by its agents.
  *
- * @throws PlatformError as the server's `listen`, `storage`, and `unavailable` if another server uses the store
+ * @throws PlatformError as the server's `listen`, and `storage`
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const right = await rightTo(options);
+  const leases = new Leases(options.store, 'evaluation');
   try {
-    return await serve(options, right);
+    return await serve(options, leases);
   } catch (error) {
-    await right.release();
+    await leases.close();
     throw error;
   }
 }
 
-/** The right of a server to run evaluations of its store. */
-interface StoreRight {
-  readonly ownership: Ownership;
-  /** See {@link RunningServer.lost}. */
-  readonly lost: Promise<void>;
-  readonly release: () => Promise<void>;
-}
-
-async function rightTo({ store, resume = true, onWait }: ServerOptions): Promise<StoreRight> {
-  if (store.isShared === true) {
-    const leases = new Leases(store, 'evaluation');
-    return { ownership: leasedOwnership(leases), lost: new Promise(() => {}), release: () => leases.close() };
-  }
-  const claim = await StoreClaim.take(store, { role: resume ? 'server' : 'command', onWait });
-  return { ownership: SOLE_OWNERSHIP, lost: claim.lost, release: () => claim.release() };
-}
-
-async function serve(options: ServerOptions, right: StoreRight): Promise<RunningServer> {
+async function serve(options: ServerOptions, leases: Leases): Promise<RunningServer> {
   const { listen, store, security, agentSecurity = {}, limits = {}, resume = true } = options;
   const { directory = createDirectory() } = options;
   const server = createRpcServer({ security });
-  const { ownership, lost } = right;
+  const ownership = leasedOwnership(leases);
   const platform = await Platform.open({ store, agents: directory, limits, ownership }, { resume });
   addAgentRegistryService(server, directory);
   addRegistryService(server, directory);
@@ -93,7 +65,6 @@ async function serve(options: ServerOptions, right: StoreRight): Promise<Running
   const forwarding = new PredictionForwarding(directory, agentSecurity);
   addForwardedPredictions(server, forwarding);
   const address = await server.listen(listen);
-  void lost.then(() => platform.close());
 
   const stop = async (): Promise<void> => {
     platform.close();
@@ -104,8 +75,8 @@ async function serve(options: ServerOptions, right: StoreRight): Promise<Running
       ),
     );
     forwarding.close();
-    await right.release();
+    await leases.close();
   };
   let stopped: Promise<void> | undefined;
-  return { address, platform, lost, close: () => (stopped ??= stop()) };
+  return { address, platform, close: () => (stopped ??= stop()) };
 }

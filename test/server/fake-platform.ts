@@ -2,6 +2,7 @@ import { createFakeAgent, type FakeAgent } from '../../src/agent/fake-agent.js';
 import type { Evaluation } from '../../src/evaluation/evaluation.js';
 import type { PlatformEvent } from '../../src/evaluation/event.js';
 import { memoryLink } from '../../src/evaluation/link/memory-link.js';
+import type { Ownership } from '../../src/server/ownership.js';
 import { Platform, type PlatformOptions } from '../../src/server/platform.js';
 import { servePlugin } from '../../src/evaluation/run/serve-plugin.js';
 import type { Submission } from '../../src/evaluation/submission.js';
@@ -64,25 +65,32 @@ export function submitted(changes: Readonly<Record<string, unknown>> = {}): Uint
 /** A platform with plugins in this process. */
 export interface FakePlatform {
   readonly platform: Platform;
-  /** Attaches a plugin. @returns a function that detaches it, as if its process had been killed */
+  /** See {@link attachPlugin}. */
   readonly attach: (evaluation: Evaluation) => () => void;
+}
+
+/** The ownership of the only server that uses a store. */
+export const SOLE_OWNERSHIP: Ownership = {
+  take: (ids) => Promise.resolve(new Set(ids)),
+  kept: (ids) => Promise.resolve(new Set(ids)),
+  release: () => Promise.resolve(),
+};
+
+/** Attaches a plugin in this process. @returns a function that detaches it, as if its process had been killed */
+export function attachPlugin(platform: Platform, store: ResultStore, evaluation: Evaluation): () => void {
+  const link = memoryLink();
+  void platform.attach(link.platform);
+  void servePlugin(evaluation, link.plugin, { store, connect: () => Promise.resolve(fakeAgent()) });
+  return () => link.plugin.close();
 }
 
 export async function openPlatform(
   options: Pick<PlatformOptions, 'store'> & Partial<PlatformOptions>,
   { resume = false } = {},
 ): Promise<FakePlatform> {
-  const platform = await Platform.open({ agents: directoryWith(AGENT.address), ...options }, { resume });
-  const { store } = options;
-  return {
-    platform,
-    attach(evaluation) {
-      const link = memoryLink();
-      void platform.attach(link.platform);
-      void servePlugin(evaluation, link.plugin, { store, connect: () => Promise.resolve(fakeAgent()) });
-      return () => link.plugin.close();
-    },
-  };
+  const defaults = { agents: directoryWith(AGENT.address), ownership: SOLE_OWNERSHIP };
+  const platform = await Platform.open({ ...defaults, ...options }, { resume });
+  return { platform, attach: (evaluation) => attachPlugin(platform, options.store, evaluation) };
 }
 
 /** Starts an evaluation and closes the platform in the middle of it, like a server that ends. */

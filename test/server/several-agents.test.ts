@@ -11,7 +11,7 @@ import { AttachResponse } from '../../src/generated/mlmodelscope/evaluation/v1/p
 import { Platform } from '../../src/server/platform.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { requestsFor } from '../agent/spread/requests.js';
-import { AGENT, eventsOf, submitted } from './fake-platform.js';
+import { AGENT, eventsOf, SOLE_OWNERSHIP, submitted } from './fake-platform.js';
 import { scripted } from './scripted-evaluation.js';
 
 const deadline = { timeout: 120_000 };
@@ -34,7 +34,7 @@ async function platformWith(t: TestContext, processors: Readonly<Record<string, 
     directory.register({ ...AGENT, address, processor });
     agents.set(address, createFakeAgent({ latencyOf: () => 1, processor }));
   }
-  const platform = await Platform.open({ store, agents: directory }, { resume: false });
+  const platform = await Platform.open({ store, agents: directory, ownership: SOLE_OWNERSHIP }, { resume: false });
   t.after(() => platform.close());
   const link = memoryLink();
   void platform.attach(link.platform);

@@ -4,13 +4,14 @@ import type { Clock } from '../../src/base/clock.js';
 import { isFinal, type PlatformEvent } from '../../src/evaluation/event.js';
 import { evaluationCollections } from '../../src/evaluation/records.js';
 import { leasedOwnership } from '../../src/server/ownership.js';
+import { startServer } from '../../src/server/server.js';
 import { Leases } from '../../src/store/leases/leases.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { fast, suspendable } from '../store/fast-clock.js';
 import { until } from '../support/until.js';
-import { eventsOf, openPlatform, submitted } from './fake-platform.js';
+import { AGENT, attachPlugin, directoryWith, eventsOf, openPlatform, submitted } from './fake-platform.js';
 import { obedient, patient, scripted, untilStopped } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
@@ -162,6 +163,31 @@ describe('several servers of one store', deadline, () => {
     assert.equal((await eventsOf(one.platform, ID)).at(-1)?.kind, 'cancelled');
     const { cancellations } = evaluationCollections(store);
     await until(async () => (await cancellations.get({ evaluation: ID })) === undefined);
+  });
+
+  it('share a store of this machine as well: another one continues what the first leaves when it closes', async (t) => {
+    const store = await openMemoryStore();
+    const start = async () => {
+      const directory = directoryWith(AGENT.address);
+      const limits = { watchMs: 20, retryMs: 20 };
+      const started = await startServer({ listen: { host: '127.0.0.1', port: 0 }, store, directory, limits });
+      t.after(() => started.close());
+      return started;
+    };
+    const one = await start();
+    attachPlugin(one.platform, store, patient);
+    await until(() => one.platform.plugins().length > 0);
+    await one.platform.submit(ID, submitted());
+    await until(async () => (await one.platform.get(ID)).last?.event.kind === 'note');
+
+    const other = await start();
+    attachPlugin(other.platform, store, obedient);
+    await until(() => other.platform.plugins().length > 0);
+    assert.equal((await other.platform.get(ID)).record.state, 'running');
+    const story = eventsOf(other.platform, ID);
+    await one.close();
+    const kinds = (await story).map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['started', 'note', 'waiting', 'started', 'done']);
   });
 
   it('leave an evaluation to the one that has its plugin', async (t) => {
