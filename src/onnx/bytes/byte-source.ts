@@ -3,7 +3,6 @@ import { PlatformError } from '../../base/errors.js';
 
 /** Bytes that are read piece by piece: a file, or a buffer. */
 export interface ByteSource {
-  /** Its name in messages. */
   readonly name: string;
   /** Absolute path of the file; undefined for a buffer. */
   readonly path: string | undefined;
@@ -16,7 +15,6 @@ export interface ByteSource {
   read(offset: number, byteLength: number): Uint8Array;
 }
 
-/** A buffer as a source; its pieces share the buffer's memory. */
 export function bufferSource(name: string, bytes: Uint8Array): ByteSource {
   return {
     name,
@@ -39,10 +37,6 @@ export class FileSource implements ByteSource {
   #length = 0;
   #ask = SMALLEST_WINDOW_BYTES;
 
-  /**
-   * @param name name of the file in messages
-   * @param fd an open descriptor of the file, which the caller closes
-   */
   constructor(
     readonly name: string,
     readonly path: string,

@@ -1,6 +1,5 @@
 import { type ModelProto, TensorProto_DataLocation } from '../../generated/onnx/onnx.js';
 
-/** A part of a message, and its place in the part around it. */
 interface MessagePart {
   readonly value: object;
   readonly place: string | number;
@@ -24,9 +23,8 @@ function placeOf(part: MessagePart): string {
 }
 
 /**
- * The place of a tensor whose values are in another file, such as `graph.node.3.attribute.0.t`; undefined where the model
- * has none. The whole message is searched, not only the fields that are known to hold tensors, so that no place is
- * forgotten: initializers, sparse ones, attributes, subgraphs, functions and their parameters.
+ * The place of a tensor whose values are in another file. The whole message is searched, so that no place is
+ * forgotten.
  */
 export function externalTensorIn(model: ModelProto): string | undefined {
   const pending: MessagePart[] = [{ value: model, place: '', around: undefined }];

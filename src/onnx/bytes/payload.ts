@@ -19,7 +19,6 @@ export function encodePayload({ field, offset, byteLength }: Payload): Uint8Arra
   return new Uint8Array(view.buffer);
 }
 
-/** The payload of a stripped TensorProto's `raw_data`; undefined where the tensor has none. */
 export function decodePayload(rawData: Uint8Array): Payload | undefined {
   if (rawData.length !== PAYLOAD_ENCODED_BYTES) return undefined;
   const view = new DataView(rawData.buffer, rawData.byteOffset, rawData.length);

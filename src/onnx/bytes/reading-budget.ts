@@ -9,13 +9,9 @@ export interface ReadingLimits {
   readonly inlinedSize: number;
 }
 
-/**
- * Functions that call functions can double the graph with every level, and each call repeats the names in the body.
- * This limits the total size of inlined functions.
- */
+/** Functions that call functions can double the graph with every level, and each call repeats the names in the body. */
 export const INLINED_SIZE = 2 ** 26;
 
-/** Limits of one model, or of several models together. Each of several models also has its own limits. */
 export class ReadingBudget {
   #structureBytes = 0;
   #nodes = 0;
@@ -30,7 +26,6 @@ export class ReadingBudget {
     private readonly code: 'model' | 'usage',
   ) {}
 
-  /** @throws PlatformError past the limit */
   addStructure(bytes: number, source: string): void {
     this.#structureBytes += bytes;
     const { structureBytes } = this.limits;
@@ -47,7 +42,6 @@ export class ReadingBudget {
     throw new PlatformError(this.code, `${source}: ${problem}. Submit fewer models at a time.`);
   }
 
-  /** @throws PlatformError past the limit */
   addInlined(size: number, source: string): void {
     this.#inlinedSize += size;
     if (this.#inlinedSize <= this.limits.inlinedSize) return;
@@ -56,7 +50,6 @@ export class ReadingBudget {
   }
 }
 
-/** For a single model, whose structure and nodes have limits of their own. */
 export function budgetOfOne(): ReadingBudget {
   return new ReadingBudget({ structureBytes: Infinity, nodes: Infinity, inlinedSize: INLINED_SIZE }, 'model');
 }

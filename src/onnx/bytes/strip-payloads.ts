@@ -259,12 +259,10 @@ class Stripper {
 }
 
 /**
- * Copies an ONNX file's ModelProto without the values of its tensors, at any depth: in each TensorProto `raw_data` says
- * where the values are (see payload.ts) instead of holding them. It reads and copies only the fields that this project
- * uses, so that time and memory depend on the graph and not on the weights. The copy is well-formed: lengths fit,
- * nesting is limited, and decoding it takes a limited amount of memory.
- *
- * @throws PlatformError 'model' where the file is no ONNX file, damaged, or beyond the limits
+ * Copies an ONNX file without the values of its tensors, at any depth: `raw_data` says where they are (see
+ * payload.ts). Time and memory depend on the graph and not on the weights. The copy is well-formed, and decoding it
+ * takes a limited amount of memory. @throws PlatformError 'model' where the file is no ONNX file, damaged, or beyond
+ * the limits
  */
 export function stripPayloads(source: ByteSource, budget: ReadingBudget): Uint8Array {
   return new Stripper(source, budget).strip();

@@ -24,7 +24,6 @@ export class WireReader {
     return tag;
   }
 
-  /** The length of the bytes that follow; they lie before `end`. */
   length(end: number): number {
     const at = this.position;
     const length = this.#varint(end);
@@ -81,7 +80,6 @@ export class WireReader {
     );
   }
 
-  /** The bytes in memory from the current position on. */
   #here(): Uint8Array {
     const index = this.position - this.#windowStart;
     if (index >= 0 && index < this.#window.length) return this.#window.subarray(index);

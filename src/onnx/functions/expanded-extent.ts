@@ -21,14 +21,11 @@ const MOST_CALL_DEPTH = 50;
 /** Sums and products stop here, so that they never become infinite or NaN. */
 const BEYOND_ALL_LIMITS = 2 ** 40;
 
-/** The extent of some nodes after functions are inlined. */
 interface Extent {
   readonly nodes: number;
   /** Each node counts once for each graph around it. */
   readonly visits: number;
-  /** Levels of nested subgraphs. */
   readonly depth: number;
-  /** Levels of nested function calls. */
   readonly calls: number;
 }
 
@@ -37,7 +34,6 @@ interface Placement {
   readonly count: number;
   /** Sum of the depths of all places. */
   readonly depths: number;
-  /** Depth of the deepest place. */
   readonly depth: number;
 }
 

@@ -11,7 +11,6 @@ function keyOf(domain: string, name: string, overload: string): string {
 export class FunctionTable {
   readonly #functions: ReadonlyMap<string, FunctionProto>;
 
-  /** @throws PlatformError 'model' where a function is defined twice */
   constructor(
     functions: readonly FunctionProto[],
     readonly source: string,
@@ -31,7 +30,6 @@ export class FunctionTable {
     return this.isEmpty ? undefined : this.#functions.get(keyOf(domain, opType, overload));
   }
 
-  /** @param problem in words that follow the function's name */
   error(fn: FunctionProto, problem: string): PlatformError {
     const name = `function ${quoted(fn.name)} of domain ${domainLabel(domainOf(fn.domain))}`;
     const advice = 'Export the model with its functions inlined (onnx.inliner).';

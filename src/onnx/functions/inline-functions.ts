@@ -27,14 +27,12 @@ function sizeOfTensor({ rawData, stringData }: TensorProto): number {
   return Math.min(decodePayload(rawData)?.byteLength ?? 0, MOST_REPEATED_BYTES) + sizeOfTexts(stringData);
 }
 
-/** Size of the attribute without its subgraphs. */
 function sizeOfAttribute({ name, s, floats, ints, strings, t, tensors }: AttributeProto): number {
   const values = 4 * floats.length + 8 * ints.length + s.length + sizeOfTexts(strings);
   const inTensors = [...(t === undefined ? [] : [t]), ...tensors].reduce((size, one) => size + sizeOfTensor(one), 0);
   return SIZE_PER_NAME + name.length + values + inTensors;
 }
 
-/** Size of the node without the nodes of its subgraphs. */
 function sizeOfNode({ name, input, output, attribute }: NodeProto): number {
   const attributes = attribute.reduce((size, one) => size + sizeOfAttribute(one), 0);
   return sizeOfNames([name]) + sizeOfNames(input) + sizeOfNames(output) + attributes;
@@ -66,7 +64,6 @@ function* namesIn(graph: GraphProto): Generator<string> {
   }
 }
 
-/** A prefix that no name in the graph has. */
 function unusedPrefix(graph: GraphProto): string {
   let prefix = 'call';
   for (const name of namesIn(graph)) {
@@ -128,19 +125,14 @@ class Inliner {
 }
 
 export interface InlineOptions {
-  /** The model's imports by domain; those that only a called function has are added. */
   readonly opsets: Map<string, number>;
-  /** The budget of inlining. */
   readonly budget: ReadingBudget;
 }
 
 /**
  * The nodes of the model's graph with every call of a model-local function replaced by the function's body, at any
- * depth and inside of subgraphs. A function takes precedence over an operator of the same name.
- * Source: FunctionProto in the ONNX project's onnx.proto.
- *
- * @param functions without recursion, and of checked extent; see expanded-extent.ts
- * @throws PlatformError 'model' naming a function that cannot be inlined
+ * depth. Source: FunctionProto in the ONNX project's onnx.proto. @param functions without recursion, and of checked
+ * extent; see expanded-extent.ts @throws PlatformError 'model' naming a function that cannot be inlined
  */
 export function inlineFunctions(
   functions: FunctionTable,

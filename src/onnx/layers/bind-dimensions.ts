@@ -5,7 +5,6 @@ import type { DeclaredType, Dimension, Model } from '../model/model.js';
 import { quoted } from '../../base/quoted.js';
 import { listed } from '../model/node-label.js';
 
-/** The sizes that bind a model's symbolic dimensions. */
 export interface BindOptions {
   /** For the first dimension of inputs, where it is symbolic and has no binding of its own. */
   readonly batch: number;
@@ -79,7 +78,6 @@ function checkSymbols(model: Model, bindings: ReadonlyMap<string, number>): void
   }
 }
 
-/** An input's dimension that has no size. */
 interface OpenDimension {
   readonly input: string;
   readonly symbol: string;
@@ -87,7 +85,6 @@ interface OpenDimension {
   readonly names: readonly string[];
 }
 
-/** The dimensions of an input that have no size. @throws PlatformError 'model' for a dimension that cannot be given one */
 function openDimensions({ source, graph }: Model, input: string, sizes: ReadonlyMap<string, number>): OpenDimension[] {
   const dims = graph.types.get(input)?.dims;
   const place = `${source}: input ${quoted(input)}`;

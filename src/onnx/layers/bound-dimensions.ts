@@ -1,6 +1,5 @@
 import type { Dimension, Model } from '../model/model.js';
 
-/** A dimension that a file leaves open, by its name or expression, and its given size. */
 export interface BoundDimension {
   readonly name: string;
   readonly size: number;

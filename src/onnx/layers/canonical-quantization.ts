@@ -6,7 +6,6 @@ import { capturedNames } from '../model/subgraphs.js';
 
 type Parameters = Pick<Graph, 'nodes' | 'initializers'>;
 
-/** Names of the constants that nodes read as scales or as zero points. */
 function namesOf(nodes: Iterable<Node>, which: 'scales' | 'zeroPoints'): ReadonlySet<string> {
   const names = new Set<string>();
   for (const node of nodes) for (const index of quantizationInputs(node)[which]) names.add(node.inputs[index] ?? '');

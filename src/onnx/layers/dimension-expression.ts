@@ -1,6 +1,5 @@
 /** A dimension that is computed from others: `past + 1`, `8*hh`, `(h + 1)//2`. */
 export interface DimensionExpression {
-  /** Names of the dimensions in it, each once. */
   readonly names: readonly string[];
   /** Its size; undefined where a dimension in it has no size, and where the result is not a whole number from 0 up. */
   size(sizes: ReadonlyMap<string, number>): number | undefined;
@@ -34,14 +33,12 @@ const OPERATORS: ReadonlyMap<string, (a: number, b: number) => number> = new Map
 /** Deepest nesting of parentheses, far above what exporters write. */
 const MOST_DEPTH = 32;
 
-/** Reads one expression from the front of its tokens. */
 class Parser {
   readonly names = new Set<string>();
   #at = 0;
 
   constructor(private readonly tokens: readonly string[]) {}
 
-  /** The whole expression; undefined where the tokens are not an expression. */
   whole(): Term | undefined {
     const term = this.#sum(0);
     return this.#at === this.tokens.length ? term : undefined;

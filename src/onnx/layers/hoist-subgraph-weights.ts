@@ -108,12 +108,9 @@ function identity(input: string, output: string): NodeProto {
 }
 
 /**
- * Makes the weights inside of subgraphs (initializers and `Constant` nodes in the branches of an If, the body of a
- * Loop, at any depth) initializers of the model's own graph, which the subgraphs use by name. The model's results stay
- * the same. Afterwards all weights are in one place. Constants that steer an operator (see steering.ts) stay where they
- * are.
- *
- * @throws PlatformError 'model' where a `Constant` has no value
+ * Makes the weights inside of subgraphs, at any depth, initializers of the model's own graph, which the subgraphs use
+ * by name. Constants that steer an operator (see steering.ts) stay where they are. @throws PlatformError 'model' where
+ * a `Constant` has no value
  */
 export function hoistSubgraphWeights(model: Model): Model {
   const { graph } = model;

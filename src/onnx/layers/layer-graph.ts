@@ -11,7 +11,6 @@ import type { KnownValue } from '../values/content-values.js';
  */
 export interface LayerGraph {
   readonly source: string;
-  /** Version by domain; '' is ai.onnx. */
   readonly opsets: ReadonlyMap<string, number>;
   readonly layers: readonly Node[];
   /** Values that come from outside, in the model's order. */
@@ -27,9 +26,7 @@ export interface LayerGraph {
   readonly constants: ReadonlyMap<string, Tensor>;
   /** Values that are not tensors: sequences, maps, optional values. They have no type here. */
   readonly opaque: ReadonlySet<string>;
-  /** Values that a user gave for inputs. */
   readonly given?: ReadonlyMap<string, InputValues> | undefined;
-  /** Values that steer layers, from one run of the graph. */
   readonly ofRun?: ValuesOfRun | undefined;
 }
 
@@ -71,9 +68,7 @@ function maySteer(type: TensorType): boolean {
   return type.elementType === 'int64' || type.elementType === 'int32' || type.elementType === 'bool';
 }
 
-/** Names of the values that a file does not describe completely. */
 export interface UnknownValues {
-  /** Those without a static type. */
   readonly types: readonly string[];
   /** Those whose content matters, since it may steer an operator: computed from shapes, or integers computed from constants. */
   readonly contents: readonly string[];
@@ -104,7 +99,6 @@ export function isCompletelyTyped(model: Model): boolean {
   return types.length === 0 && contents.length === 0;
 }
 
-/** A constant, with the content that the runtime inferred or by type only. */
 function constantOf(type: TensorType, content: Uint8Array | undefined): Tensor {
   const { elementType, dims } = type;
   const data =
@@ -120,10 +114,8 @@ export function countLayers({ graph }: Model): number {
 }
 
 /**
- * The layers of a model whose dimensions are bound.
- *
- * @param inferred the facts about {@link unknownValues} from a runtime
- * @throws PlatformError `model` where a value's type is still unknown
+ * @param inferred facts about {@link unknownValues} @throws PlatformError `model` where a value's type is still
+ * unknown
  */
 export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredValue> = new Map()): LayerGraph {
   const { graph, source, opsets } = model;
@@ -145,7 +137,6 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
       if (name === '') continue;
       const value = inferred.get(name);
       const type = value ?? staticTypeOf(graph.types.get(name)) ?? constantOfShapeType(graph, node);
-      // A runtime that ran the graph reports the types of all tensors, so this value is not a tensor.
       if (type === undefined && inferred.size > 0) {
         opaque.add(name);
         continue;

@@ -3,10 +3,8 @@ import { tensorBytes } from '../model/element-type.js';
 import type { Node } from '../model/model.js';
 import type { LayerGraph } from './layer-graph.js';
 
-/** The least memory that a run needs, in bytes. */
 export interface MemoryNeed {
   readonly weightBytes: number;
-  /** Inputs, and results of layers: as a rule, they grow with the batch. */
   readonly valueBytes: number;
 }
 

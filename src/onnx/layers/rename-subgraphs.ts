@@ -2,11 +2,8 @@ import type { AttributeProto, GraphProto, NodeProto, TensorProto, ValueInfoProto
 import { domainOf } from '../model/opsets.js';
 import { mapSubgraphs, withoutSymbols } from '../model/subgraphs.js';
 
-/** Gives values new names. */
 export interface Renaming {
-  /** The new name of a value; the same for the same value. */
   nameOf(value: string): string;
-  /** A new name for a value that only a subgraph knows. */
   freshName(): string;
 }
 
@@ -23,13 +20,6 @@ export function sortedAttributes(attributes: readonly AttributeProto[]): Attribu
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/**
- * Attributes with every value inside of their graphs renamed, and everything else that is only a name or a comment
- * removed. A subgraph's own values get new names, independent of those in other subgraphs. Unused initializers are
- * removed.
- *
- * @param attributes see {@link sortedAttributes}
- */
 export function anonymousAttributes(attributes: readonly AttributeProto[], renaming: Renaming): AttributeProto[] {
   return attributes.map((attribute) => ({
     ...mapSubgraphs(attribute, (graph) => anonymousGraph(graph, renaming)),

@@ -29,7 +29,6 @@ function isFoldable(node: Node): boolean {
   return !hasSubgraph && !(isStandard(node) && (RANDOM.has(node.opType) || QUANTIZATION.has(node.opType)));
 }
 
-/** The part of a graph that does not depend on its inputs. */
 export interface ConstantValues {
   /** Nodes whose outputs depend only on initializers; they are not layers. */
   readonly folded: ReadonlySet<Node>;

@@ -2,7 +2,6 @@ import type { TypeProto, ValueInfoProto } from '../../generated/onnx/onnx.js';
 import { elementTypeOfCode } from './element-type.js';
 import type { DeclaredType, Dimension } from './model.js';
 
-/** A tensor's type, or a description of a value that is not a tensor. */
 export type TypeReading = { readonly type: DeclaredType } | { readonly type: undefined; readonly insteadOf: string };
 
 /** Descriptions of the cases of TypeProto that are not tensors. */
@@ -20,7 +19,6 @@ function dimensionOf(value: bigint): Dimension | undefined {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : undefined;
 }
 
-/** Reads a value's type from its declaration in a file. */
 export function readType(proto: TypeProto | undefined): TypeReading {
   const value = proto?.value;
   if (value === undefined) return { type: undefined, insteadOf: 'a value without a type' };

@@ -14,7 +14,6 @@ type ElementArray =
 type Profiler = 'onnxruntime' | 'pytorch';
 
 interface ElementTypeFacts {
-  /** TensorProto.DataType. */
   readonly code: number;
   /** Width of one element in raw_data; 0: variable. */
   readonly bits: number;
@@ -78,7 +77,6 @@ const BY_CODE: ReadonlyMap<number, ElementType> = new Map(
   ELEMENT_TYPE_NAMES.map((name) => [ELEMENT_TYPES[name].code, name]),
 );
 
-/** The element type with this TensorProto.DataType, or undefined where this project does not know it. */
 export function elementTypeOfCode(code: number): ElementType | undefined {
   return BY_CODE.get(code);
 }
@@ -87,7 +85,6 @@ export function isElementType(name: string): name is ElementType {
   return Object.hasOwn(ELEMENT_TYPES, name);
 }
 
-/** The element types with other names in a profiler, by these names. */
 function namesOf(profiler: Profiler): ReadonlyMap<string, string> {
   const types: readonly (readonly [string, ElementTypeFacts])[] = Object.entries(ELEMENT_TYPES);
   return new Map(types.flatMap(([type, { calledBy }]) => (calledBy?.[profiler] ? [[calledBy[profiler], type]] : [])));
@@ -105,12 +102,10 @@ export function byteLengthOf(elementType: ElementType, count: number): number {
   return Math.ceil((count * ELEMENT_TYPES[elementType].bits) / 8);
 }
 
-/** Bytes that the elements of a tensor take in raw_data. */
 export function tensorBytes(tensor: { readonly elementType: ElementType; readonly dims: readonly number[] }): number {
   return byteLengthOf(tensor.elementType, elementCount(tensor.dims));
 }
 
-/** Whether a byte holds several elements. */
 export function isPacked(elementType: ElementType): boolean {
   const { bits } = ELEMENT_TYPES[elementType];
   return bits > 0 && bits < 8;

@@ -21,7 +21,6 @@ export function float16Bits(value: number): number {
   return sign | (rest > 0.5 || (rest === 0.5 && low % 2 === 1) ? low + 1 : low);
 }
 
-/** The number that the bits of a float16 mean. */
 export function fromFloat16Bits(word: number): number {
   const sign = (word & 0x8000) === 0 ? 1 : -1;
   const exponent = (word >>> 10) & 0x1f;

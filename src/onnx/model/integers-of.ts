@@ -1,6 +1,5 @@
 import type { Tensor } from './model.js';
 
-/** Values of a constant of int64 or int32 that is in memory; undefined for any other one. */
 export function integersOf(tensor: Tensor | undefined): readonly number[] | undefined {
   if (tensor?.data.kind !== 'inline') return undefined;
   const { bytes } = tensor.data;

@@ -1,11 +1,9 @@
 import { AttributeProto, AttributeProto_AttributeType as AttributeType } from '../../generated/onnx/onnx.js';
 
-/** An integer attribute. */
 export function int(name: string, value: number): AttributeProto {
   return AttributeProto.create({ name, type: AttributeType.INT, i: BigInt(value) });
 }
 
-/** An attribute that is a list of integers. */
 export function ints(name: string, values: readonly number[]): AttributeProto {
   return AttributeProto.create({ name, type: AttributeType.INTS, ints: values.map(BigInt) });
 }
@@ -18,7 +16,6 @@ export function float(name: string, value: number): AttributeProto {
   return AttributeProto.create({ name, type: AttributeType.FLOAT, f: Math.fround(value) });
 }
 
-/** An attribute that is a text. */
 export function string(name: string, value: string): AttributeProto {
   return AttributeProto.create({ name, type: AttributeType.STRING, s: new TextEncoder().encode(value) });
 }

@@ -1,7 +1,6 @@
 import type { AttributeProto } from '../../generated/onnx/onnx.js';
 import type { ElementType } from './element-type.js';
 
-/** Element type and static dimensions of a tensor. */
 export interface TensorType {
   readonly elementType: ElementType;
   readonly dims: readonly number[];
@@ -44,7 +43,6 @@ export type TensorData =
       readonly missingFrom?: string;
     };
 
-/** A constant tensor. */
 export interface Tensor extends TensorType {
   readonly data: TensorData;
 }
@@ -65,22 +63,16 @@ export interface Node {
 export interface Graph {
   readonly name: string;
   readonly nodes: readonly Node[];
-  /** Names of the values that a caller feeds; initializers are not among them. */
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   readonly initializers: ReadonlyMap<string, Tensor>;
-  /** Declared types of inputs, outputs and intermediate values by name. Initializers have their own type. */
   readonly types: ReadonlyMap<string, DeclaredType>;
-  /** Values that a user gave for inputs, instead of made-up ones. */
   readonly given?: ReadonlyMap<string, InputValues> | undefined;
 }
 
-/** A model file without its weights. */
 export interface Model {
-  /** Its name in messages: the path of its file, or the name of a generated model. */
   readonly source: string;
   readonly irVersion: number;
-  /** Version by domain; '' is ai.onnx. */
   readonly opsets: ReadonlyMap<string, number>;
   readonly graph: Graph;
 }

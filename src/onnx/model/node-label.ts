@@ -1,7 +1,6 @@
 import { quoted } from '../../base/quoted.js';
 import type { Node } from './model.js';
 
-/** A node's name in messages: its own, or a description by its first output. */
 export function nodeLabel({ name, opType, outputs }: Pick<Node, 'name' | 'opType' | 'outputs'>): string {
   return name === ''
     ? `the node that makes ${quoted(outputs[0] ?? '')} (${opType})`

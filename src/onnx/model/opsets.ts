@@ -23,17 +23,11 @@ export function domainOf(domain: string): string {
   return domain === 'ai.onnx' ? '' : domain;
 }
 
-/** A domain as messages show it. */
 export function domainLabel(domain: string): string {
   return domain === '' ? 'ai.onnx' : quoted(domain);
 }
 
-/**
- * The version of each domain that a model or function imports.
- *
- * @param owner its name in messages
- * @throws PlatformError 'model' where a domain has two versions
- */
+/** @throws PlatformError 'model' where a domain has two versions */
 export function importedOpsets(imports: readonly OperatorSetIdProto[], owner: string): Map<string, number> {
   const opsets = new Map<string, number>();
   for (const { domain: alias, version } of imports) {
@@ -48,7 +42,6 @@ export function importedOpsets(imports: readonly OperatorSetIdProto[], owner: st
   return opsets;
 }
 
-/** The domains of nodes, including those in their subgraphs. */
 function domainsIn(nodes: readonly NodeProto[], found = new Set<string>()): ReadonlySet<string> {
   for (const node of nodes) {
     found.add(domainOf(node.domain));
@@ -57,12 +50,7 @@ function domainsIn(nodes: readonly NodeProto[], found = new Set<string>()): Read
   return found;
 }
 
-/**
- * The versions of the standard domain and of the domains of the nodes.
- *
- * @param source name of the model in messages
- * @throws PlatformError 'model' where a domain has no version, or a version that the runtime does not support
- */
+/** @throws PlatformError 'model' where a domain has no version, or a version that the runtime does not support */
 export function opsetsInUse(
   imports: ReadonlyMap<string, number>,
   nodes: readonly NodeProto[],
@@ -90,12 +78,7 @@ function checkOpset(domain: string, version: number, source: string): void {
   );
 }
 
-/**
- * The version of the file format.
- *
- * @param source name of the model in messages
- * @throws PlatformError 'model' where the runtime does not support it
- */
+/** @throws PlatformError 'model' where the runtime does not support it */
 export function checkedIrVersion(irVersion: bigint, source: string): number {
   if (irVersion <= NEWEST_IR_VERSION) return Number(irVersion);
   throw new PlatformError(

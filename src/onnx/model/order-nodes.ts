@@ -5,26 +5,20 @@ import { listed, nodeLabel } from './node-label.js';
 import { capturedNames } from './subgraphs.js';
 import { topologicalOrder } from './topological-order.js';
 
-/** The values that a node needs, including those that its subgraphs use. */
 function neededValues(node: Node): readonly string[] {
   return [...node.inputs.filter((name) => name !== ''), ...capturedNames(node)];
 }
 
-/** Nodes in the file's order, and the values that exist before the first of them runs. */
 export interface UnorderedNodes {
   readonly nodes: readonly Node[];
-  /** Names of inputs and constants. */
   readonly given: readonly string[];
-  /** Names of the graph's outputs. */
   readonly outputs: readonly string[];
-  /** Name of the model in messages. */
   readonly source: string;
 }
 
 /**
- * The nodes in topological order: in the file's order where that is topological; see {@link topologicalOrder}.
- *
- * @throws PlatformError 'model' where a value is made twice or never, or where nodes form a cycle
+ * In the file's order where that is topological. @throws PlatformError 'model' where a value is made twice or never,
+ * or where nodes form a cycle
  */
 export function orderNodes({ nodes, given, outputs, source }: UnorderedNodes): readonly Node[] {
   const fail = (problem: string): never => {
@@ -52,12 +46,7 @@ export function orderNodes({ nodes, given, outputs, source }: UnorderedNodes): r
   return fail(`these nodes form a cycle, in which each needs an output of another: ${listed(ordered.map(nodeLabel))}`);
 }
 
-/**
- * The nodes that an output depends on, in their order.
- *
- * @param ordered in topological order
- * @returns also the names of all values that an output depends on, including the outputs themselves
- */
+/** The nodes that an output depends on, in their order, and the names of all values that an output depends on. */
 export function liveNodes(
   ordered: readonly Node[],
   outputs: readonly string[],

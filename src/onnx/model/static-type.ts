@@ -1,6 +1,5 @@
 import type { DeclaredType, TensorType } from './model.js';
 
-/** The declared type where all its dimensions are known; otherwise undefined. */
 export function staticTypeOf(type: DeclaredType | undefined): TensorType | undefined {
   const dims = type?.dims;
   if (type === undefined || dims === undefined || !dims.every((dim) => typeof dim === 'number')) return undefined;

@@ -1,7 +1,6 @@
 import type { AttributeProto, GraphProto, TypeProto, ValueInfoProto } from '../../generated/onnx/onnx.js';
 import type { Node } from './model.js';
 
-/** The graphs that a node's attributes hold: the branches of an If, the body of a Loop or a Scan. */
 export function subgraphsOf(attributes: readonly AttributeProto[]): readonly GraphProto[] {
   return attributes.flatMap(({ g, graphs }) => (g === undefined ? graphs : [g, ...graphs]));
 }

@@ -1,4 +1,3 @@
-/** The nodes in order, or the nodes of one cycle: each needs the one before it, and the first needs the last. */
 export type TopologicalOrder =
   | { readonly kind: 'order'; readonly nodes: readonly number[] }
   | { readonly kind: 'cycle'; readonly nodes: readonly number[] };

@@ -51,10 +51,6 @@ const VERSIONS: ReadonlyMap<string, readonly number[]> = new Map(
   }),
 );
 
-/**
- * The version of ai.onnx that defines an operator in a graph of that opset; the opset itself for an operator that this
- * table does not know, because any version may have changed it.
- */
 export function definitionOf(opType: string, opset: number): number {
   return VERSIONS.get(opType)?.findLast((version) => version <= opset) ?? opset;
 }

@@ -1,6 +1,5 @@
 import type { Node } from '../model/model.js';
 
-/** Indices of the inputs that are an operator's quantization parameters. */
 export interface QuantizationInputs {
   readonly scales: readonly number[];
   readonly zeroPoints: readonly number[];
@@ -51,7 +50,6 @@ function ofConcat({ inputs }: Node): QuantizationInputs {
   return { scales: [0, ...parts.map((at) => at + 1)], zeroPoints: [1, ...parts.map((at) => at + 2)] };
 }
 
-/** The inputs of a node that are scales and zero points. */
 export function quantizationInputs(node: Node): QuantizationInputs {
   return node.opType === 'QLinearConcat' ? ofConcat(node) : (INPUTS.get(node.opType) ?? NONE);
 }

@@ -1,13 +1,11 @@
 import { domainOf } from '../model/opsets.js';
 import type { Node } from '../model/model.js';
 
-/** What the values of an operator's inputs decide, as indices of inputs. */
 export interface SteeringInputs {
   /** The sizes of its outputs, and with them its own work and that of every operator after it. */
   readonly sizes?: readonly number[];
   /** Only its own work. */
   readonly work?: readonly number[];
-  /** The used part of sequences and caches, which is only its own work; by default all of it is used. */
   readonly lengths?: readonly number[];
   /** How it computes, but neither sizes nor work. */
   readonly way?: readonly number[];
@@ -95,13 +93,11 @@ const OF_RUNTIME: ReadonlyMap<string, SteeringInputs> = new Map<string, Steering
 
 const NOTHING: SteeringInputs = {};
 
-/** What the values of a node's inputs decide, by the definition of its operator. */
 export function steeringInputsOf({ opType, domain }: Pick<Node, 'opType' | 'domain'>): SteeringInputs {
   const operators = domainOf(domain) === '' ? OF_ONNX : domain === 'com.microsoft' ? OF_RUNTIME : undefined;
   return operators?.get(opType) ?? NOTHING;
 }
 
-/** Whether the value of this input of a node decides anything about its computation. */
 export function isSteeringInput(node: Pick<Node, 'opType' | 'domain'>, index: number): boolean {
   const { sizes = [], work = [], lengths = [], way = [] } = steeringInputsOf(node);
   return [sizes, work, lengths, way].some((indices) => indices.includes(index));

@@ -8,10 +8,8 @@ import { staticTypeOf } from '../model/static-type.js';
 import { readNames, subgraphsOf } from '../model/subgraphs.js';
 import { type SteeringInputs, steeringInputsOf } from './steering-inputs.js';
 
-/** What a steering value decides; see {@link SteeringInputs}. */
 export type Decides = Exclude<keyof SteeringInputs, 'way'>;
 
-/** A value whose content, or only whose size, decides what a node does. */
 export interface SteeringValue {
   readonly name: string;
   readonly aspect: 'content' | 'size';

@@ -10,7 +10,6 @@ import { isSteeringInput, steeringInputsOf } from './steering-inputs.js';
 /** Constants up to this many elements may steer an operator; longer ones count as weights. */
 const MOST_STEERING_ELEMENTS = 1024;
 
-/** Operators that have an identity: an optimizer removes `x + 0`, `x - 0`, `x * 1`, `x / 1` and `x ^ 1`. */
 const ARITHMETIC: ReadonlySet<string> = new Set(['Add', 'Sub', 'Mul', 'Div', 'Pow']);
 
 /** Largest constant in a computation with shapes: a factor for each dimension. */
@@ -29,7 +28,6 @@ const WELL_KNOWN: ReadonlySet<number> = (() => {
   return new Set(values.flatMap((value) => [Math.fround(value), Math.fround(-value), value, -value]));
 })();
 
-/** Operators whose constants are learned, with any value: a bias of one channel may be 1/256 by chance. */
 const PARAMETRIC = new Set(
   (
     'Conv ConvTranspose FusedConv Gemm FusedGemm MatMul FusedMatMul BatchNormalization LayerNormalization ' +
@@ -37,7 +35,6 @@ const PARAMETRIC = new Set(
   ).split(' '),
 );
 
-/** Names of the values that operators of {@link PARAMETRIC} read. */
 function parameters(graph: Pick<Graph, 'nodes'>): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { opType, inputs } of nestedNodes(graph.nodes)) {
@@ -66,7 +63,6 @@ function isWellKnownScalar({ elementType, dims, data }: Tensor): boolean {
   return identities?.includes(bits) ?? false;
 }
 
-/** Whether this input of this node steers it by its definition. */
 function steers(node: Node, index: number): boolean {
   return quantizationInputs(node).zeroPoints.includes(index) || isSteeringInput(node, index);
 }
@@ -165,25 +161,19 @@ export function steeringConstants(graph: Pick<Graph, 'nodes' | 'initializers'>):
   return steering;
 }
 
-/** Whether a constant steers whatever its values are. */
 function isSteeringByUse(name: string, { elementType, dims }: Tensor, steeringOnes: ReadonlySet<string>): boolean {
   const byType = elementType === 'int64' || ELEMENT_TYPES[elementType].kind === 'boolean';
   return elementCount(dims) <= MOST_STEERING_ELEMENTS && (byType || steeringOnes.has(name));
 }
 
-/** What is known of the constants of a graph whose values are missing. */
 export interface MissingConstants {
-  /** Names of all of them. */
   readonly all: readonly string[];
-  /** The files that should have the values; '' for the model's own. */
   readonly files: ReadonlySet<string>;
-  /** Names of those that decide sizes. */
   readonly sizing: readonly string[];
   /** Names of those that steer in other ways, or may be scalars of a formula. */
   readonly steering: readonly string[];
 }
 
-/** The constants of a graph whose values are missing; undefined where there are none. */
 export function missingConstants(graph: Pick<Graph, 'nodes' | 'initializers'>): MissingConstants | undefined {
   const missing = new Map<string, Tensor>();
   const files = new Set<string>();

@@ -5,10 +5,8 @@ import { mapSubgraphs } from '../model/subgraphs.js';
 import type { TensorReader } from './tensor-reader.js';
 
 /**
- * A node's attributes with all tensors in them loaded, also those of the subgraphs that they hold.
- *
- * @param label name of the node in messages
- * @throws PlatformError 'model' where an attribute is sparse, refers to a function's parameter, or is too large to load
+ * All tensors are loaded, also those of subgraphs. @throws PlatformError 'model' where an attribute is sparse, refers
+ * to a function's parameter, or is too large to load
  */
 export function loadAttributes(
   attributes: readonly AttributeProto[],

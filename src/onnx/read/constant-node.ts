@@ -30,7 +30,6 @@ function strings(values: readonly Uint8Array[], dims: readonly number[]): Tensor
   return { elementType: 'string', dims, data: { kind: 'strings', values } };
 }
 
-/** Makes the tensor of an attribute, and knows the name of the model in messages. */
 export interface ConstantReader extends Pick<TensorReader, 'read'> {
   readonly source: { readonly name: string };
 }

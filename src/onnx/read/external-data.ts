@@ -16,7 +16,6 @@ interface DataFile {
   readonly byteLength: number;
 }
 
-/** True where `path` is `folder` or lies in it; both are absolute. */
 function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return !isAbsolute(way) && way.split(/[\\/]/)[0] !== '..';
@@ -33,7 +32,6 @@ export class ExternalData {
   #open: { readonly path: string; readonly fd: number } | undefined;
 
   constructor(
-    /** Name of the model in messages. */
     readonly source: string,
     modelPath: string,
     readonly use: OwnValues = 'needed',
@@ -77,7 +75,6 @@ export class ExternalData {
     return { kind: 'file', path: file.path, offset, byteLength };
   }
 
-  /** The bytes that {@link locate} found. */
   read({ path, offset, byteLength }: TensorData & { kind: 'file' }): Uint8Array {
     const bytes = new Uint8Array(byteLength);
     const fd = this.#descriptor(path);

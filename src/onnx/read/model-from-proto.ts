@@ -68,7 +68,6 @@ export function modelFromProto(proto: ModelProto, tensors: TensorReader, budget:
   };
 }
 
-/** A constant whose tensor is made only when an output depends on it. */
 interface Constant {
   readonly name: string;
   readonly make: () => Tensor;

@@ -13,7 +13,6 @@ import { stripPayloads } from '../bytes/strip-payloads.js';
 import { TensorReader } from './tensor-reader.js';
 
 export interface ReadOptions {
-  /** Default: needed. */
   readonly ownValues?: OwnValues;
 }
 

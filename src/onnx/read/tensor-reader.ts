@@ -48,18 +48,12 @@ export class TensorReader {
   #loadedBytes = 0;
   #memoryBytes = 0;
 
-  /** @param external undefined where the model has no folder, so that it cannot have external data */
   constructor(
     readonly source: ByteSource,
     readonly external: ExternalData | undefined,
   ) {}
 
-  /**
-   * The tensor with the place of its values; small values are loaded.
-   *
-   * @param owner name of the tensor in messages
-   * @throws PlatformError 'model' where type, shape and values do not match
-   */
+  /** Small values are loaded. @throws PlatformError 'model' where type, shape and values do not match */
   read(proto: TensorProto, owner: string): Tensor {
     const { elementType, dims, count } = this.#typeOf(proto, owner);
     const limit = ELEMENT_TYPES[elementType].kind === 'integer' ? LOADED_INTEGER_BYTES : LOADED_BYTES;
@@ -129,7 +123,6 @@ export class TensorReader {
     return this.#loads(byteLength, limit, owner) ? { kind: 'inline', bytes: this.external.read(data) } : data;
   }
 
-  /** Whether the values of a tensor may be missing: those of tensors in attributes and subgraphs may not. */
   #isOptional(limit: number): boolean {
     return limit !== Infinity && this.external?.use === 'optional';
   }

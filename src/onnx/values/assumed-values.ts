@@ -6,7 +6,6 @@ import type { InputValues, Model } from '../model/model.js';
 import { listed } from '../model/node-label.js';
 import { staticTypeOf } from '../model/static-type.js';
 
-/** Most numbers of a list that are shown. */
 const MOST_SHOWN = 8;
 
 function shown({ low, high, list }: InputValues): string {
@@ -14,7 +13,6 @@ function shown({ low, high, list }: InputValues): string {
   return low === high ? `${low}` : `${low} to ${high}`;
 }
 
-/** An input, and its values in a few words. */
 export interface AssumedInput {
   readonly name: string;
   readonly values: string;

@@ -6,7 +6,6 @@ import type { InputValues, TensorType } from '../model/model.js';
 /** Stands for infinity, which a message cannot hold: the largest float32. */
 const LARGEST = 3.4028234663852886e38;
 
-/** A value whose content may be known, little-endian as in TensorProto.raw_data. */
 export interface KnownValue extends TensorType {
   readonly content?: Uint8Array;
 }

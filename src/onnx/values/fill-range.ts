@@ -9,13 +9,11 @@ import { nestedNodes } from '../model/nested-nodes.js';
 import { quantizationInputs } from '../operators/quantization-inputs.js';
 import { quantizationScales } from './quantization-scales.js';
 
-/** Bounds of made-up values, both included. */
 export interface Range {
   readonly low: number;
   readonly high: number;
 }
 
-/** A use of a value: an input of a node. */
 export interface Use {
   readonly node: Node;
   readonly index: number;
@@ -59,7 +57,6 @@ const ALONG_ONE_AXIS = new Set(['Gather', 'GatherElements', 'Scatter', 'ScatterE
 /** Operators whose second input holds positions along several axes of the first. */
 const ALONG_ALL_AXES = new Set(['GatherND', 'ScatterND']);
 
-/** Operators that divide integers by their second input: by zero they end the process. */
 const DIVISIONS = new Set(['Div', 'Mod']);
 
 /** Most {@link PASSING_ON} operators through which a value is followed to the operator that uses it. */
@@ -127,17 +124,14 @@ function indexRange(use: Use, graph: TypedGraph, steps: number): Range | undefin
   return undefined;
 }
 
-/** A graph with its uses indexed, so that asking for many values stays linear. */
 export interface TypedGraph {
   readonly uses: ReadonlyMap<string, readonly Use[]>;
-  /** See {@link quantizationScales}. */
   readonly scales: ReadonlyMap<string, number>;
   typeOf(name: string): TensorType | undefined;
   /** Values of a small constant of integers. */
   constantOf(name: string): readonly number[] | undefined;
 }
 
-/** Indexes a graph, its subgraphs too, for {@link fillRange}. */
 export function typedGraph(graph: Graph): TypedGraph {
   const uses = new Map<string, Use[]>();
   for (const node of nestedNodes(graph.nodes)) {

@@ -44,7 +44,6 @@ function xoshiro128pp(seed: number): () => number {
 /** The largest finite float16; IEEE 754-2019, binary16. */
 const LARGEST_FLOAT16 = 65504;
 
-/** The bits of the nearest finite float16. */
 function finiteFloat16Bits(value: number): number {
   return float16Bits(Math.min(LARGEST_FLOAT16, Math.max(-LARGEST_FLOAT16, value)));
 }
@@ -52,7 +51,6 @@ function finiteFloat16Bits(value: number): number {
 const float = new Float32Array(1);
 const floatBits = new Uint32Array(float.buffer);
 
-/** The upper half of a float32's bits. */
 function bfloat16Bits(value: number): number {
   float[0] = value;
   return (floatBits[0] ?? 0) >>> 16;
@@ -83,7 +81,6 @@ function repeated(list: readonly number[]): () => number {
   return () => list[at++ % list.length] ?? 0;
 }
 
-/** Elements of a type's array, one after another. */
 function elementsFor(elementType: ElementType, fill: Fill): () => number {
   const valuesBy = (draw: (fill: Fill) => () => number) => (fill.list ? repeated(fill.list) : draw(fill));
   switch (elementType) {

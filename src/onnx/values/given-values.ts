@@ -14,7 +14,6 @@ export type GivenText =
 const RANGE = /^(?<low>-?[\d.]+(?:e[+-]?\d+)?)\.\.(?<high>-?[\d.]+(?:e[+-]?\d+)?)$/i;
 const FILE = /\.npy$/i;
 
-/** A number, or a truth value as one. */
 function numberOf(text: string): number | undefined {
   if (text === 'true') return 1;
   if (text === 'false') return 0;
@@ -37,7 +36,6 @@ export function inputValuesOf(text: string): InputValues | undefined {
   return list.every((value) => value !== undefined) ? listedValues(list) : undefined;
 }
 
-/** Reads the text after `NAME=`: the path of a NumPy file, or values as in {@link inputValuesOf}. */
 export function givenTextOf(text: string): GivenText | undefined {
   if (FILE.test(text)) return { kind: 'file', path: text };
   const values = inputValuesOf(text);
@@ -54,7 +52,6 @@ function boundsOf(elementType: ElementType): readonly [number, number] | undefin
   return elementType.startsWith('u') ? [0, most - 1] : [-most / 2, most / 2 - 1];
 }
 
-/** Why an input cannot have these values; undefined where it can. */
 function problemOf({ low, high, list }: InputValues, { elementType, dims }: TensorType): string | undefined {
   const bounds = boundsOf(elementType);
   if (bounds === undefined) return `it has elements of ${elementType}, whose values cannot be given`;
@@ -102,9 +99,7 @@ export async function withGivenValues(model: Model, texts: ReadonlyMap<string, G
   return given.size === 0 ? model : { ...model, graph: { ...model.graph, given } };
 }
 
-/**
- * Checks that each name is an input of a model, because any other name is a typing error. @throws PlatformError `usage`
- */
+/** Any other name is a typing error. @throws PlatformError `usage` */
 export function checkInputNames(models: readonly Model[], texts: ReadonlyMap<string, GivenText> | undefined): void {
   const names = new Set(models.flatMap(({ graph }) => graph.inputs));
   for (const name of texts?.keys() ?? []) {

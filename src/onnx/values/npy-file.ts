@@ -4,7 +4,6 @@ import { fromFloat16Bits } from '../model/float16.js';
 import { elementCount, type ElementType } from '../model/element-type.js';
 import { MOST_LISTED_VALUES, type TensorType } from '../model/model.js';
 
-/** An array of numbers as NumPy saves it. */
 export interface NpyArray extends TensorType {
   readonly values: readonly number[];
 }

@@ -15,7 +15,6 @@ const SCALES_PER_BINADE = 512;
 const LARGEST_BINADE = 2 ** -7;
 const BINADES = 4;
 
-/** The scale that the nth different constant gets. */
 function scaleNumber(n: number): number {
   const binade = LARGEST_BINADE / 2 ** (Math.floor(n / SCALES_PER_BINADE) % BINADES);
   return binade * (1 + (n % SCALES_PER_BINADE) / (2 * SCALES_PER_BINADE));

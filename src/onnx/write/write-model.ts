@@ -15,7 +15,6 @@ import { fillBlocks } from '../values/fill.js';
 import type { DeclaredType, InputValues, Model, Node, Tensor, TensorData } from '../model/model.js';
 import { bytesTag, varint } from '../bytes/wire-format.js';
 
-/** An encoded model. Its size is known before its weights are made. */
 export interface EncodedModel {
   readonly byteLength: number;
   /** Pieces in order; each is only valid until the next one is asked for. */
@@ -128,7 +127,6 @@ export function typeProtoOf(type: DeclaredType): TypeProto {
   };
 }
 
-/** A node as the file format has it. */
 export function nodeProtoOf(node: Node): NodeProto {
   return {
     name: node.name,
@@ -212,7 +210,6 @@ export function encodeModel(model: Model): EncodedModel {
   };
 }
 
-/** The whole model in one buffer; weights included. */
 export function encodeModelToBytes(model: Model): Uint8Array {
   const { byteLength, chunks } = encodeModel(model);
   const bytes = new Uint8Array(byteLength);

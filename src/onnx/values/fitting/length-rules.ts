@@ -74,7 +74,6 @@ function maskOrLengths(keys: number): FittingRule {
   };
 }
 
-/** By operator. */
 export const LENGTH_RULES: readonly (readonly [string, FittingRules])[] = [
   ['Attention', { 3: maskOrLengths(0) }],
   [

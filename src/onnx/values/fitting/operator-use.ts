@@ -6,9 +6,7 @@ export const MOST_FITTING_VALUES = 65_536;
 /** An input of an operator whose values are made up, and the known facts about the values around it. */
 export interface OperatorUse {
   readonly node: Node;
-  /** Elements of the input. */
   readonly count: number;
-  /** Its dimensions. */
   readonly own: readonly number[];
   /** Dimensions of one of the operator's inputs; undefined where it has none or they are not known. */
   readonly input: (index: number) => readonly number[] | undefined;
@@ -23,10 +21,8 @@ export type Fitting =
   | { readonly kind: 'list'; readonly values: readonly number[] }
   | { readonly kind: 'range'; readonly low: number; readonly high: number };
 
-/** Values for an input of an operator; undefined where any values work. */
 export type FittingRule = (use: OperatorUse) => Fitting | undefined;
 
-/** Rules by index of the input. */
 export type FittingRules = Readonly<Record<number, FittingRule>>;
 
 export function list(values: readonly number[] | undefined): Fitting | undefined {
@@ -53,13 +49,11 @@ export function repeated(count: number, value: number): readonly number[] {
   return Array.from({ length: lengthOf(count) }, () => value);
 }
 
-/** An attribute that is a whole number. */
 export function integerAttribute({ attributes }: Node, name: string, absent: number): number {
   const found = attributes.find((attribute) => attribute.name === name);
   return found === undefined ? absent : Number(found.i);
 }
 
-/** An attribute that is a list of whole numbers; undefined where the operator has none. */
 export function integersAttribute({ attributes }: Node, name: string): readonly number[] | undefined {
   return attributes.find((attribute) => attribute.name === name)?.ints.map(Number);
 }

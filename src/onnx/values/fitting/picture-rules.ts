@@ -12,7 +12,6 @@ import {
 // Boxes in pictures, and pictures of blocks. Boxes are so large and so far apart that each box causes work: an empty
 // box, and a box that another box hides, cause none. Source: Operators.md of the ONNX project.
 
-/** Boxes in a row and in a column of a picture. */
 const BOXES = 8;
 
 /** Neighbours that touch: their corners, or their centers and sizes. */
@@ -34,7 +33,6 @@ function quarter({ node, input }: OperatorUse): readonly number[] | undefined {
   return [0, 0, width / 2 / scale, height / 2 / scale];
 }
 
-/** The first quarter of the first picture. */
 const firstQuarter: FittingRule = (use) => {
   const corners = quarter(use);
   return list(corners && [0, ...corners]);
@@ -138,7 +136,6 @@ function unpooled({ node, input, output }: OperatorUse): readonly number[] | und
   return [...dims.slice(0, 2), ...new Blocks(node, block.length).pictureOf(dims.slice(2), block)];
 }
 
-/** By operator. */
 export const PICTURE_RULES: readonly (readonly [string, FittingRules])[] = [
   ['Col2Im', { 1: (use) => list(pictureAndBlock(use)?.picture), 2: (use) => list(pictureAndBlock(use)?.block) }],
   ['MaxRoiPool', { 1: firstQuarter }],

@@ -159,7 +159,6 @@ const gridSize: FittingRule = ({ output, input, count }) => {
 const REDUCTIONS =
   'ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare';
 
-/** By operator. */
 export const SHAPE_RULES: readonly (readonly [string, FittingRules])[] = [
   ...REDUCTIONS.split(' ').map((operator): readonly [string, FittingRules] => [operator, { 1: reduced }]),
   ...['BlackmanWindow', 'HammingWindow', 'HannWindow'].map((operator): readonly [string, FittingRules] => [
