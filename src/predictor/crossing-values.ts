@@ -27,7 +27,6 @@ const CONVERTING: ReadonlySet<string> = new Set(
 
 const PREFIX = 'dlbricks.shape.';
 
-/** Name of the output with the shape of a value. */
 function shapeOutputOf(value: string, elementType: ElementType): string {
   return `${PREFIX}${elementType}.${value}`;
 }
@@ -86,12 +85,10 @@ function staying(graph: GraphProto, weights: readonly BenchmarkInput[]): Readonl
   return types;
 }
 
-/** Whether an input is fed as float32 and cast inside the graph. */
 export function isFedAsFloat({ role, elementType }: BenchmarkInput): boolean {
   return role === 'activation' && elementType !== 'string' && !crosses(elementType);
 }
 
-/** Name under which such an input is fed. */
 export function fedName({ name }: BenchmarkInput): string {
   return `dlbricks.fed.${name}`;
 }
@@ -113,7 +110,6 @@ function fedAsFloat(graph: GraphProto, inputs: readonly BenchmarkInput[]): Graph
   return { ...graph, input, node: [...casts, ...graph.node] };
 }
 
-/** An output in place of a value that cannot be returned: its name, its type, and the nodes that make it. */
 export interface Returned {
   readonly name: string;
   readonly elementType: ElementType;

@@ -17,14 +17,12 @@ const TENSOR_RAW_DATA = bytesTag(FIELDS.TensorProto.rawData);
 /** Each external weight starts at a multiple of this, so that a runtime can map it. Source: ExternalDataInfo in onnx.proto. */
 const EXTERNAL_ALIGNMENT_BYTES = 4096;
 
-/** A part of an external data file. */
 interface FilePiece {
   readonly offset: number;
   /** Pieces in order; each is only valid until the next one is asked for. */
   readonly blocks: Iterable<Uint8Array>;
 }
 
-/** A file beside a model that holds weights. */
 export interface WeightsFile {
   readonly name: string;
   readonly byteLength: number;
@@ -70,7 +68,6 @@ export function encodeInline({ graph, weights }: FillableModel, limitBytes: numb
   return bytes;
 }
 
-/** An initializer whose values are in a file beside the model. */
 function externalTensor(weight: BenchmarkInput, location: string, offset: number): TensorProto {
   const entries = { location, offset, length: tensorBytes(weight) };
   const externalData = Object.entries(entries).map(([key, value]) => ({ key, value: `${value}` }));
@@ -130,9 +127,7 @@ export function encodeExternal(
 }
 
 export interface InPlaceOptions {
-  /** Whether a weight is in another file than the model's own. */
   readonly isBeside: (weight: FillableWeight) => boolean;
-  /** The folder of all these files. */
   readonly folder: string;
   readonly limitBytes: number;
 }

@@ -11,7 +11,6 @@ export interface FrameworkEntry {
   readonly keepsThreads: boolean;
   /** Whether its predictor keeps a profile of kernels: bricks are measured together by it, and kernels traced. */
   readonly keepsProfile: boolean;
-  /** Loads it; only a worker process does. */
   readonly load: () => Promise<Predictor>;
 }
 
@@ -19,7 +18,6 @@ export const FRAMEWORK_NAMES = ['onnxruntime', 'onnxruntime-web'] as const;
 
 export type FrameworkName = (typeof FRAMEWORK_NAMES)[number];
 
-/** Default framework of an agent. */
 export const DEFAULT_FRAMEWORK: FrameworkName = 'onnxruntime';
 
 /** Every framework by its name; see docs/frameworks.md for how to add one. */

@@ -3,7 +3,6 @@ import { groupedBy } from '../base/grouped-by.js';
 /** A line of Linux's /proc/PID/maps: address range, permissions, offset, device, inode, path. Source: proc_pid_maps(5). */
 const MAPPING = /^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ \d+ +(.+)$/;
 
-/** A file that a process maps. */
 export interface MappedFile {
   readonly path: string;
   readonly byteLength: number;
@@ -13,7 +12,6 @@ function hex(digits: string | undefined): number {
   return Number.parseInt(digits ?? '', 16);
 }
 
-/** A mapped part of a file. */
 interface MappedRange {
   readonly path: string;
   readonly start: number;

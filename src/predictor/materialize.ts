@@ -13,14 +13,12 @@ import type { TensorValue } from './tensor-value.js';
 
 /** A benchmark whose weights are no longer inputs of the graph, and are not made yet. */
 export interface FillableModel {
-  /** An ONNX file in which the weights are neither inputs nor initializers. */
   readonly graph: Uint8Array;
   readonly weights: readonly FillableWeight[];
   /** File of a model with its own weights. Weights may also be in other files beside it. */
   readonly path?: string;
 }
 
-/** A weight: made up by its `fill`, or read from the place in `data`. */
 export interface FillableWeight extends BenchmarkInput {
   readonly data?: Extract<TensorData, { readonly kind: 'file' }>;
 }
@@ -106,7 +104,6 @@ export function materialize(
   return { graph: encodeWithEnds({ ...model, graph: rest }, benchmark, { everyValueIsOutput }), weights };
 }
 
-/** Encodes a model without its weights, with inputs that can be fed and outputs that can be returned. */
 function encodeWithEnds(
   { graph, ...model }: ModelProto & { graph: GraphProto },
   { inputs }: Benchmark,
@@ -117,21 +114,11 @@ function encodeWithEnds(
   return ModelProto.encode({ ...model, graph: ended }).finish();
 }
 
-/**
- * The same for a model with weights of its own, which are neither inputs nor initializers.
- *
- * @param graph the model's file
- * @throws PlatformError as {@link materialize}
- */
+/** The same for a model with weights of its own. @throws PlatformError as {@link materialize} */
 export function withOutputs(graph: Uint8Array, benchmark: Benchmark, options: MaterializeOptions): Uint8Array {
   return encodeWithEnds(decode({ ...benchmark, model: graph }), benchmark, options);
 }
 
-/**
- * A benchmark's model with every value as an output, its weights still inputs.
- *
- * @throws PlatformError as {@link materialize}
- */
 export function withEveryValueAsOutput(benchmark: Benchmark): Uint8Array {
   const model = decode(benchmark);
   return ModelProto.encode({ ...model, graph: exposeEveryValue(model.graph) }).finish();
@@ -141,10 +128,8 @@ export function withEveryValueAsOutput(benchmark: Benchmark): Uint8Array {
 const ANY_OPSET = { domain: '', version: 13n };
 
 /**
- * A benchmark's model with the shapes of some of its values as its only outputs, its weights still inputs.
- *
- * @param values the types of these values, by name
- * @throws PlatformError as {@link materialize}
+ * The benchmark's model with the shapes of some of its values as its only outputs. @throws PlatformError as {@link
+ * materialize}
  */
 export function withShapesAsOutputs(benchmark: Benchmark, values: ReadonlyMap<string, TensorType>): Uint8Array {
   const model = decode(benchmark);
@@ -170,7 +155,6 @@ export function weightBlocks(weight: FillableWeight): Iterable<Uint8Array> {
   return weight.data === undefined ? inputBlocks(weight) : fileBlocks(weight.data);
 }
 
-/** An input's values in memory. */
 function tensorOf(input: BenchmarkInput): TensorValue {
   const { elementType, dims } = input;
   const bytes = new Uint8Array(tensorBytes(input));
@@ -182,7 +166,6 @@ function tensorOf(input: BenchmarkInput): TensorValue {
   return { elementType, dims, bytes };
 }
 
-/** The values of the inputs that are fed with every run, by name. */
 export function makeFeeds(benchmark: Benchmark): ReadonlyMap<string, TensorValue> {
   const feeds = new Map<string, TensorValue>();
   for (const input of benchmark.inputs) {

@@ -5,7 +5,6 @@ import { parseModel, readModel } from '../onnx/read/read-model.js';
 import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import { type FillableModel, type FillableWeight, type MaterializeOptions, withOutputs } from './materialize.js';
 
-/** The file's types, with dimensions bound as they are in the benchmark. */
 function boundTypes({ graph }: Model, benchmark: Benchmark): ReadonlyMap<string, DeclaredType> {
   const bound = parseModel(benchmark.model, 'benchmark').graph.types;
   return new Map([...graph.types].map(([name, type]) => [name, bound.get(name) ?? type]));
@@ -15,10 +14,7 @@ function boundTypes({ graph }: Model, benchmark: Benchmark): ReadonlyMap<string,
 const STAND_IN = { low: 0, high: 1, seed: 1 } as const;
 
 /**
- * The model of a benchmark as it is in its file, its dimensions bound as in the benchmark, with its own weights.
- *
- * @param path of the file that the benchmark was made of
- * @throws PlatformError `model` where the file cannot be read
+ * @param path of the file that the benchmark was made of @throws PlatformError `model` where the file cannot be read
  */
 export async function modelWithOwnWeights(
   benchmark: Benchmark,

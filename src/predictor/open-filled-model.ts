@@ -12,13 +12,11 @@ import { removeWhenMapped } from './remove-when-mapped.js';
 
 const WEIGHTS_FILE = 'weights.bin';
 
-/** Folder inside the temporary folder; other folders there are not touched. */
 const WEIGHTS_FOLDER = 'weights';
 
 export interface OpenFilledOptions {
   /** Folder for files of weights that do not fit into memory. The files are removed when the model is open. */
   readonly temporaryFolder: string;
-  /** Largest model that is opened from memory; by default the predictor's limit. */
   readonly inlineLimitBytes?: number;
 }
 
@@ -57,7 +55,6 @@ function writeExternalOrExplain(folder: string, model: ExternalModel): string {
   }
 }
 
-/** A complete model for a predictor, and the files to remove once it is open. */
 interface FilledSource {
   readonly source: ModelSource;
   /** Files in memory that have the weights. */
@@ -137,7 +134,6 @@ export async function openFilledModel(
   }
 }
 
-/** The source of a model to optimize, which does not depend on the values of large weights. */
 function sourceToOptimize(fillable: FillableModel, predictor: Predictor, options: OpenFilledOptions): FilledSource {
   if (!predictor.mapsWeightFiles) return fill(fillable, predictor, options);
   const model = aliasedModel(fillable);
@@ -147,12 +143,8 @@ function sourceToOptimize(fillable: FillableModel, predictor: Predictor, options
 }
 
 /**
- * Fills the weights of a model and has the framework optimize it.
- *
- * @param folder gets the optimized model
- * @param keepsValues whether the values of large weights matter, because the optimized model will run
- * @returns the path of the optimized model, whose large weights may be missing
- * @throws as {@link openFilledModel}
+ * @param keepsValues whether the values of large weights matter, because the optimized model will run @throws as
+ * {@link openFilledModel}
  */
 export async function optimizeFilledModel(
   predictor: Predictor,

@@ -3,7 +3,6 @@ import type { ProfiledRun } from './profile.js';
 import type { TensorType } from '../onnx/model/model.js';
 import type { TensorValue } from './tensor-value.js';
 
-/** Name and version of a framework, as agents announce it and as part of measurements' keys. */
 export interface Framework {
   readonly name: string;
   readonly version: string;
@@ -20,9 +19,7 @@ export type ModelSource =
 /** Protobuf's limit for one message, which an ONNX file is. */
 export const PROTOBUF_LIMIT_BYTES = 2 ** 31 - 1;
 
-/** How a session keeps its profile. */
 export interface ProfileOptions {
-  /** An existing folder, which gets the profile. */
   readonly folder: string;
   /**
    * Whether the second run gets its memory in one piece, as the first run plans it; a whole model runs like this.
@@ -35,24 +32,14 @@ export interface ProfileOptions {
 export interface Predictor {
   readonly framework: Framework;
 
-  /** Largest model that is opened from memory; a larger one has its weights in a file beside it. */
   readonly inlineLimitBytes: number;
 
-  /** Whether it maps weights that are in a file, so that opening copies none of them. */
   readonly mapsWeightFiles: boolean;
 
-  /**
-   * Creates a session.
-   *
-   * @throws the framework's error where it refuses the model; see failure.ts
-   */
+  /** @throws the framework's error where it refuses the model; see failure.ts */
   open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel>;
 
-  /**
-   * Creates a session whose runs the framework profiles itself; absent where the framework cannot do this.
-   *
-   * @throws as {@link Predictor.open}
-   */
+  /** The framework profiles its runs itself; absent where it cannot do this. @throws as {@link Predictor.open} */
   readonly openProfiled?: (
     model: ModelSource,
     runOptions: RunOptions,
@@ -82,14 +69,12 @@ export interface OptimizeOptions {
   readonly keepsWeights: boolean;
 }
 
-/** A session. One at a time per process: live sessions slow each other down. */
 export interface OpenModel {
   /** Binds the inputs, so that a run is only the framework's own call. */
   prepare(feeds: ReadonlyMap<string, TensorValue>): PreparedRun;
   close(): Promise<void>;
 }
 
-/** A session that keeps a profile of its runs. */
 export interface ProfiledModel extends OpenModel {
   /** All runs so far. Can be called only once, because it ends the profile. */
   profile(): Promise<readonly ProfiledRun[]>;

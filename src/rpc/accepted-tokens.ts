@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Role } from './roles.js';
 
-/** A token that a server accepts, as its SHA-256. Only the holder has the token itself. */
 export interface AcceptedToken {
   /** The name of its holder, for messages. */
   readonly name: string;
@@ -9,7 +8,6 @@ export interface AcceptedToken {
   readonly sha256: Buffer;
 }
 
-/** The tokens that a server accepts. They may change between two calls. */
 export interface AcceptedTokens {
   /** Returns undefined for a token that is not accepted. Takes a time that does not depend on the token. */
   find(token: string): AcceptedToken | undefined;

@@ -4,7 +4,6 @@ import { PlatformError } from '../base/errors.js';
 import { LoopTurns } from './loop-turns.js';
 import { statusOf } from './status.js';
 
-/** The part of a call that all kinds share. */
 interface CancellableCall {
   readonly cancelled: boolean;
   once(event: 'cancelled', listener: () => void): unknown;
@@ -14,14 +13,11 @@ interface CancellableCall {
 /** Waits for a turn of the event loop, for a part of a call's work that takes some milliseconds or more. */
 export type Turn = () => Promise<void>;
 
-/** The calls that are being answered, each with a signal for the work behind it. */
 export class ActiveCalls {
   readonly #controllers = new Set<AbortController>();
 
-  /** @param turns gives handlers and their answers turns of the event loop */
   constructor(private readonly turns = new LoopTurns()) {}
 
-  /** Answers a unary call with the result of `work`, or with the status of its error. */
   async answer<Request, Response>(
     call: ServerUnaryCall<Request, Response>,
     callback: sendUnaryData<Response>,
@@ -41,7 +37,6 @@ export class ActiveCalls {
     }
   }
 
-  /** Ends a streaming call when `work` is done, or with the status of its error. */
   async stream<Request, Response>(
     call: ServerWritableStream<Request, Response> | ServerDuplexStream<Request, Response>,
     work: (signal: AbortSignal) => Promise<void>,
@@ -86,7 +81,6 @@ export class ActiveCalls {
     if (!signal.aborted && !call.writableNeedDrain) call.write(message);
   }
 
-  /** Aborts the work behind every call. */
   abort(reason: PlatformError): void {
     for (const controller of this.#controllers) controller.abort(reason);
   }

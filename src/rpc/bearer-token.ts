@@ -54,7 +54,6 @@ const byRole: Decide = (path, shown, holder) => {
   return { code: status.PERMISSION_DENIED, details: `${problem}; ask the administrator of this server for one` };
 };
 
-/** The token check of a server. */
 export interface TokenCheck {
   /** Refuses a call that its token does not allow, before the server reads any message of the call. */
   readonly interceptor: ServerInterceptor;

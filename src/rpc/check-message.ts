@@ -3,10 +3,7 @@ import { PlatformError } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
 
 /**
- * Checks a message against a schema and returns its content.
- *
- * @param what the message's name
- * @throws PlatformError `usage` that lists the first few problems, each with its place
+ * @param what the message's name @throws PlatformError `usage` that lists the first few problems, each with its place
  */
 export function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = schema.safeParse(value);

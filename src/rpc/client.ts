@@ -59,13 +59,11 @@ export interface RpcClient {
     options: RpcCallOptions,
   ): AsyncIterable<Response>;
 
-  /** A bidirectional stream of the library. {@link RpcClient.failure} converts its errors. */
   duplex<Request, Response>(
     method: Method<Request, Response>,
     options: RpcCallOptions,
   ): ClientDuplexStream<Request, Response>;
 
-  /** Converts an error of the library. */
   failure(error: unknown, signal?: AbortSignal): PlatformError;
 
   /** Converts an answer. @throws PlatformError `internal` for an invalid answer, which is not the caller's fault */
@@ -113,7 +111,6 @@ interface Cancellable {
   cancel(): void;
 }
 
-/** Cancels the call when the signal aborts. The returned function removes the listener of the signal. */
 function cancelWith(signal: AbortSignal | undefined, call: Cancellable): () => void {
   const cancel = (): void => call.cancel();
   signal?.addEventListener('abort', cancel, { once: true });

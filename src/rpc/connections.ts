@@ -9,17 +9,11 @@ const LOOK_INTERVAL_MS = 25;
 interface Connection {
   readonly socket: Socket;
   readonly firstCall: NodeJS.Timeout;
-  /** Calls that have not ended. */
   calls: number;
-  /** Runs while there are no calls. */
   idle: NodeJS.Timeout | undefined;
-  /** Calls whose requests have not arrived yet. */
   receiving: number;
-  /** Bytes read from the socket that no longer take memory. */
   settledBytes: number;
-  /** Bytes of answers that the client has not taken yet. */
   answeringBytes: number;
-  /** For the large answer that is being sent. */
   readonly large: Places;
 }
 
@@ -36,7 +30,6 @@ export interface Receiving {
   giveUp(): void;
 }
 
-/** Memory for the answers of one connection. */
 export interface Answering {
   /** @returns false where there is no room */
   take(bytes: number): boolean;
@@ -45,7 +38,6 @@ export interface Answering {
   readonly large: Places;
 }
 
-/** Stands for the requests of a closed connection. */
 const GONE: Receiving = { delivered: () => {}, end: () => {}, giveUp: () => {} };
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {
@@ -108,12 +100,10 @@ export class Connections {
     });
   }
 
-  /** Bytes received from the client at this address, `ip:port`. */
   receivedBytes(peer: string): number {
     return this.#byPeer.get(peer)?.socket.bytesRead ?? 0;
   }
 
-  /** A call of the client at this address, `ip:port`, begins. */
   receive(peer: string): Receiving {
     const connection = this.#byPeer.get(peer);
     if (connection === undefined) return GONE;
@@ -135,7 +125,6 @@ export class Connections {
     };
   }
 
-  /** A call of the client at this address, `ip:port`, is to be answered. */
   answering(peer: string): Answering {
     const connection = this.#byPeer.get(peer) ?? { answeringBytes: 0, large: new Places(1) };
     const { answeringBytes, answeringBytesPerConnection } = this.limits;
@@ -155,7 +144,6 @@ export class Connections {
     };
   }
 
-  /** Closes all connections. */
   destroy(): void {
     clearInterval(this.#timer);
     for (const { socket } of this.#byPeer.values()) socket.destroy();

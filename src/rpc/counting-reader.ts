@@ -15,7 +15,6 @@ const NOTHING = new Uint8Array();
  */
 export class CountingReader extends BinaryReader {
   #values = 0;
-  /** Reads without counting. */
   readonly #readVarint: () => number;
 
   /** @param exceeded makes the error to throw for one value more than `most` */

@@ -5,7 +5,6 @@ export function toWireDuration(ms: number): Duration {
   return { seconds: BigInt(seconds), nanos: Math.round((ms - seconds * 1000) * 1e6) };
 }
 
-/** In milliseconds; undefined where the message has none. */
 export function fromWireDuration(duration: Duration | undefined): number | undefined {
   return duration === undefined ? undefined : Number(duration.seconds) * 1000 + duration.nanos / 1e6;
 }

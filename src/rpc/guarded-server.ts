@@ -8,7 +8,6 @@ const asItIs = (bytes: Buffer): Buffer => bytes;
  * encoders for the interceptors.
  */
 export class GuardedServer extends Server {
-  /** By path. */
   readonly formats: ReadonlyMap<string, MessageFormat>;
   readonly #formats: Map<string, MessageFormat>;
 
@@ -20,7 +19,6 @@ export class GuardedServer extends Server {
     this.formats = formats;
   }
 
-  /** Adds one of the gRPC project's own services. */
   override addService(definition: ServiceDefinition, implementation: UntypedServiceImplementation): void {
     this.#add(definition, implementation, (_, method) => standardFormat(method));
   }

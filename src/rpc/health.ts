@@ -3,7 +3,6 @@ import { HealthImplementation } from 'grpc-health-check';
 
 type Watch = ServerWritableStream<{ readonly service: string }, { readonly status: string }>;
 
-/** The health of a server's services. */
 export interface Health {
   setStatus(service: string, status: 'SERVING' | 'NOT_SERVING'): void;
 }

@@ -1,7 +1,6 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { PlatformError } from '../base/errors.js';
 
-/** An answer in wire format. */
 export interface EncodedAnswer {
   /** The message is `head` and then `body`. Answers may share a body. */
   readonly head: Uint8Array;
@@ -15,7 +14,6 @@ export interface EncodedAnswer {
  * it takes no memory of its own, however many clients ask for it and never read it.
  */
 export class LargeAnswer {
-  /** @param open takes a signal that aborts when the client is gone */
   constructor(readonly open: (signal: AbortSignal) => Promise<EncodedAnswer>) {}
 }
 

@@ -7,7 +7,6 @@ const SHARED_MS = 5;
  */
 const ITERATIONS_BETWEEN = 3;
 
-/** The work of one client. */
 interface Line {
   readonly waiting: (() => void)[];
   /** When its next turn is due, in the time that turns take, see {@link LoopTurns}. */
@@ -24,11 +23,9 @@ interface Line {
  */
 export class LoopTurns {
   readonly #lines = new Map<string, Line>();
-  /** When the last turn was due. */
   #nowMs = 0;
   #isPlanned = false;
 
-  /** @param client the other end of a connection */
   take(client: string): Promise<void> {
     return new Promise((resolve) => {
       const line = this.#lines.get(client) ?? { waiting: [], dueMs: this.#nowMs };

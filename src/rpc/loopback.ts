@@ -6,7 +6,6 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** Whether an IP address is a loopback address. */
 export function isLoopbackAddress(address: string): boolean {
   const version = isIP(address);
   return version !== 0 && LOOPBACK.check(address, version === 4 ? 'ipv4' : 'ipv6');
@@ -18,7 +17,6 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 export interface HostPort {
-  /** A name or an IP address without brackets. */
   readonly host: string;
   readonly port: number;
 }
@@ -35,11 +33,7 @@ export function formatHostPort({ host, port }: HostPort): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/**
- * The IP address to listen on for a host.
- *
- * @throws PlatformError `unavailable` for a name that this machine does not know
- */
+/** @throws PlatformError `unavailable` for a name that this machine does not know */
 export async function addressToListenOn(host: string): Promise<string> {
   if (isIP(host) !== 0) return host;
   try {

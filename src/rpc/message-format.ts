@@ -3,20 +3,17 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { CountingReader, VALUE_BYTES } from './counting-reader.js';
 import { MAX_NAME_REQUEST_BYTES, MAX_REQUEST_BYTES } from './limits.js';
 
-/** A decoded request, and the memory of its values in addition to its bytes. */
 export interface Decoded {
   readonly request: unknown;
   readonly valueBytes: number;
 }
 
-/** Decodes and encodes the messages of a method. */
 export interface MessageFormat {
   /**
    * @param mostValueBytes memory that the values may take besides the bytes of the request
    * @throws PlatformError `usage` for a request that is too large or damaged, `exhausted` if its values take more
    */
   decode(bytes: Buffer, mostValueBytes: number): Decoded;
-  /** @throws anything for a message that cannot be sent */
   encode(message: unknown): Buffer;
   /** Whether the next request of a stream is read only when the answers so far have been taken. */
   readonly isPaced: boolean;
@@ -34,7 +31,6 @@ function damaged(cause: unknown): PlatformError {
   return new PlatformError('usage', `the request is damaged: ${messageOf(cause)}`, { cause });
 }
 
-/** The answer of a server at its limit of memory. */
 export function noRoom(): PlatformError {
   return new PlatformError('exhausted', 'the server has no room for more requests; try again later');
 }
@@ -66,7 +62,6 @@ export function contractFormat(method: AnyMethod, maxBytes = MAX_REQUEST_BYTES):
   };
 }
 
-/** A method of the gRPC project's own services, whose requests are names. They answer each request as it comes. */
 export function standardFormat(method: AnyMethod): MessageFormat {
   return {
     decode(bytes) {

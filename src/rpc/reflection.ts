@@ -16,7 +16,6 @@ async function contract(): Promise<PackageDefinition> {
 
 type Call = ServerDuplexStream<unknown, unknown>;
 
-/** The two versions of the reflection service for the named services of a contract. */
 function versionsOf(
   definitions: PackageDefinition,
   services: readonly string[],

@@ -11,7 +11,6 @@ export const ROLES = ['read', 'submit', 'agent', 'plugin', 'full'] as const;
 
 export type Role = (typeof ROLES)[number];
 
-/** `anyone` needs no token. */
 export type AllowedRoles = readonly Role[] | 'anyone';
 
 const READERS: readonly Role[] = ['read', 'submit', 'full'];
@@ -79,7 +78,6 @@ const ALLOWED: ReadonlyMap<string, AllowedRoles> = new Map(
 /** The paths of all methods that have an entry, as `/package.Service/Method`. */
 export const METHODS_WITH_ROLES: readonly string[] = [...ALLOWED.keys()];
 
-/** @param path as `/package.Service/Method`; an unknown method is for `full` only */
 export function rolesFor(path: string): AllowedRoles {
   return ALLOWED.get(path) ?? ['full'];
 }

@@ -1,6 +1,5 @@
 import type { AcceptedTokens } from './accepted-tokens.js';
 
-/** A certificate with its chain, and its private key, both PEM. */
 export interface Identity {
   readonly certificatePem: Buffer;
   readonly keyPem: Buffer;
@@ -8,13 +7,11 @@ export interface Identity {
 
 /** The protection of a server. Loopback needs none of it; other addresses need all but `clientCaPem`. */
 export interface ServerSecurity {
-  /** Turns TLS on. */
   readonly identity?: Identity | undefined;
   /** Only clients with a certificate by one of these authorities are accepted (mTLS). */
   readonly clientCaPem?: Buffer | undefined;
   /** The token that calls need if they change or cost something. It is used only if there are no `acceptedTokens`. */
   readonly token?: string | undefined;
-  /** Tokens with a role each. Every call needs one of them. */
   readonly acceptedTokens?: AcceptedTokens | undefined;
   /** A further token for everything, which this process has made and accepts alone. */
   readonly ownToken?: string | undefined;
@@ -22,7 +19,6 @@ export interface ServerSecurity {
 
 /** The credentials of a client. Servers beyond loopback are always called over TLS. */
 export interface ClientSecurity {
-  /** The authorities that servers' certificates come from; by default those that Node.js trusts. */
   readonly caPem?: Buffer | undefined;
   /** Shown to servers that ask for a certificate. */
   readonly identity?: Identity | undefined;

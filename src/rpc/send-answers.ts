@@ -24,11 +24,9 @@ function streamOf(call: Call): ServerHttp2Stream | undefined {
 
 /** A call whose answers are encoded, and counted in the memory limits, before they are sent. */
 class AnsweringCall extends ServerInterceptingCall {
-  /** Bytes that the client has not taken yet. */
   #unsentBytes = 0;
   #isReadWanted = false;
   #overdue: NodeJS.Timeout | undefined;
-  /** Aborted when the call has ended. */
   readonly #ended = new AbortController();
 
   constructor(
@@ -165,7 +163,6 @@ export function sendAnswers(
     const stream = streamOf(call);
     if (stream !== undefined) connections.opened(call.getPeer(), stream);
     const format = formats.get(path);
-    // The library answers calls of unknown methods.
     if (format === undefined) return new ServerInterceptingCall(call);
     return new AnsweringCall(call, format, connections.answering(call.getPeer()), limits, turns);
   };

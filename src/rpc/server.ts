@@ -21,7 +21,6 @@ import { addReflection } from './reflection.js';
 import type { ServerSecurity } from './security.js';
 import { sendAnswers } from './send-answers.js';
 
-/** Time limit for calls to stop. */
 const SHUTDOWN_LIMIT_MS = 2000;
 
 export interface RpcServerOptions {
@@ -35,7 +34,6 @@ export interface AddOptions<Implementation> {
   readonly maxRequestBytes?: Partial<Readonly<Record<keyof Implementation, number>>>;
 }
 
-/** A gRPC server with the limits and the protection that every server of the platform has. */
 export interface RpcServer {
   /** For handlers: answers calls, and aborts the work behind them when the server closes. */
   readonly calls: ActiveCalls;
@@ -43,7 +41,6 @@ export interface RpcServer {
   /** Whether a call has shown the token, or none is needed. For reads that give more to clients with the token. */
   isTrusted(call: { readonly metadata: Metadata }): boolean;
 
-  /** The name of the token that a call has shown; '' for none. */
   holderOf(call: { readonly metadata: Metadata }): string;
 
   /** Bytes received on a call's connection, including those of incomplete messages. */
@@ -101,7 +98,6 @@ function bind(listener: net.Server, host: string, address: string, port: number)
   });
 }
 
-/** A server without services yet. It answers the standard health checks, and reflection from the files in `proto/`. */
 export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   quietLibrary();
   const { security = {} } = options;

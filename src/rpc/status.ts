@@ -1,7 +1,6 @@
 import { Metadata, status, type StatusObject } from '@grpc/grpc-js';
 import { type ErrorCode, messageOf, PlatformError } from '../base/errors.js';
 
-/** The canonical status of each error code, for clients of any kind. */
 const STATUS_OF: Readonly<Record<ErrorCode, status>> = {
   usage: status.INVALID_ARGUMENT,
   manifest: status.INVALID_ARGUMENT,
@@ -18,7 +17,6 @@ const STATUS_OF: Readonly<Record<ErrorCode, status>> = {
   internal: status.INTERNAL,
 };
 
-/** The error code of a status without the trailer. */
 const CODE_OF: Partial<Record<status, ErrorCode>> = {
   [status.INVALID_ARGUMENT]: 'usage',
   [status.OUT_OF_RANGE]: 'usage',
@@ -53,7 +51,6 @@ function detailsOf(text: string): string {
   return `${kept}…`;
 }
 
-/** The status of a thrown error. */
 export function statusOf(thrown: unknown): StatusObject {
   const code = thrown instanceof PlatformError ? thrown.code : 'internal';
   const metadata = new Metadata();
@@ -70,12 +67,10 @@ function causeIn(details: string): string {
   return /Last error: (?:Error: )?(?<cause>.+?)\. Resolution note/.exec(details)?.groups?.['cause'] ?? details;
 }
 
-/** The other side of a call, for messages. */
 export type PeerKind = 'agent' | 'server';
 
 export interface Peer {
   readonly kind: PeerKind;
-  /** host:port */
   readonly address: string;
 }
 
@@ -97,7 +92,6 @@ const OTHER_KIND: Readonly<Record<PeerKind, string>> = {
   server: 'name a server instead (`mlmodelscope serve`); an agent takes `mlmodelscope dlbricks run --agent ADDRESS`',
 };
 
-/** The error that a client throws for an answer that is not OK. */
 export function errorOf(answer: StatusObject, { kind, address }: Peer): PlatformError {
   const [named] = answer.metadata.get(ERROR_CODE_TRAILER);
   if (isErrorCode(named)) return new PlatformError(named, answer.details);

@@ -1,7 +1,6 @@
 import { float } from '../onnx/model/make-attributes.js';
 import { chain, type Layer, plus, tanh, times } from './tensor.js';
 
-/** Negative values times the slope. */
 export function leakyRelu(slope: number): Layer {
   return (x) => x.graph.apply('LeakyRelu', [x], x, [float('alpha', slope)]);
 }

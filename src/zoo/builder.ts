@@ -10,7 +10,6 @@ const RUNTIME_DOMAIN = 'com.microsoft';
 /** The file format's version that came with opset 17 (ONNX 1.12). */
 const IR_VERSION = 8;
 
-/** A tensor of the graph under construction; constants are values too. A dimension that is a string is symbolic. */
 export interface Value {
   readonly graph: GraphBuilder;
   readonly name: string;
@@ -18,7 +17,6 @@ export interface Value {
   readonly dims: readonly Dimension[];
 }
 
-/** The type of an operator's output. */
 export type OutputType = Pick<Value, 'elementType' | 'dims'>;
 
 /**
@@ -30,43 +28,28 @@ export class GraphBuilder {
   readonly #inputs: string[] = [];
   readonly #types = new Map<string, DeclaredType>();
   readonly #initializers = new Map<string, Tensor>();
-  /** The final name of each output, by the original name of its value. */
   readonly #outputs = new Map<string, string>();
 
-  /** @param seed the base of the seeds of all weights */
   constructor(
     readonly name: string,
     private readonly seed: number,
   ) {}
 
-  /** A value that the caller feeds. */
   input(name: string, elementType: ElementType, dims: readonly Dimension[]): Value {
     this.#inputs.push(name);
     this.#types.set(name, { elementType, dims });
     return { graph: this, name, elementType, dims };
   }
 
-  /** A float32 weight, filled uniformly from [low, high] with a seed of its own. */
   weight(role: string, dims: readonly number[], low: number, high: number): Value {
     return this.#fill(role, dims, { low, high, seed: this.#nextSeed() });
   }
 
-  /**
-   * A second copy of a weight in another layout, as exporters write tied weights. Sharing the seed marks the two as one
-   * parameter; the values are not transposed, which does not change a latency.
-   *
-   * @throws PlatformError internal if `original` is no weight of this graph
-   */
   tiedWeight(role: string, dims: readonly number[], original: Value): Value {
     return this.#fill(role, dims, this.#fillOf(original));
   }
 
-  /**
-   * Weights of four bits, two to a byte. If they are a copy of another weight, both count as one parameter.
-   *
-   * @param dims the dimensions of the bytes
-   * @throws PlatformError internal if `original` is no weight of this graph
-   */
+  /** If they are a copy of another weight, both count as one parameter. @param dims the dimensions of the bytes */
   packedWeight(role: string, dims: readonly number[], original?: Value): Value {
     const seed = original === undefined ? this.#nextSeed() : this.#fillOf(original).seed;
     return this.#initializer(role, {
@@ -76,43 +59,36 @@ export class GraphBuilder {
     });
   }
 
-  /** A weight of whole numbers. */
   integerWeight(role: string, elementType: 'int8' | 'int32', dims: readonly number[], bound: number): Value {
     const fill = { low: -bound, high: bound, seed: this.#nextSeed() };
     return this.#initializer(role, { elementType, dims, data: { kind: 'fill', fill } });
   }
 
-  /** Zeros that configure an operator, such as the zero points of a quantization. */
   zeros(role: string, elementType: 'uint8' | 'int8' | 'int32', dims: readonly number[]): Value {
     const bytes = new Uint8Array(tensorBytes({ elementType, dims }));
     return this.#initializer(role, { elementType, dims, data: { kind: 'inline', bytes } });
   }
 
-  /** A list of integers that configures an operator, such as the shape for Reshape. */
   integers(role: string, values: readonly number[]): Value {
     const bytes = new Uint8Array(new BigInt64Array(values.map(BigInt)).buffer);
     return this.#initializer(role, { elementType: 'int64', dims: [values.length], data: { kind: 'inline', bytes } });
   }
 
-  /** One integer without dimensions, such as the index for Gather. */
   integer(role: string, value: number): Value {
     const bytes = new Uint8Array(new BigInt64Array([BigInt(value)]).buffer);
     return this.#initializer(role, { elementType: 'int64', dims: [], data: { kind: 'inline', bytes } });
   }
 
-  /** One float32 without dimensions. */
   scalar(role: string, value: number): Value {
     const bytes = new Uint8Array(new Float32Array([value]).buffer);
     return this.#initializer(role, { elementType: 'float32', dims: [], data: { kind: 'inline', bytes } });
   }
 
-  /** A list of float32 that configures an operator, such as the scales for Resize. */
   floats(role: string, values: readonly number[]): Value {
     const bytes = new Uint8Array(new Float32Array(values).buffer);
     return this.#initializer(role, { elementType: 'float32', dims: [values.length], data: { kind: 'inline', bytes } });
   }
 
-  /** Adds one layer with one output. An undefined input is an optional input that is left out. */
   apply(
     opType: string,
     inputs: readonly (Value | undefined)[],
@@ -124,7 +100,6 @@ export class GraphBuilder {
     return this.#add(opType, name, inputs, [{ ...output, name: `${name}_output` }], attributes, domain)[0] as Value;
   }
 
-  /** Adds one layer with several outputs. */
   applyMany(
     opType: string,
     inputs: readonly (Value | undefined)[],
@@ -136,12 +111,10 @@ export class GraphBuilder {
     return this.#add(opType, name, inputs, named, attributes, '');
   }
 
-  /** Makes a value an output of the model under this name. */
   output(name: string, value: Value): void {
     this.#outputs.set(value.name, name);
   }
 
-  /** The finished model; messages call it `source`. */
   finish(source: string): Model {
     const final = (name: string): string => this.#outputs.get(name) ?? name;
     const usesRuntime = this.#nodes.some(({ domain }) => domain === RUNTIME_DOMAIN);
@@ -205,29 +178,20 @@ export class GraphBuilder {
   }
 }
 
-/**
- * One dimension; a negative axis counts from the last one.
- *
- * @throws PlatformError internal if the value has fewer dimensions: the architecture is defined wrongly
- */
+/** A negative axis counts from the last one. */
 export function dimension(value: Value, axis: number): Dimension {
   const dim = value.dims.at(axis);
   if (dim === undefined) throw misshapen(value, `no dimension ${axis}`);
   return dim;
 }
 
-/**
- * A dimension that has to be a number, such as the channels of an image.
- *
- * @throws PlatformError internal if it is symbolic or absent
- */
+/** A dimension that has to be a number, such as the channels of an image. */
 export function fixed(value: Value, axis: number): number {
   const dim = dimension(value, axis);
   if (typeof dim === 'string') throw misshapen(value, `the symbol ${dim} where a number is needed`);
   return dim;
 }
 
-/** The error for an architecture that is defined wrongly. */
 export function misshapen(value: Value, problem: string): PlatformError {
   const shape = value.dims.join(', ');
   return new PlatformError('internal', `zoo:${value.graph.name}: ${value.name} [${shape}] has ${problem}`);

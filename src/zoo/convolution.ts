@@ -3,7 +3,6 @@ import { dimension, fixed, misshapen, type Value } from './builder.js';
 import { bias, scale, weight } from './initialization.js';
 import { add, chain, concat, type Layer, relu } from './tensor.js';
 
-/** Height and width; one number is both. */
 type Size = number | readonly [number, number];
 
 /** Rows and columns added on both sides, or the number of each that is added before and after the image. */
@@ -15,14 +14,12 @@ interface Window {
 }
 
 export interface ConvolutionOptions extends Window {
-  /** Distance between the inputs that a kernel reads. */
   readonly dilation?: number;
   readonly groups?: number;
   readonly bias?: boolean;
 }
 
 interface PoolOptions extends Window {
-  /** Keep the last, incomplete window (Caffe's rounding). */
   readonly ceil?: boolean;
 }
 
@@ -30,7 +27,6 @@ function pair(size: Size): readonly [number, number] {
   return typeof size === 'number' ? [size, size] : size;
 }
 
-/** Rows and columns before, rows and columns after. */
 function padsOf(padding: Padding): readonly [number, number, number, number] {
   if (typeof padding === 'object' && 'before' in padding) {
     const { before, after } = padding;
@@ -58,7 +54,6 @@ function slide(
   };
 }
 
-/** Convolution with `channels` output channels. The input determines the number of input channels. */
 export function conv(channels: number, kernel: Size, options: ConvolutionOptions = {}): Layer {
   const { groups = 1, bias: biased = true, dilation = 1 } = options;
   return (x) => {
@@ -75,7 +70,6 @@ export function conv(channels: number, kernel: Size, options: ConvolutionOptions
   };
 }
 
-/** Transposed convolution, which enlarges the image by its stride. */
 export function deconv(
   channels: number,
   kernel: number,
@@ -98,7 +92,6 @@ export function deconv(
   };
 }
 
-/** Batch normalization with the statistics of training. */
 export function batchNorm(epsilon = 1e-5): Layer {
   return (x) => {
     const { graph } = x;
@@ -134,7 +127,6 @@ export function maxPool(kernel: Size, options: PoolOptions = {}): Layer {
   };
 }
 
-/** Padding counts as zeros. */
 export function averagePool(kernel: Size, options: Window = {}): Layer {
   return (x) => {
     const { size, attributes } = slide(x, kernel, options);
@@ -146,7 +138,6 @@ export function averagePool(kernel: Size, options: Window = {}): Layer {
 export const globalAveragePool: Layer = (x) =>
   x.graph.apply('GlobalAveragePool', [x], { elementType: x.elementType, dims: [...x.dims.slice(0, 2), 1, 1] });
 
-/** Fully connected layer on rows. */
 export function linear(features: number): Layer {
   return (x) => {
     const inputs = fixed(x, 1);
@@ -156,12 +147,10 @@ export function linear(features: number): Layer {
   };
 }
 
-/** Applies every branch to the same input, and concatenates their channels. */
 export function branches(first: Layer, ...others: readonly Layer[]): Layer {
   return (x) => concat(1, [first(x), ...others.map((branch) => branch(x))]);
 }
 
-/** The sum of the body and the shortcut, both applied to the input. */
 export function residual(body: Layer, shortcut: Layer = (x) => x): Layer {
   return (x) => add(body(x), shortcut(x));
 }

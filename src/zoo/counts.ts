@@ -4,7 +4,6 @@ import type { Model } from '../onnx/model/model.js';
 /** Inputs of BatchNormalization that training measures instead of learning: mean and variance. */
 const STATISTICS_INPUTS = [3, 4] as const;
 
-/** Operators whose second input is the scale of a quantization. */
 const SCALING: ReadonlySet<string> = new Set(['QuantizeLinear', 'DequantizeLinear']);
 
 /**

@@ -14,17 +14,14 @@ export function weight(graph: GraphBuilder, dims: readonly number[], fanIn: numb
   return graph.weight('weight', dims, -bound, bound);
 }
 
-/** The bias of a layer. */
 export function bias(graph: GraphBuilder, size: number): Value {
   return graph.weight('bias', [size], -0.1, 0.1);
 }
 
-/** The scale of a normalization. */
 export function scale(graph: GraphBuilder, size: number): Value {
   return graph.weight('scale', [size], 0.9, 1.1);
 }
 
-/** A learned table or token. */
 export function embedding(graph: GraphBuilder, dims: readonly number[]): Value {
   return graph.weight('embedding', dims, -0.05, 0.05);
 }

@@ -4,11 +4,9 @@ import { bias, scale } from './initialization.js';
 import type { Layer } from './tensor.js';
 
 interface InstanceNormOptions {
-  /** Whether each channel has a learned scale and bias; else they are 1 and 0. */
   readonly isLearned?: boolean;
 }
 
-/** Normalizes every channel of every image by itself. */
 export function instanceNorm(epsilon = 1e-5, { isLearned = true }: InstanceNormOptions = {}): Layer {
   return (x) => {
     const { graph } = x;

@@ -10,7 +10,6 @@ interface SequenceConvolutionOptions {
   readonly bias?: boolean;
 }
 
-/** Convolution along the last dimension of [batch, channels, length]. */
 export function sequenceConv(channels: number, kernel: number, options: SequenceConvolutionOptions = {}): Layer {
   const { stride = 1, padding = 0, groups = 1, bias: biased = true } = options;
   return (x) => {

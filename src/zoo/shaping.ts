@@ -2,10 +2,8 @@ import { int, ints, string } from '../onnx/model/make-attributes.js';
 import { dimension, fixed, misshapen, type Value } from './builder.js';
 import { type Layer, reshape, transpose, unsqueeze } from './tensor.js';
 
-/** The content of a border: zeros, the edge's own values, or the values mirrored at the edge. */
 type Border = 'constant' | 'edge' | 'reflect';
 
-/** Adds rows and columns around an image, as many above as on the left and as many below as on the right. */
 export function pad(border: Border, before: number, after: number): Layer {
   return (x) => {
     const size = (axis: number): number => fixed(x, axis) + before + after;
@@ -15,7 +13,6 @@ export function pad(border: Border, before: number, after: number): Layer {
   };
 }
 
-/** The entries from `start` to before `end` along one dimension. */
 export function slice(axis: number, start: number, end: number): Layer {
   return (x) => {
     const { graph } = x;
@@ -35,7 +32,6 @@ export const withoutFirstRowAndColumn: Layer = (x) => {
   return graph.apply('Slice', [x, ...bounds], output);
 };
 
-/** One entry along a dimension, which is removed. A negative index counts from the last entry. */
 export function entry(axis: number, index: number): Layer {
   return (x) => {
     const output = { elementType: x.elementType, dims: x.dims.toSpliced(axis, 1) };
@@ -43,7 +39,6 @@ export function entry(axis: number, index: number): Layer {
   };
 }
 
-/** Repeats dimensions of size 1 as often as `shape` says; 1 keeps a dimension as it is. */
 export function expand(x: Value, shape: readonly number[]): Value {
   const dims = shape.map((size, axis) => (size === 1 ? dimension(x, axis) : size));
   return x.graph.apply('Expand', [x, x.graph.integers('shape', shape)], { elementType: x.elementType, dims });
@@ -65,7 +60,6 @@ export function reduce(operator: Reduction, axes: readonly number[], keep = fals
   };
 }
 
-/** The sum over one dimension, which is removed. */
 export function total(axis: number): Layer {
   return (x) => {
     const output = { elementType: x.elementType, dims: x.dims.toSpliced(axis, 1) };
@@ -73,10 +67,8 @@ export function total(axis: number): Layer {
   };
 }
 
-/** The mean of each channel of an image, [batch, channels]. */
 export const channelMean = reduce('ReduceMean', [2, 3]);
 
-/** Enlarges an image: repeats each pixel (`nearest`), or interpolates between pixels (`linear`). */
 export function resize(mode: 'nearest' | 'linear', factor: number): Layer {
   return (x) => {
     const dims = [...x.dims.slice(0, 2), fixed(x, 2) * factor, fixed(x, 3) * factor];
@@ -93,10 +85,8 @@ export function resize(mode: 'nearest' | 'linear', factor: number): Layer {
 /** [batch, channels, height, width] with the channels last. */
 export const channelsLast: Layer = (x) => transpose(x, [0, 2, 3, 1]);
 
-/** The inverse of channelsLast. */
 export const channelsFirst: Layer = (x) => transpose(x, [0, 3, 1, 2]);
 
-/** [batch, a, b, ...] as [batch, ...shape]. */
 export function reshapeTo(...shape: readonly number[]): Layer {
   return (x) => reshape(x, [0, ...shape]);
 }

@@ -2,10 +2,8 @@ import type { Dimension } from '../onnx/model/model.js';
 import { int, ints } from '../onnx/model/make-attributes.js';
 import { dimension, fixed, misshapen, type Value } from './builder.js';
 
-/** One layer of an architecture, or a stack of them. */
 export type Layer = (x: Value) => Value;
 
-/** Applies the layers one after the other. */
 export function chain(...layers: readonly Layer[]): Layer {
   return (x) => layers.reduce((value, layer) => layer(value), x);
 }
@@ -22,9 +20,7 @@ export const exp = elementwise('Exp');
 export const log = elementwise('Log');
 export const sqrt = elementwise('Sqrt');
 export const neg = elementwise('Neg');
-/** Returns its input, for graphs that have a layer for that. */
 export const identity = elementwise('Identity');
-/** Returns its input in inference. */
 export const dropout = elementwise('Dropout');
 
 /**
@@ -52,10 +48,8 @@ export const sub = binary('Sub');
 export const mul = binary('Mul');
 export const div = binary('Div');
 export const pow = binary('Pow');
-/** The greater of two. */
 export const max = binary('Max');
 
-/** The sum of any number of values of one shape, in one layer. */
 export function sum(values: readonly [Value, ...Value[]]): Value {
   return values[0].graph.apply('Sum', values, values[0]);
 }
@@ -63,17 +57,14 @@ export function sum(values: readonly [Value, ...Value[]]): Value {
 /** x σ(x). Source: Elfwing et al., Sigmoid-Weighted Linear Units, arXiv:1702.03118. */
 export const silu: Layer = (x) => mul(x, sigmoid(x));
 
-/** Times a constant of a formula. */
 export function times(factor: number): Layer {
   return (x) => mul(x, x.graph.scalar('factor', factor));
 }
 
-/** Plus a constant of a formula. */
 export function plus(summand: number): Layer {
   return (x) => add(x, x.graph.scalar('summand', summand));
 }
 
-/** Matrix product over the last two dimensions; leading ones broadcast. */
 export function matMul(left: Value, right: Value): Value {
   const inner = dimension(right, -2);
   if (dimension(left, -1) !== inner) throw misshapen(left, `no ${inner} columns to multiply with ${right.name}`);
@@ -96,7 +87,6 @@ export function reshape(x: Value, shape: readonly number[]): Value {
   return x.graph.apply('Reshape', [x, x.graph.integers('shape', shape)], { elementType: x.elementType, dims });
 }
 
-/** All elements after the first dimension in one row. */
 export const flatten: Layer = (x) => {
   const columns = x.dims.reduce<number>((product, _, axis) => (axis === 0 ? product : product * fixed(x, axis)), 1);
   const dims = [dimension(x, 0), columns];
@@ -116,7 +106,6 @@ export function concat(axis: number, values: readonly [Value, ...Value[]]): Valu
   return first.graph.apply('Concat', values, { elementType: first.elementType, dims }, [int('axis', axis)]);
 }
 
-/** Equal parts along the last dimension. */
 export function split(x: Value, parts: number): Value[] {
   const size = fixed(x, -1) / parts;
   const part = { elementType: x.elementType, dims: x.dims.with(-1, size) };
@@ -132,7 +121,6 @@ export function split(x: Value, parts: number): Value[] {
   );
 }
 
-/** The first entry along dimension 1, kept as a dimension of size 1. */
 export function firstSlice(x: Value): Value {
   const { graph } = x;
   const bounds = [graph.integers('starts', [0]), graph.integers('ends', [1]), graph.integers('axes', [1])];
@@ -156,13 +144,11 @@ export function bestEntry(x: Value, scores: Value): Value {
   return graph.apply('GatherND', [x, index], output, [int('batch_dims', 1)]);
 }
 
-/** The rows of a table that the integers in `indices` name. */
 export function gatherRows(table: Value, indices: Value): Value {
   const dims = [...indices.dims, ...table.dims.slice(1)];
   return table.graph.apply('Gather', [table, indices], { elementType: table.elementType, dims }, [int('axis', 0)]);
 }
 
-/** Softmax over one dimension. */
 export function softmaxOver(axis: number): Layer {
   return (x) => x.graph.apply('Softmax', [x], x, [int('axis', axis)]);
 }

@@ -22,7 +22,6 @@ import {
 const FLOAT32 = ELEMENT_TYPES.float32.code;
 const LOWEST_FLOAT32 = -3.4028234663852886e38;
 
-/** Matrix product with a weight on the last dimension. */
 export function project(features: number): Layer {
   return (x) => {
     const inputs = fixed(x, -1);
@@ -30,7 +29,6 @@ export function project(features: number): Layer {
   };
 }
 
-/** Fully connected layer on the last dimension, as exporters write it for inputs of more than two dimensions. */
 export function dense(features: number): Layer {
   return (x) => {
     const product = project(features)(x);
@@ -38,7 +36,6 @@ export function dense(features: number): Layer {
   };
 }
 
-/** Layer normalization over the last dimension. */
 export function layerNorm(epsilon: number): Layer {
   return (x) => {
     const size = fixed(x, -1);
@@ -60,7 +57,6 @@ export const gelu: Layer = (x) => {
 /** x σ(1.702 x), the approximation that CLIP uses. Source: the same, section 2. */
 export const quickGelu: Layer = (x) => mul(x, sigmoid(mul(x, x.graph.scalar('slope', 1.702))));
 
-/** The approximation with tanh that GPT-2 uses. Source: the same, section 2. */
 export const geluTanh: Layer = (x) => {
   const { graph } = x;
   const half = mul(x, graph.scalar('half', 0.5));
@@ -79,13 +75,11 @@ export function splitKeyHeads(x: Value, heads: number): Value {
   return transpose(reshape(x, [0, 0, heads, fixed(x, -1) / heads]), [0, 2, 3, 1]);
 }
 
-/** The inverse of splitHeads. */
 export const mergeHeads: Layer = (x) => {
   const hidden = fixed(x, 1) * fixed(x, 3);
   return reshape(transpose(x, [0, 2, 1, 3]), [0, 0, hidden]);
 };
 
-/** An integer mask as float32. */
 export const maskAsFloat: Layer = (mask) =>
   mask.graph.apply('Cast', [mask], { elementType: 'float32', dims: mask.dims }, [int('to', FLOAT32)]);
 
@@ -95,10 +89,6 @@ export const hideOthers: Layer = (visible) => {
   return mul(sub(graph.scalar('one', 1), visible), graph.scalar('lowest', LOWEST_FLOAT32));
 };
 
-/**
- * Hides padding and later positions. Made from the mask's own shape, so that no constant bounds the sequence and no
- * integer is computed at run time.
- */
 export function causalBias(mask: Value): Value {
   const visible = maskAsFloat(mask);
   const pairs = mul(unsqueeze(visible, [1, 3]), unsqueeze(visible, [1, 2]));
@@ -107,7 +97,6 @@ export function causalBias(mask: Value): Value {
 
 interface AttentionOptions {
   readonly heads: number;
-  /** Added to the scores: a mask, or a bias for each distance. */
   readonly bias?: Value | undefined;
   /** The input of keys and values, if it is not the input of the queries. */
   readonly context?: Value | undefined;

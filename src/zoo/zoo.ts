@@ -21,7 +21,6 @@ import type { ZooEntry } from './entry.js';
 /** Part of the path of cached files. Raise it with every change of a graph or of its weights. */
 export const ZOO_VERSION = 1;
 
-/** Well-known architectures of the years from 2014 to 2021. */
 export const CLASSICS: readonly ZooEntry[] = [
   alexnet,
   vgg16,
@@ -42,16 +41,11 @@ export const CLASSICS: readonly ZooEntry[] = [
   vitB16,
 ];
 
-/** Every architecture that `zoo:<name>` can name. */
 export const ZOO: readonly ZooEntry[] = [...CLASSICS, ...ICPE2020, ...MODERN];
 
 const BY_NAME: ReadonlyMap<string, ZooEntry> = new Map(ZOO.map((entry) => [entry.name, entry]));
 
-/**
- * The entry of that name.
- *
- * @throws PlatformError not_found, with a similar name if there is one
- */
+/** @throws PlatformError not_found, with a similar name if there is one */
 export function zooEntry(name: string): ZooEntry {
   const found = BY_NAME.get(name);
   if (found !== undefined) return found;
@@ -67,10 +61,7 @@ function seedOf(name: string): number {
 }
 
 /**
- * The graph of an architecture. Its weights are only ranges and seeds. The same name always gives the same model. Its
- * `source` is `zoo:<name>`.
- *
- * @throws PlatformError as {@link zooEntry}
+ * The same name always gives the same model; its `source` is `zoo:<name>`. @throws PlatformError as {@link zooEntry}
  */
 export function buildZooModel(name: string): Model {
   const entry = zooEntry(name);

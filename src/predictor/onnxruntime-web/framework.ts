@@ -3,7 +3,6 @@ import { explainMissing } from '../../base/optional-package.js';
 import { packageVersion } from '../package-version.js';
 import type { Framework } from '../predictor.js';
 
-/** The package's entry point, dist/ort.node.min.mjs. The package does not export its package.json. */
 function entryPoint(): string {
   try {
     return import.meta.resolve('onnxruntime-web');

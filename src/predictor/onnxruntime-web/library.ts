@@ -1,7 +1,6 @@
 import type * as OnnxRuntimeWeb from 'onnxruntime-web';
 import { PlatformError } from '../../base/errors.js';
 
-/** The exports of both copies. */
 export type Library = Pick<typeof OnnxRuntimeWeb, 'env' | 'InferenceSession' | 'Tensor'>;
 
 let measuring: { readonly threads: number; readonly library: Promise<Library> } | undefined;

@@ -82,7 +82,6 @@ async function optimize(
   throw notHandedOut('does not save its optimized graph as expected');
 }
 
-/** ONNX Runtime's WebAssembly backend through onnxruntime-web. Its `run` blocks the thread. */
 export function onnxRuntimeWebPredictor(): Predictor {
   return {
     framework: onnxRuntimeWebFramework(),

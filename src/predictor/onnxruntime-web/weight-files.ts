@@ -10,7 +10,6 @@ const ADDRESSABLE_BYTES = 2 ** 32;
 /** Most bytes of one read; a system call takes less than 2 GB. */
 const READ_BYTES = 2 ** 30;
 
-/** A file with weights; `path` is its name in the model. */
 export interface WeightFile {
   readonly path: string;
   readonly data: Uint8Array;

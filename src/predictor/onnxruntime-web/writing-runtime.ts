@@ -26,7 +26,6 @@ const PATH_BYTES = 4096;
 
 type Call = (...args: readonly (number | bigint)[]) => unknown;
 
-/** The argument of Emscripten's module factory. Source: "instantiateWasm", Emscripten's Module object. */
 interface ModuleConfig {
   readonly instantiateWasm?: (
     imports: WebAssembly.Imports,
@@ -60,7 +59,6 @@ function textAt(memory: WebAssembly.Memory, address: number): string {
   return new TextDecoder().decode(bytes.subarray(0, end < 0 ? bytes.length : end));
 }
 
-/** A call of the runtime. All calls that matter here have whole numbers as arguments. */
 interface CallOfRuntime {
   readonly memory: WebAssembly.Memory;
   readonly args: readonly (number | bigint)[];
@@ -137,7 +135,6 @@ function withFiles(imports: WebAssembly.ModuleImports): WebAssembly.ModuleImport
   return Object.fromEntries(wrapped);
 }
 
-/** The function that the library calls to load its runtime. */
 export default async function createRuntime(config: ModuleConfig): Promise<unknown> {
   const [factoryUrl, binaryUrl] = ['mjs', 'wasm'].map((kind) => {
     return new URL(import.meta.resolve(`onnxruntime-web/ort-wasm-simd-threaded.${kind}`));

@@ -32,7 +32,6 @@ export class WrittenFiles {
     return this.#files.has(descriptor);
   }
 
-  /** @returns a descriptor, or undefined where the file cannot be made */
   create(path: string): number | undefined {
     return this.#attempt(() => {
       const descriptor = FIRST_DESCRIPTOR + this.#made++;
@@ -41,7 +40,6 @@ export class WrittenFiles {
     });
   }
 
-  /** @returns false where a write fails */
   write(descriptor: number, bytes: Uint8Array): boolean {
     const file = this.#files.get(descriptor);
     if (file === undefined) return false;

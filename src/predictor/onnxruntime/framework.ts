@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import { packageVersion } from '../package-version.js';
 import type { Framework } from '../predictor.js';
 
-/** ONNX Runtime and the version that is installed, found without loading its native library. */
 export function onnxRuntimeFramework(): Framework {
   const manifest: unknown = createRequire(import.meta.url)('onnxruntime-node/package.json');
   return { name: 'onnxruntime', version: packageVersion('onnxruntime-node', manifest) };

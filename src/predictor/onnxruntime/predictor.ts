@@ -96,7 +96,6 @@ async function inferStaticTypes(model: Uint8Array): Promise<ReadonlyMap<string, 
   }
 }
 
-/** ONNX Runtime through onnxruntime-node. Its `run` blocks the thread. */
 export function onnxRuntimePredictor(): Predictor {
   return {
     framework: onnxRuntimeFramework(),

@@ -80,7 +80,6 @@ function since(originNs: number, kernel: ProfiledKernel): ProfiledKernel {
   return { ...kernel, startNs: kernel.startNs - originNs, inner };
 }
 
-/** Collects the kernels of one run after another. */
 class RunCollector {
   readonly runs: ProfiledRun[] = [];
   #kernels: Timed[] = [];
@@ -123,10 +122,8 @@ async function checkComplete(path: string): Promise<void> {
 }
 
 /**
- * The runs that a session's profile holds, in their order.
- *
- * @throws PlatformError `storage` where the file was cut off, `unsupported` where it does not have the format that this
- *   version of the runtime is known to write
+ * @throws PlatformError `storage` where the file was cut off, `unsupported` where it has another format than this
+ * version writes
  */
 export async function readProfile(path: string): Promise<readonly ProfiledRun[]> {
   const collector = new RunCollector();

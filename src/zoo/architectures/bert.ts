@@ -14,7 +14,6 @@ import {
   splitKeyHeads,
 } from '../transformer.js';
 
-/** One of the sizes in the paper's section 3. */
 export interface BertSize {
   readonly layers: number;
   readonly hidden: number;
@@ -23,7 +22,6 @@ export interface BertSize {
   readonly hasSegments: boolean;
 }
 
-// The released configurations.
 const VOCABULARY = 30_522;
 const POSITIONS = 512;
 const SEGMENTS = 2;
@@ -40,7 +38,6 @@ function selfAttention({ hidden, heads }: BertSize, bias: Value): Layer {
   };
 }
 
-/** Normalization comes after each addition. */
 function encoderLayer(size: BertSize, bias: Value): Layer {
   return (x) => {
     const attended = normalize(add(selfAttention(size, bias)(x), x));
@@ -94,7 +91,6 @@ export const bertBase: ZooEntry = {
   define: bert({ layers: 12, hidden: 768, heads: 12, hasSegments: true }),
 };
 
-/** The same at the paper's larger size. */
 export const bertLarge: ZooEntry = {
   name: 'bert_large',
   title: 'BERT-large',

@@ -4,7 +4,6 @@ import { embedding } from '../initialization.js';
 import { add, chain, div, gatherRows, type Layer, matMul, softmax, split } from '../tensor.js';
 import { causalBias, dense, geluTanh, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../transformer.js';
 
-// The paper's table 2, first row, and section 2.3.
 const HIDDEN = 768;
 const HEADS = 12;
 const VOCABULARY = 50_257;
@@ -21,7 +20,6 @@ function selfAttention(bias: Value): Layer {
   };
 }
 
-/** Normalization comes before each sub-layer. */
 function decoderLayer(bias: Value): Layer {
   return (x) => {
     const attended = add(selfAttention(bias)(normalize(x)), x);

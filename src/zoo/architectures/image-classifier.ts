@@ -1,9 +1,6 @@
 import type { GraphBuilder } from '../builder.js';
 import type { Layer } from '../tensor.js';
 
-/**
- * The source of torchvision's num_params and _ops, which counts multiply-accumulates in 10^9, rounded to 3 decimals.
- */
 export function torchvision(weights: string): string {
   return `torchvision ${weights}.IMAGENET1K_V1: num_params, _ops`;
 }

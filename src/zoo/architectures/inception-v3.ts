@@ -12,7 +12,6 @@ function conv(channels: number, kernel: Kernel): Layer {
   return convNormRelu(channels, kernel, { padding: [(height - 1) / 2, (width - 1) / 2], epsilon: 1e-3 });
 }
 
-/** Without padding, so that the image shrinks. */
 function convValid(channels: number, kernel: number, stride = 1): Layer {
   return convNormRelu(channels, kernel, { stride, epsilon: 1e-3 });
 }

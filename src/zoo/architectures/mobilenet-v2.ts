@@ -42,7 +42,6 @@ const ROWS = [
 
 interface MobilenetV2Channels {
   readonly first: number;
-  /** c of each row of table 2. */
   readonly rows: readonly number[];
   readonly last: number;
 }

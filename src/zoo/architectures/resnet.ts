@@ -6,14 +6,12 @@ import { imageClassifier, torchvision } from './image-classifier.js';
 
 const PAPER = 'He et al., Deep Residual Learning for Image Recognition, CVPR 2016, arXiv:1512.03385';
 
-/** The layers of a block between its input and the addition, and those on a shortcut that changes the shape. */
 interface BlockParts {
   readonly channels: number;
   readonly body: Layer;
   readonly projection: Layer;
 }
 
-/** `width` as in the paper's table 1. */
 export type Block = (width: number, stride: number) => BlockParts;
 
 function projectionTo(channels: number, stride: number, epsilon?: number): Layer {
@@ -72,7 +70,6 @@ export function stages(block: Block, width: number, depths: readonly [number, nu
   return chain(...depths.map((depth, i) => stage(block, width * 2 ** i, depth, i === 0 ? 1 : 2)));
 }
 
-/** One column of the paper's table 1: the block, and the number of blocks in each of the four stages. */
 function resnet(block: Block, depths: readonly [number, number, number, number]) {
   return imageClassifier(
     224,

@@ -7,12 +7,10 @@ const PAPER =
   'Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, ICLR 2015, ' +
   'arXiv:1409.1556';
 
-/** `depth` convolutions of 3x3, each with its ReLU. */
 export function convolutions(channels: number, depth: number, options: ConvolutionOptions = { padding: 1 }): Layer {
   return chain(...Array.from({ length: depth }, () => chain(conv(channels, 3, options), relu)));
 }
 
-/** The same, and a pool that halves the image. */
 export function vggStage(channels: number, depth: number): Layer {
   return chain(convolutions(channels, depth), maxPool(2, { stride: 2 }));
 }

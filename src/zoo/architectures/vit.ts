@@ -19,7 +19,6 @@ import {
 import { dense, gelu, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../transformer.js';
 import { imageClassifier, torchvision } from './image-classifier.js';
 
-/** One row of the paper's table 1, and its patches. */
 export interface VitSize {
   readonly layers: number;
   readonly hidden: number;
@@ -30,7 +29,6 @@ export interface VitSize {
 
 const normalize = layerNorm(1e-6);
 
-/** [batch, 3, height, width] pixels as [batch, patch, hidden] (equation 1's x E). */
 export function patches(hidden: number, patch: number, options: { readonly bias?: boolean } = {}): Layer {
   return chain(
     conv(hidden, patch, { stride: patch, ...options }),
@@ -60,7 +58,6 @@ function selfAttention({ hidden, heads }: VitSize): Layer {
   };
 }
 
-/** Equations 2 and 3. */
 function encoderLayer(size: VitSize): Layer {
   return (x) => {
     const attended = add(selfAttention(size)(normalize(x)), x);

@@ -4,7 +4,6 @@ import { asImage, channelMean, pad, resize } from '../../shaping.js';
 import { add, chain, div, type Layer, mul, plus, relu, sqrt, sub } from '../../tensor.js';
 import type { Network } from './network.js';
 
-/** A 3x3 convolution on a picture that is mirrored at its edges. */
 function convolution(channels: number): Layer {
   return chain(pad('reflect', 1, 1), conv(channels, 3));
 }
@@ -36,7 +35,6 @@ function decoder(width: number): Layer {
   );
 }
 
-/** Spreads one number for each channel over an image. */
 function spread(x: Value): Layer {
   return asImage(fixed(x, 2), fixed(x, 3));
 }
@@ -50,7 +48,6 @@ function deviation(x: Value): Value {
   return spread(x)(sqrt(channelMean(mul(difference, difference))));
 }
 
-/** Huang and Belongie, Arbitrary Style Transfer in Real-time with AdaIN, arXiv:1703.06868, equation 8. */
 function adaptiveInstanceNorm(content: Value, style: Value): Value {
   const normalized = div(sub(content, mean(content)), plus(1e-6)(deviation(content)));
   return add(mul(normalized, deviation(style)), mean(style));

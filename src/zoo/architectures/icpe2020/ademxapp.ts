@@ -32,7 +32,6 @@ function unit(layers: readonly Layer[], channels: number, stride: number): Layer
   };
 }
 
-/** Two convolutions of 3x3. */
 function pairUnit(middle: number, channels: number, options: UnitOptions = {}): Layer {
   const { stride = 1, dilations = [1, 1] } = options;
   const first = convolution(middle, 3, { stride, dilation: dilations[0] });
@@ -56,7 +55,6 @@ function repeat(count: number, layer: Layer): Layer[] {
   return Array.from({ length: count }, () => layer);
 }
 
-/** The size of the model; the paper's model is 64 channels wide. */
 interface AdemxappOptions {
   readonly size: number;
   readonly width?: number;

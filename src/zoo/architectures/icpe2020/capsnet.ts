@@ -26,7 +26,6 @@ const PRIMARY_FEATURES = 8;
 
 const squared: Layer = (x) => mul(x, x);
 
-/** The square of each capsule's length. */
 const squaredLength: Layer = (x) => total(x.dims.length - 1)(squared(x));
 
 /** Shrinks each capsule to a length below 1 (the paper's equation 1). */
@@ -40,7 +39,6 @@ const squash: Layer = (capsules) => {
   return mul(capsules, spread);
 };
 
-/** Each digit's capsule: the predictions of all primary capsules, weighted by how much they agree. */
 function digitCapsules(agreement: Value, predictions: Value): Value {
   const coupling = softmax(reshapeTo(fixed(predictions, 1), DIGITS)(agreement));
   const spread = expand(unsqueeze(coupling, [3]), [1, 1, 1, FEATURES]);
@@ -56,7 +54,6 @@ function route(agreement: Value, predictions: Value): Value {
   return add(flatten(products), agreement);
 }
 
-/** The prediction of each primary capsule for each digit. */
 const predict: Layer = (primary) => {
   const capsules = fixed(primary, 1);
   const spread = expand(unsqueeze(primary, [2, 3]), [1, 1, DIGITS, FEATURES, 1]);
@@ -64,16 +61,13 @@ const predict: Layer = (primary) => {
   return total(4)(mul(spread, matrices));
 };
 
-/** Zeros with the batch dimension of a value. */
 function noAgreement(predictions: Value): Value {
   const capsules = fixed(predictions, 1);
   return reshape(total(3)(mul(predictions, predictions.graph.scalar('zero', 0))), [0, capsules * DIGITS]);
 }
 
-/** The decoder, which reconstructs the image. */
 const reconstruct = chain(linear(512), relu, linear(1024), relu, linear(784), sigmoid, reshapeTo(1, 28, 28));
 
-/** Sabour et al., Dynamic Routing Between Capsules, arXiv:1710.09829, with two iterations of routing. */
 export function capsnet(width = 256): Network {
   return (graph: GraphBuilder) => {
     const image = graph.input('input', 'float32', ['batch', 1, 28, 28]);
@@ -84,7 +78,6 @@ export function capsnet(width = 256): Network {
     const digits = digitCapsules(agreement, predictions);
     const lengths = sqrt(squaredLength(digits));
     graph.output('lengths', lengths);
-    // The decoder gets the longest capsule of each image.
     graph.output('reconstruction', reconstruct(bestEntry(digits, lengths)));
   };
 }

@@ -10,7 +10,6 @@ function convRelu(channels: number, { kernel = 3, stride = 1, dilation = 1 } = {
 
 const norm = batchNorm(1e-4);
 
-/** `depth` convolutions and a normalization. */
 function block(channels: number, depth: number, last = {}, others = {}): Layer {
   return chain(...Array.from({ length: depth }, (_, i) => convRelu(channels, i === depth - 1 ? last : others)), norm);
 }
@@ -20,7 +19,6 @@ interface ColorizationOptions {
   readonly width?: number;
 }
 
-/** Zhang et al., Colorful Image Colorization, arXiv:1603.08511: the probability of 313 colors for each pixel. */
 export function colorful({ size = 224, width = 64 }: ColorizationOptions = {}): Network {
   const dilated = { dilation: 2 };
   return imageNetwork(
@@ -48,7 +46,6 @@ export function colorful({ size = 224, width = 64 }: ColorizationOptions = {}): 
   );
 }
 
-/** Convolutions of alternating strides, from 1/1 to 1/8 of the image. */
 function lowLevel(width: number): Layer {
   return chain(...[1, 2, 2, 4, 4, 8].map((factor, i) => convRelu(factor * width, { stride: i % 2 === 0 ? 2 : 1 })));
 }
@@ -60,7 +57,6 @@ function globalFeatures(width: number): Layer {
   return chain(...convolutions, flatten, ...dense);
 }
 
-/** Local and global features become the two color channels. */
 function colors(width: number, fusionKernel: number): Layer {
   return chain(
     convRelu(4 * width, { kernel: fusionKernel }),
@@ -78,7 +74,6 @@ function colors(width: number, fusionKernel: number): Layer {
   );
 }
 
-/** Iizuka et al., Let there be Color!, SIGGRAPH 2016. */
 export function colornet(fusionKernel: 1 | 3, { size = 224, width = 64 }: ColorizationOptions = {}): Network {
   return imageNetwork([1, size, size], (image) => {
     const local = chain(lowLevel(width), convRelu(8 * width), convRelu(4 * width))(image);

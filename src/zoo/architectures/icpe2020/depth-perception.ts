@@ -17,7 +17,6 @@ function inception(channels: number, middle: number, kernels: Kernels = SMALL): 
 
 const enlarge = resize('nearest', 2);
 
-/** The sum of two branches on the same image. */
 function both(first: Layer, second: Layer): Layer {
   return (x) => add(first(x), second(x));
 }

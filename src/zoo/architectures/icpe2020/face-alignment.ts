@@ -32,7 +32,6 @@ interface FaceAlignmentOptions {
   readonly stacks?: number;
 }
 
-/** Bulat and Tzimiropoulos, How far are we from solving the 2D & 3D Face Alignment problem?, arXiv:1703.07332. */
 export function faceAlignment({ size = 256, width = 64, stacks = 4 }: FaceAlignmentOptions = {}): Network {
   const channels = 4 * width;
   const stem = chain(

@@ -21,12 +21,9 @@ import { vgg } from './vgg.js';
 import { volumetricRegression } from './volumetric-regression.js';
 import { yoloV2 } from './yolo-v2.js';
 
-/** A row of table 1 of the DLBricks paper. */
 interface Row {
-  /** The row's number. */
   readonly id: number;
   readonly name: string;
-  /** As in the paper. */
   readonly title: string;
   /**
    * Multiply-accumulates of convolutions and fully connected layers, from the authors' repository. The repository does

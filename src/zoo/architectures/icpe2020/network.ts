@@ -2,10 +2,8 @@ import type { GraphBuilder } from '../../builder.js';
 import { linear } from '../../convolution.js';
 import { chain, dropout, flatten, type Layer, softmax } from '../../tensor.js';
 
-/** Channels, height and width of an image. */
 export type ImageSize = readonly [number, number, number];
 
-/** A network of the paper: adds its layers to a graph. */
 export type Network = (graph: GraphBuilder) => void;
 
 /** A network from one image, `input`, to one result, `output`. */
@@ -15,12 +13,10 @@ export function imageNetwork(size: ImageSize, layers: Layer): Network {
   };
 }
 
-/** The end of a classifier of one image: scores become probabilities. */
 export function classes(count: number): Layer {
   return chain(linear(count), softmax);
 }
 
-/** The same, after a pool to one pixel. */
 export function pooledClasses(count: number, options: { readonly dropout?: boolean } = {}): Layer {
   return chain(...(options.dropout === true ? [dropout] : []), flatten, classes(count));
 }

@@ -10,7 +10,6 @@ type Depths = readonly [number, number, number, number];
 interface ResnetOptions {
   readonly depths: Depths;
   readonly size?: number;
-  /** Channels of the first convolution; the blocks' widths follow. */
   readonly width?: number;
 }
 
@@ -32,12 +31,10 @@ function caffe(labels: number, block: Block, firstBlock: number, options: Resnet
 
 const CAFFE_BLOCK = bottleneckOf({ strideFirst: true, epsilon: 1e-4 });
 
-/** As its authors trained it in Caffe. */
 export function resnet(labels: number, options: ResnetOptions): Network {
   return caffe(labels, CAFFE_BLOCK, options.width ?? 64, options);
 }
 
-/** Yahoo's model of unsafe pictures: half as wide after the first convolution. */
 export function openNsfw(options: Omit<ResnetOptions, 'depths'> = {}): Network {
   return caffe(2, CAFFE_BLOCK, (options.width ?? 64) / 2, { ...options, depths: [3, 4, 6, 3] });
 }
@@ -79,7 +76,6 @@ function preactivated(width: number, stride: number): Layer {
   };
 }
 
-/** MXNet's version, trained to predict where a picture was taken. */
 export function preactivatedResnet(labels: number, { depths, size = 224, width = 64 }: ResnetOptions): Network {
   const blocks = depths.flatMap((depth, stage) =>
     Array.from({ length: depth }, (_, i) => preactivated(width * 2 ** stage, i === 0 && stage > 0 ? 2 : 1)),

@@ -34,11 +34,9 @@ const block: Block = (width, stride) => ({
 
 interface SenetOptions {
   readonly size?: number;
-  /** How many blocks each of the four stages has. */
   readonly depths?: readonly [number, number, number, number];
 }
 
-/** SENet-154 of Hu et al., Squeeze-and-Excitation Networks, arXiv:1709.01507. */
 export function senet({ size = 224, depths = [3, 8, 36, 3] }: SenetOptions = {}): Network {
   return imageNetwork(
     [3, size, size],

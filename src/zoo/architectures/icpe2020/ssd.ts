@@ -28,7 +28,6 @@ interface Source {
   readonly boxes: 4 | 6;
 }
 
-/** Scales each pixel to length 1, and by learned numbers. The trained model computes this with logarithms. */
 const channelNorm: Layer = (x) => {
   const turned = transpose(x, [0, 3, 2, 1]);
   const square = max(mul(turned, turned), x.graph.scalar('smallest', 1e-20));
@@ -91,7 +90,6 @@ function define(graph: GraphBuilder, size: number, labels: number, sources: read
   graph.output('boxes', corners(all(locations), size));
 }
 
-/** 1x1, then 3x3. */
 function extra(middle: number, last: Layer): Layer {
   return chain(conv(middle, 1), relu, last, relu);
 }
@@ -137,7 +135,6 @@ export function ssd300({ width = 64 } = {}): Network {
   return (graph) => define(graph, 300, 20, sources);
 }
 
-/** The same on pictures of 512x512 and 80 classes, with one more source. */
 export function ssd512({ width = 64 } = {}): Network {
   const [w2, w4, w8] = [2 * width, 4 * width, 8 * width];
   const sources: Source[] = [

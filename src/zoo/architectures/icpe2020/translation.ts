@@ -10,12 +10,10 @@ interface TranslationOptions {
   readonly width?: number;
 }
 
-/** From [0, 1] to [-1, 1]. */
 const centered = chain(times(2), plus(-1));
 
 const norm = instanceNorm();
 
-/** Two convolutions on an image that is mirrored at its edges. */
 function residualBlock(channels: number): Layer {
   const convolution = chain(pad('reflect', 1, 1), conv(channels, 3), norm);
   return residual(chain(convolution, relu, convolution));

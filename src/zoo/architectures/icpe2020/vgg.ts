@@ -4,10 +4,8 @@ import { vggStage } from '../vgg.js';
 import { classes, imageNetwork, type Network } from './network.js';
 
 interface VggOptions {
-  /** How many convolutions each of the five stages has. */
   readonly depths: readonly [number, number, number, number, number];
   readonly size?: number;
-  /** Channels of the first stage. */
   readonly width?: number;
 }
 
@@ -15,7 +13,6 @@ function hidden(features: number): Layer {
   return chain(linear(features), relu, dropout);
 }
 
-/** VGG as its authors trained it in Caffe. */
 export function vgg(labels: number, { depths, size = 224, width = 64 }: VggOptions): Network {
   const stages = depths.map((depth, i) => vggStage(width * Math.min(2 ** i, 8), depth));
   const head = [flatten, hidden(64 * width), hidden(64 * width), classes(labels)];

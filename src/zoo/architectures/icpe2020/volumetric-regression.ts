@@ -6,7 +6,6 @@ import { imageNetwork, type Network } from './network.js';
 
 const VOLUME_DEPTH = 200;
 
-/** A bottleneck with normalization before each convolution. */
 function block(channels: number): Layer {
   const body = chain(normReluConv(channels / 2, 1), normReluConv(channels / 2, 3), normReluConv(channels, 1));
   return (x) => {
@@ -33,7 +32,6 @@ interface VolumetricOptions {
   readonly depth?: number;
 }
 
-/** Jackson et al., Large Pose 3D Face Reconstruction via Direct Volumetric CNN Regression, arXiv:1703.07834. */
 export function volumetricRegression({ size = 192, width = 64, depth = 4 }: VolumetricOptions = {}): Network {
   const channels = 4 * width;
   const stack = chain(

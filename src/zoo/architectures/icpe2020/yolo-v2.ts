@@ -8,7 +8,6 @@ import type { Network } from './network.js';
 const ANCHORS = 5;
 const CLASSES = 80;
 
-/** Alternating convolutions of 3x3 and 1x1. */
 function convolutions(...channels: readonly number[]): Layer {
   const convolution = (count: number, i: number): Layer => {
     const kernel = i % 2 === 0 ? 3 : 1;
@@ -18,7 +17,6 @@ function convolutions(...channels: readonly number[]): Layer {
   return chain(...channels.map(convolution));
 }
 
-/** Darknet's pool. */
 const pool = chain(pad('constant', 0, 1), maxPool(2, { stride: 2 }));
 
 /** Squares of 2x2 pixels become channels, in Darknet's own order. */

@@ -21,7 +21,6 @@ const block: Layer = (x) => {
 
 interface ConvnextOptions {
   readonly depths: readonly [number, number, number, number];
-  /** Channels of the first stage. */
   readonly width: number;
   readonly size?: number;
 }

@@ -89,7 +89,6 @@ export function detr(size: DetrSize): (graph: GraphBuilder) => void {
   };
 }
 
-/** Zeros with the batch dimension of the image, from which the decoder starts. */
 function nothing(memory: Value, queries: number): Value {
   return expand(times(0)(firstSlice(memory)), [1, queries, 1]);
 }

@@ -34,7 +34,6 @@ const groupNorm: Layer = (x) => {
 
 const convolution = (channels: number): Layer => conv(channels, 3, { padding: 1 });
 
-/** Each block adds a projection of the time. */
 function residualBlock(channels: number, time: Value): Layer {
   return (x) => {
     const ofTime = unsqueeze(chain(silu, linear(channels))(time), [2, 3]);
@@ -55,7 +54,6 @@ const attention: Layer = (x) => {
   return add(x, conv(channels, 1)(mixed));
 };
 
-/** Sines and cosines of the time step, then two fully connected layers. */
 function timeEmbedding(step: Value, width: number): Value {
   const { graph } = step;
   const half = width / 2;
@@ -71,10 +69,8 @@ function timeEmbedding(step: Value, width: number): Value {
 interface UnetSize {
   readonly size: number;
   readonly width: number;
-  /** Channels of each level, as multiples of the width. */
   readonly levels: readonly number[];
   readonly blocks: number;
-  /** The image size at which there is attention. */
   readonly attentionAt: number;
 }
 

@@ -20,9 +20,7 @@ import {
 interface DlrmSize {
   /** Number of dense features of an example. */
   readonly dense: number;
-  /** Rows of the table of each category. */
   readonly tables: readonly number[];
-  /** Width of the tables. */
   readonly features: number;
   readonly bottom: readonly number[];
   readonly top: readonly number[];
@@ -32,7 +30,6 @@ function hidden(widths: readonly number[]): Layer {
   return chain(...widths.map((width) => chain(linear(width), relu)));
 }
 
-/** Products of each pair of vectors, [batch, pair]. */
 function interactions(vectors: Value, count: number): Value {
   const products = matMul(vectors, transpose(vectors, [0, 2, 1]));
   const pairs = Array.from({ length: count }, (_, i) => Array.from({ length: i }, (_, j) => i * count + j)).flat();

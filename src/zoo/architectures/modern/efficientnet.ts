@@ -69,7 +69,6 @@ export function efficientnet({ stem, rows, size, epsilon = 1e-5 }: EfficientnetO
   );
 }
 
-/** Table 1 of its paper. */
 export const efficientnetB0: ZooEntry = {
   name: 'efficientnet_b0',
   title: 'EfficientNet-B0',
@@ -95,7 +94,6 @@ export const efficientnetB0: ZooEntry = {
   }),
 };
 
-/** Table 4 of its paper, as in torchvision. */
 export const efficientnetV2S: ZooEntry = {
   name: 'efficientnet_v2_s',
   title: 'EfficientNetV2-S',

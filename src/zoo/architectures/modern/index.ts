@@ -20,7 +20,6 @@ import { wav2vec2Base } from './wav2vec2.js';
 import { whisperTinyDecoder, whisperTinyEncoder } from './whisper.js';
 import { yoloV8n } from './yolov8.js';
 
-/** Architectures that people run today. */
 export const MODERN: readonly ZooEntry[] = [
   resnext50,
   efficientnetB0,

@@ -45,7 +45,6 @@ type Precision = 'float32' | 'int4';
  */
 type Phase = 'prefill' | 'decode';
 
-/** Source: the models' `rope_theta`. */
 const ROPE_BASE = 500_000;
 const EPSILON = 1e-5;
 

@@ -11,7 +11,6 @@ interface LstmSize {
   readonly vocabulary: number;
 }
 
-/** One layer over [sequence, batch, features], without an initial state. */
 function lstm(hidden: number): Layer {
   return (x) => {
     const { graph } = x;
@@ -48,7 +47,6 @@ export const lstmLarge: ZooEntry = {
   title: 'LSTM language model, large',
   paper: 'Zaremba et al., Recurrent Neural Network Regularization, 2014, arXiv:1409.2329',
   published: {
-    // Two tables of 10,000 words, two layers with a bias for inputs and one for states, and the bias of the head.
     parameters: 2 * 10_000 * 1500 + 2 * (8 * 1500 ** 2 + 8 * 1500) + 10_000,
     multiplyAccumulates: 128 * PER_WORD,
     source:

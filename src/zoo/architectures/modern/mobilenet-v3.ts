@@ -6,7 +6,6 @@ import { chain, flatten, type Layer, relu } from '../../tensor.js';
 import { imageClassifier, torchvision } from '../image-classifier.js';
 import { squeezeAndExcite } from './squeeze-and-excite.js';
 
-/** A row of the paper's table 1: kernel, expansion size, output channels, squeeze-and-excite, activation, stride. */
 type Row = readonly [kernel: number, middle: number, channels: number, se: boolean, activation: 'RE' | 'HS', s: number];
 
 function convNorm(channels: number, kernel: number, stride = 1, groups = 1): Layer {

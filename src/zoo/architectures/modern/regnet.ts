@@ -6,7 +6,6 @@ import { imageClassifier, torchvision } from '../image-classifier.js';
 import { squeezeAndExcite } from './squeeze-and-excite.js';
 
 interface RegnetOptions {
-  /** Channels and number of blocks of each stage. */
   readonly stages: readonly (readonly [channels: number, depth: number])[];
   /** Channels of a group of the 3x3 convolutions. */
   readonly groupWidth: number;

@@ -26,7 +26,6 @@ function quantizedWeight(x: Value, dims: readonly number[], fanIn: number): Valu
   return graph.apply('DequantizeLinear', inputs, { elementType: 'float32', dims }, [int('axis', 0)]);
 }
 
-/** A bias of 32 bits. */
 function quantizedBias(x: Value, outputs: number): Value {
   const { graph } = x;
   const inputs = [
@@ -37,7 +36,6 @@ function quantizedBias(x: Value, outputs: number): Value {
   return graph.apply('DequantizeLinear', inputs, { elementType: 'float32', dims: [outputs] }, [int('axis', 0)]);
 }
 
-/** Convolution into which the normalization after it is folded. */
 function convolution(channels: number, kernel: number, stride = 1): Layer {
   return (x) => {
     const inputs = fixed(x, 1);
@@ -103,7 +101,6 @@ export const resnet50Int8: ZooEntry = {
   title: 'ResNet-50, 8 bits (QDQ)',
   paper: 'He et al., Deep Residual Learning for Image Recognition, CVPR 2016, arXiv:1512.03385',
   published: {
-    // The scales and shifts of the normalizations became one bias for each of their 26,560 channels.
     parameters: 25_557_032 - 26_560,
     multiplyAccumulates: 4_089_000_000,
     source:

@@ -23,7 +23,6 @@ import {
 import { dense, gelu, layerNorm, project } from '../../transformer.js';
 import { imageClassifier, torchvision } from '../image-classifier.js';
 
-/** Height and width of a window, in patches. */
 const WINDOW = 7;
 const PIXELS = WINDOW ** 2;
 const SHIFT = 3;
@@ -49,14 +48,12 @@ const windows: Layer = (x) => {
   return reshape(parted, [0, rows * columns, PIXELS, channels]);
 };
 
-/** The inverse of windows. */
 function merged(x: Value, height: number, width: number): Value {
   const [rows, columns, channels] = [height / WINDOW, width / WINDOW, fixed(x, 3)];
   const parted = reshape(x, [0, rows, columns, WINDOW, WINDOW, channels]);
   return reshape(transpose(parted, [0, 1, 3, 2, 4, 5]), [0, height, width, channels]);
 }
 
-/** For each pair of pixels of a window, the row of the table of distances (the paper's equation 4). */
 function distances(): readonly number[] {
   const side = 2 * WINDOW - 1;
   const pixels = Array.from({ length: PIXELS }, (_, i) => [Math.floor(i / WINDOW), i % WINDOW] as const);
@@ -99,7 +96,6 @@ function attention(heads: number, shift: number): Layer {
   };
 }
 
-/** Windows are shifted if there is more than one. */
 function block(heads: number, isShifted: boolean): Layer {
   return (x) => {
     const shift = isShifted && fixed(x, 1) > WINDOW ? SHIFT : 0;
@@ -109,7 +105,6 @@ function block(heads: number, isShifted: boolean): Layer {
   };
 }
 
-/** Squares of four patches become one. */
 const mergePatches: Layer = (x) => {
   const [height, width, channels] = [fixed(x, 1), fixed(x, 2), fixed(x, 3)];
   const squares = transpose(reshape(x, [0, height / 2, 2, width / 2, 2, channels]), [0, 1, 3, 4, 2, 5]);
@@ -119,7 +114,6 @@ const mergePatches: Layer = (x) => {
 interface SwinOptions {
   readonly depths: readonly number[];
   readonly width: number;
-  /** Heads of the first stage; each further stage has twice as many. */
   readonly heads: number;
   readonly size?: number;
 }

@@ -22,12 +22,10 @@ function distanceBias(buckets: Value, heads: number): Value {
   return transpose(gatherRows(embedding(buckets.graph, [BUCKETS, heads]), buckets), [0, 3, 1, 2]);
 }
 
-/** A residual block: applies the layer to the normalized input, and adds the result to the input. */
 function block(layer: Layer): Layer {
   return (x) => add(x, layer(norm(x)));
 }
 
-/** Attention without biases and without a scale. */
 function attend(size: T5Size, bias: Value, context?: Value): Layer {
   const square = project(size.hidden);
   return attention({ heads: size.heads, bias, context, projections: [square, square, square, square], scale: 1 });

@@ -10,7 +10,6 @@ interface Wav2vec2Size {
   readonly hidden: number;
   readonly layers: number;
   readonly heads: number;
-  /** Channels of the feature encoder. */
   readonly channels: number;
   /** Samples of sound, 16,000 a second. */
   readonly samples: number;

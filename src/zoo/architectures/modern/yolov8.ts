@@ -55,7 +55,6 @@ const enlarge = resize('nearest', 2);
 
 interface YoloSize {
   readonly size: number;
-  /** Channels of the first convolution. */
   readonly width: number;
 }
 
