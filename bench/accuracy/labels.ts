@@ -1,7 +1,4 @@
-import { svgLine, svgText } from '../../plugins/dlbricks/plots/svg.js';
-
-/** Size of a label's text, in pixels: generous, since browsers choose the font. */
-export const LABEL = { character: 7, height: 13, ascent: 10 } as const;
+import { LABEL, svgLine, svgText, widthOf } from '../../plugins/dlbricks/plots/svg.js';
 
 /** Radius around a point that labels leave free, in pixels. */
 const POINT_RADIUS = 5;
@@ -11,10 +8,6 @@ const DISTANCES = [4, 12, 24, 40, 60, 90, 130, 180, 240] as const;
 
 /** Number of directions from a point in which its label may be; the first free one is used. */
 const DIRECTIONS = 16;
-
-export function widthOf(label: string): number {
-  return label.length * LABEL.character;
-}
 
 export interface Box {
   readonly left: number;

@@ -1,5 +1,4 @@
-import { LABEL, widthOf } from './labels.js';
-import { escapedXml, svgLine, type Plot, PLOT, svg, svgText } from '../../plugins/dlbricks/plots/svg.js';
+import { escapedXml, LABEL, svgLine, type Plot, PLOT, svg, svgText, widthOf } from '../../plugins/dlbricks/plots/svg.js';
 import { signedScale } from './scales.js';
 
 /** An estimate and the measured latency; ms. */

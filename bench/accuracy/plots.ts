@@ -1,6 +1,7 @@
-import { LABEL, labelsBeside, widthOf } from './labels.js';
+import { labelsBeside } from './labels.js';
 import {
   escapedXml,
+  LABEL,
   svgLine,
   linearScale,
   type Plot,
@@ -8,6 +9,7 @@ import {
   PLOT,
   svg,
   svgText,
+  widthOf,
 } from '../../plugins/dlbricks/plots/svg.js';
 import { logScale } from './scales.js';
 

@@ -18,7 +18,6 @@ export const placementField = z.enum(PLACEMENTS, { error: PLACEMENTS.join(' or '
 
 export type Placement = (typeof PLACEMENTS)[number];
 
-/** The agents that measure an evaluation, chosen among those that meet its constraints. */
 export interface AgentChoice {
   /** Most agents of one system; Infinity for all. */
   readonly most: number;
@@ -27,13 +26,11 @@ export interface AgentChoice {
 
 export const ONE_AGENT: AgentChoice = { most: 1, placement: 'spread' };
 
-/** The number of agents that a manifest or an option asks for; Infinity for all. */
 export function mostAgents(agents: z.infer<typeof agentsField>): number {
   if (agents === 'one') return 1;
   return agents === 'all' ? Infinity : agents;
 }
 
-/** Whether the choice is a single agent. */
 export function isOneAgent({ most, placement }: AgentChoice): boolean {
   return most === 1 && placement === 'spread';
 }

@@ -3,11 +3,7 @@ import { type ManifestDocument, parseDocument } from './document.js';
 import { orThrow } from './problem.js';
 import { validate } from './validate.js';
 
-/**
- * Parses a YAML file that is not a manifest and checks it against its schema.
- *
- * @throws PlatformError `manifest` with the place of the problem in the file
- */
+/** @throws PlatformError `manifest` with the place of the problem in the file */
 export function checkedYamlFile<Schema extends z.ZodType>(
   path: string,
   bytes: Uint8Array,

@@ -5,19 +5,14 @@ import { openRegularFile } from '../base/regular-file.js';
 import type { Checksum } from './model.js';
 
 /**
- * Compares a file with its manifest's checksum. It reads the file as a stream, so the file may have any size.
- *
- * @throws PlatformError with code `model` where the file differs or can't be read, `cancelled` where the signal aborts
+ * The file is read as a stream. @throws PlatformError with code `model` where it differs or can't be read, `cancelled`
+ * where the signal aborts
  */
 export async function verifyChecksum(path: string, checksum: Checksum, signal?: AbortSignal): Promise<void> {
   requireDigest(path, checksum, await digestOf(path, checksum.algorithm, signal));
 }
 
-/**
- * The digest of a regular file, in hexadecimal digits.
- *
- * @throws PlatformError as {@link verifyChecksum}
- */
+/** In hexadecimal digits. @throws PlatformError as {@link verifyChecksum} */
 export async function digestOf(
   path: string,
   algorithm: Checksum['algorithm'],
@@ -35,11 +30,7 @@ export async function digestOf(
   return hash.digest('hex');
 }
 
-/**
- * Compares content that is in memory with its checksum.
- *
- * @throws PlatformError with code `model` where it differs
- */
+/** @throws PlatformError with code `model` where it differs */
 export function verifyContent(path: string, checksum: Checksum, content: Uint8Array): void {
   requireDigest(path, checksum, createHash(checksum.algorithm).update(content).digest('hex'));
 }

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { wholeNumber } from '../base/bounded-number.js';
 import { nameField, oneLineField, versionField } from './fields.js';
 
-/** The source of inputs: files at an address, or values made up from a seed. */
 export const datasetSchema = z
   .strictObject({
     dlspec: z.literal('dataset/v1'),

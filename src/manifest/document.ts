@@ -3,13 +3,10 @@ import { byPosition, type Note, type Problem, type Problems } from './problem.js
 import { quoted } from '../base/quoted.js';
 import { parseYaml, type YamlFault, type YamlNode, type YamlPath } from './yaml-tree.js';
 
-/** A manifest's YAML before it is checked against a schema. */
 export interface ManifestDocument {
   readonly ok: true;
-  /** The file's name in messages. */
   readonly file: string;
   readonly root: YamlNode;
-  /** Problems of the YAML itself that leave the rest readable. */
   readonly problems: readonly Problem[];
   /** Those of `problems` that are repeated keys. */
   readonly repeatedKeys: readonly Problem[];
@@ -31,7 +28,6 @@ function childOf(node: YamlNode | undefined, step: string | number): YamlNode | 
   return node?.kind === 'sequence' && typeof step === 'number' ? node.items[step] : undefined;
 }
 
-/** The value at the path, or undefined where there is none. */
 export function nodeAt(root: YamlNode, path: YamlPath): YamlNode | undefined {
   return path.reduce<YamlNode | undefined>(childOf, root);
 }
@@ -46,7 +42,6 @@ export function isRefused(root: YamlNode, path: YamlPath): boolean {
   return nearestTo(root, path).kind === 'refused';
 }
 
-/** A value as problems name it. */
 export function describe(node: YamlNode | undefined): string {
   switch (node?.kind) {
     case undefined:
@@ -84,12 +79,10 @@ export function noteAt(document: ManifestDocument, path: YamlPath, message: stri
   return { file: document.file, ...position, path: formatPath(path), message };
 }
 
-/** A problem with a file that cannot be read at all. */
 export function problemOfFile(file: string, expected: string, found: string): Problem {
   return { file, line: 1, column: 1, path: 'document', expected, found };
 }
 
-/** Finds the first byte that is not UTF-8. The bytes must contain such a byte. */
 function firstInvalidByte(bytes: Uint8Array): number {
   let valid = 0;
   let invalid = bytes.length;

@@ -42,7 +42,6 @@ const modelReference = text(MODEL_REFERENCE, (value) => parseModelReference(valu
   oneLineField(MODEL_REFERENCE),
 );
 
-/** Inputs of a model in one run. */
 export const batchSizeField = wholeNumber(1, 65_536);
 
 /**
@@ -51,7 +50,6 @@ export const batchSizeField = wholeNumber(1, 65_536);
  */
 export const MOVED_SETTINGS = ['granularity', 'cut', 'measure_end_to_end'] as const;
 
-/** The description of a setting at its old place. */
 export function movedTo(key: (typeof MOVED_SETTINGS)[number]): {
   readonly description: string;
   readonly deprecated: true;
@@ -122,21 +120,17 @@ function limitsIn(field: ProtocolField): Limits {
   };
 }
 
-/** The manifest's protocol for the measuring side. */
 export function protocolOf({ protocol }: EvaluationManifest): Protocol {
   return protocolIn(protocol);
 }
 
-/** The manifest's limits for the measuring side. */
 export function limitsOf({ protocol }: EvaluationManifest): Limits {
   return limitsIn(protocol);
 }
 
-/** The agents that the manifest asks for. */
 export function agentChoiceOf({ agents, placement }: EvaluationManifest): AgentChoice {
   return { most: mostAgents(agents), placement };
 }
 
-/** The protocol of a manifest without one. */
 export const DEFAULT_PROTOCOL: Protocol = protocolIn(protocolField.parse({}));
 export const DEFAULT_LIMITS: Limits = limitsIn(protocolField.parse({}));

@@ -5,10 +5,8 @@ import type { Checksum } from './model.js';
 /** Folder beside manifests that holds the files that `models fetch` downloads for them. */
 export const FETCHED_FOLDER = 'fetched';
 
-/** The command that downloads files; messages about missing files name it. */
 export const FETCH_COMMAND = 'mlmodelscope models fetch';
 
-/** A file that a manifest names by its address. Only `models fetch` downloads it. */
 export type Download = {
   /** http:// or https://, as the manifest has it. */
   readonly url: string;

@@ -10,7 +10,6 @@ export function text(expected: string, test: (value: string) => boolean) {
   return z.string({ error: expected }).refine((value) => value.length <= 1000 && test(value), { error: expected });
 }
 
-/** A text without characters that control a terminal. */
 export function oneLineField(expected: string) {
   return text(expected, (value) => /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(value));
 }
@@ -31,10 +30,8 @@ export const elementTypeField = z.enum(ELEMENT_TYPE_NAMES, { error: 'an element 
 
 export const dimensionSizeField = wholeNumber(0, 2 ** 31 - 1);
 
-/** The name of a symbolic dimension in a graph; ONNX allows any text. */
 export const dimensionNameField = oneLineField('the name of a dimension');
 
-/** A framework: its name, and the range of accepted versions. */
 export const frameworkField = z.strictObject({
   name: text('a framework in lower case, such as onnxruntime', (value) => /^[a-z0-9][a-z0-9._-]{0,99}$/.test(value)),
   version: text('a range of versions such as "^1.20"', isVersionRange),
@@ -45,15 +42,12 @@ export type FrameworkConstraint = Readonly<z.output<typeof frameworkField>>;
 /** Stands for every framework in every version. */
 export const ANY_FRAMEWORK = 'any';
 
-/** The framework that a model needs, or {@link ANY_FRAMEWORK}. */
 export type ModelFramework = FrameworkConstraint | typeof ANY_FRAMEWORK;
 
-/** The schema of {@link ModelFramework}. */
 export function modelFrameworkField<T extends z.ZodType<FrameworkConstraint>>(constraint: T) {
   return z.union([z.literal(ANY_FRAMEWORK), constraint], { error: 'a name and a version, or the word any' });
 }
 
-/** The text for tables and messages. */
 export function frameworkText(framework: ModelFramework): string {
   return framework === ANY_FRAMEWORK ? 'any framework' : `${framework.name} ${framework.version}`;
 }

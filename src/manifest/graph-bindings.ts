@@ -16,11 +16,7 @@ function unknownLayer({ layer_name }: ModelTensor, what: string, names: readonly
   return `${what} ${wanted}: the graph has ${names.map(quoted).join(', ')}`;
 }
 
-/**
- * Compares one input with the graph's input, and binds the graph's symbols there to the manifest's sizes.
- *
- * @returns how they differ; undefined where they agree
- */
+/** @returns how they differ; undefined where they agree */
 function alignInput(input: ModelTensor, graph: Graph, bindings: Map<string, number>): string | undefined {
   const name = nameOf(input, graph.inputs);
   if (name === undefined) return unknownLayer(input, 'input', graph.inputs);

@@ -14,7 +14,6 @@ const constraintShape = {
   memory: z.strictObject({ min_gib: positiveNumber() }).optional(),
 };
 
-/** Requirements on a machine. Missing keys require nothing. */
 export const hardwareConstraintSchema = z.strictObject(constraintShape);
 
 export type HardwareConstraint = Readonly<z.output<typeof hardwareConstraintSchema>>;

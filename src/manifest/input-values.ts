@@ -16,7 +16,6 @@ export const inputValuesField = z
     return z.NEVER;
   });
 
-/** The values that a manifest gives to inputs, by the inputs' names in the graph. */
 export function inputValues({ inputs }: ModelManifest, { graph }: Model): ReadonlyMap<string, GivenText> {
   return new Map(
     inputs.flatMap(({ layer_name, values }) => {

@@ -41,7 +41,6 @@ export function kindJsonSchema(kind: ManifestKind): Readonly<Record<string, unkn
   return z.toJSONSchema(SCHEMAS[kind], { io: 'input', unrepresentable: 'any' });
 }
 
-/** The value of `dlspec` for this kind. */
 function header(kind: ManifestKind): string {
   return `${kind}/v1`;
 }
@@ -68,7 +67,6 @@ export function statedKind({ root }: ManifestDocument): ManifestKind | undefined
   return MANIFEST_KINDS.find((kind) => node?.kind === 'scalar' && header(kind) === node.text);
 }
 
-/** The stated kind of a document, or the only possible one. */
 function kindOf<K extends ManifestKind>(document: ManifestDocument, wanted: readonly K[]): K | Problems {
   const stated = statedKind(document);
   const kind = wanted.find((candidate) => candidate === stated);
@@ -84,7 +82,6 @@ function kindOf<K extends ManifestKind>(document: ManifestDocument, wanted: read
   return { ok: false, problems: byPosition([...document.problems, problem]) };
 }
 
-/** Checks a document as a manifest of one of the wanted kinds. */
 export function interpretDocument<K extends ManifestKind>(
   document: ManifestDocument,
   wanted: readonly K[],

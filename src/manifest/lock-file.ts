@@ -12,13 +12,11 @@ const pinSchema = z.object({
 
 const lockSchema = z.object({ version: z.literal(1), files: z.record(z.string(), pinSchema) });
 
-/** The state of a file when it was first fetched. */
 export type Pin = Readonly<z.output<typeof pinSchema>>;
 
 /** Pins by path, relative to the lock file's folder. */
 export type Lock = ReadonlyMap<string, Pin>;
 
-/** The pins of a lock file; undefined where it is not one. */
 export function parseLock(bytes: Uint8Array): Lock | undefined {
   try {
     const { files } = lockSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
@@ -28,7 +26,6 @@ export function parseLock(bytes: Uint8Array): Lock | undefined {
   }
 }
 
-/** The content of a lock file with these pins. */
 export function lockText(lock: Lock): string {
   const files = Object.fromEntries([...lock].sort(([a], [b]) => (a < b ? -1 : 1)));
   return `${JSON.stringify({ version: 1, files } satisfies z.input<typeof lockSchema>, null, 2)}\n`;

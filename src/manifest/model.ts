@@ -23,7 +23,6 @@ import { dimensionExpression } from '../onnx/layers/dimension-expression.js';
 /** The symbolic dimension that the evaluation's batch size binds. */
 export const BATCH = 'batch';
 
-/** An input or output of a model's graph. Older manifests may have only the layer. */
 export interface ModelTensor {
   /** Its name in the graph; in older manifests also its place among the inputs or outputs, from 0. */
   readonly layer_name: string | number;
@@ -31,14 +30,12 @@ export interface ModelTensor {
   readonly dimensions?: readonly Dimension[] | undefined;
 }
 
-/** An input, and how a picture becomes one. */
 export interface ModelInput extends ModelTensor {
   readonly steps?: ImageSteps | undefined;
   /** Values that replace made-up ones. */
   readonly values?: InputValues | undefined;
 }
 
-/** An output, and how it becomes features. */
 export interface ModelOutput extends ModelTensor {
   readonly steps?: OutputSteps | undefined;
 }
@@ -113,7 +110,6 @@ function tensorsField<T extends ModelTensor>(tensorField: z.ZodType<T>) {
     });
 }
 
-/** Bindings of symbolic dimensions; `batch` belongs to the evaluation. */
 const bindingsField = z
   .record(
     dimensionNameField.refine((name) => name !== BATCH, { error: 'no batch, which the evaluation binds (batch_size)' }),
@@ -182,7 +178,6 @@ export interface WrittenNames {
   readonly framework: string;
 }
 
-/** Where a model's graph is. */
 export interface GraphFile {
   /** A path relative to the manifest's folder, or zoo:NAME; undefined where an older manifest names no graph. */
   readonly graph_path?: string | undefined;
@@ -193,13 +188,11 @@ export interface GraphFile {
 export type ModelManifest = Readonly<Omit<z.output<typeof modelSchema>, 'model'>> & {
   readonly model: GraphFile;
   readonly written?: WrittenNames;
-  /** Files that the manifest names by their addresses. */
   readonly downloads?: readonly Download[] | undefined;
   /** Parts of an older manifest as they are written, for the platform's registry. */
   readonly published?: PublishedParts | undefined;
 };
 
-/** Sizes of all symbolic dimensions that the manifest and the batch size bind, by name. */
 export function symbolBindings(manifest: ModelManifest, batchSize: number): ReadonlyMap<string, number> {
   return new Map([...Object.entries(manifest.dimensions), [BATCH, batchSize]]);
 }

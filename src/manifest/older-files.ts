@@ -5,7 +5,6 @@ import { isUrl, zooNameOf } from './reference.js';
 // Where the files of older manifests are: paths, addresses, or names within an archive. Source: c3sr/dlframework
 // v1.3.4, framework/predictor: an archive is at base_url; any other file is at base_url followed by its own path.
 
-/** The `model` of an older manifest. */
 export interface OlderFiles {
   readonly base_url?: string | undefined;
   readonly graph_path?: string | undefined;
@@ -28,7 +27,6 @@ function joined(base: string, path: string): string {
   return base === '' || isUrl(path) ? path : `${base.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`;
 }
 
-/** The download of one file; undefined where `url` is not a URL. */
 export function downloadOf(
   kind: 'graph' | 'weights' | 'labels',
   url: string,
@@ -44,7 +42,6 @@ function fromArchive(url: string, graph: string, checksum: Checksum | undefined)
   return { model: { graph_path: `${folder}/${graph}` }, downloads: [archive] };
 }
 
-/** Where the model's files are. A model of the zoo has no files and no checksum. */
 export function filesOf(older: OlderFiles): FilesOfModel {
   const { base_url: base = '', graph_path: path = '', graph_checksum: checksum } = older;
   if (zooNameOf(path) !== undefined) return { model: { graph_path: path }, downloads: [] };

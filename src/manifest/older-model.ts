@@ -72,7 +72,6 @@ function outputTensorsOf({ output, outputs }: OlderModel): readonly OlderTensor[
   return outputs ?? (output === undefined ? [] : [output]);
 }
 
-/** Path of the file with the names of the classes, and its download where the manifest has an address. */
 interface Labels {
   readonly path: string | undefined;
   readonly download: Download | undefined;

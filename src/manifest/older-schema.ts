@@ -53,7 +53,6 @@ const OTHER_ELEMENT_TYPES: ReadonlyMap<string, ElementType> = new Map([
   ['byte', 'uint8'],
 ]);
 
-/** The element type of this name; undefined where ONNX has none. */
 export function olderElementType(written: string): ElementType | undefined {
   const name = written.toLowerCase();
   return isElementType(name) ? name : OTHER_ELEMENT_TYPES.get(name);

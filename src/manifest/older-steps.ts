@@ -6,7 +6,6 @@ import { type GeometryStep, IMAGE_ELEMENT_TYPES, type ImageSteps } from './steps
 // Converts the parameters of the platform's older manifests for pre- and post-processing to steps. Source:
 // c3sr/dlframework, framework/predictor/image_predictor.go and steps/; c3sr/image, resize.go.
 
-/** Parameters as they are written: every scalar a text. */
 export type OlderParameters = Readonly<Record<string, unknown>>;
 
 /** The steps, or why there are none. */

@@ -13,7 +13,6 @@ export interface ClassSteps {
   readonly row?: number | undefined;
   /** Whether softmax turns the scores into probabilities first. */
   readonly softmax: boolean;
-  /** Default number of classes in an answer; undefined for all. */
   readonly k?: number | undefined;
   /** Path of a text file with a line for each class, as seen from the manifest's folder. */
   readonly labels?: string | undefined;
@@ -27,23 +26,17 @@ export type BoxFormat = (typeof BOX_FORMATS)[number];
 /** The masks of instances: values from 0 to 1 for each pixel of a box. */
 export interface MaskStep {
   readonly masks: string;
-  /** Least value of a pixel that belongs to the instance. */
   readonly threshold: number;
 }
 
-/** Steps from one batch element's boxes, with the outputs that describe them, to objects. */
 export interface BoxSteps {
   readonly kind: 'boxes';
   readonly format: BoxFormat;
-  /** Whether coordinates are in pixels of the model's input rather than from 0 to 1. */
   readonly isInPixels: boolean;
-  /** The output with a score for each box, or for each box and class. */
   readonly scores: string;
-  /** The output with the class of each box; absent where there is a score for each class. */
   readonly classes?: string | undefined;
   /** The output with the number of boxes; absent where all boxes count. */
   readonly count?: string | undefined;
-  /** Boxes with this score or less are dropped. */
   readonly threshold: number;
   /** Whether class 0 is the background, where there is a score for each class. */
   readonly hasBackground: boolean;
@@ -51,21 +44,18 @@ export interface BoxSteps {
   /** Absent where overlapping boxes are all kept. */
   readonly suppression?: { readonly iou: number; readonly acrossClasses: boolean } | undefined;
   readonly masks?: MaskStep | undefined;
-  /** Default number of objects in an answer; undefined for all. */
   readonly k?: number | undefined;
 }
 
 /** Order of the dimensions of a segmentation; a `map` has a class for each pixel, the others a score for each class. */
 export const SEGMENT_LAYOUTS = ['CHW', 'HWC', 'map'] as const;
 
-/** Steps from one batch element's scores of pixels to a map of classes. */
 export interface SegmentSteps {
   readonly kind: 'segments';
   readonly layout: (typeof SEGMENT_LAYOUTS)[number];
   readonly labels?: string | undefined;
 }
 
-/** Steps from one batch element's part of an output to features. */
 export type OutputSteps = ClassSteps | BoxSteps | SegmentSteps;
 
 const LABELS = 'the path of a text file with a line for each class (nothing is downloaded)';

@@ -1,4 +1,3 @@
-/** A place in a text; both numbers are 1-based. */
 export interface Position {
   readonly line: number;
   readonly column: number;

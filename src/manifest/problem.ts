@@ -1,7 +1,6 @@
 import { PlatformError } from '../base/errors.js';
 import { escaped } from '../base/quoted.js';
 
-/** A problem of a manifest: the place, the expected value, and the found one. */
 export interface Problem {
   /** The manifest's name in messages: the path by which it was found. */
   readonly file: string;
@@ -14,7 +13,6 @@ export interface Problem {
   readonly found: string;
 }
 
-/** A note on a manifest that is valid. */
 export interface Note extends Omit<Problem, 'expected' | 'found'> {
   readonly message: string;
 }
@@ -25,7 +23,6 @@ export interface Problems {
   readonly problems: readonly Problem[];
 }
 
-/** A manifest without problems, and its notes. */
 export interface Loaded<M> {
   readonly ok: true;
   readonly manifest: M;
@@ -39,12 +36,10 @@ function place({ file, line, column, path }: Omit<Problem, 'expected' | 'found'>
   return `${escaped(file)}:${line}:${column}: ${path}`;
 }
 
-/** `file:line:column: path: expected …, found …` */
 export function formatProblem(problem: Problem): string {
   return `${place(problem)}: expected ${problem.expected}, found ${problem.found}`;
 }
 
-/** `file:line:column: path: message` */
 export function formatNote(note: Note): string {
   return `${place(note)}: ${note.message}`;
 }
@@ -69,16 +64,11 @@ export function byPosition(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
-/** All problems as one error with code `manifest`, one line each. */
 export function manifestError(problems: readonly Problem[]): PlatformError {
   return new PlatformError('manifest', formatProblems(problems));
 }
 
-/**
- * Returns a success, and throws the problems of a failure.
- *
- * @throws PlatformError with code `manifest`
- */
+/** @throws PlatformError with code `manifest` */
 export function orThrow<T extends { readonly ok: true }>(result: T | Problems): T {
   if (!result.ok) throw manifestError(result.problems);
   return result;

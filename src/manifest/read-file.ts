@@ -1,6 +1,5 @@
 import { type FileBytes, readRegularFile } from '../base/regular-file.js';
 
-/** Size limit of a manifest, far above that of manifests written by hand. */
 export const MAX_MANIFEST_BYTES = 1 << 20;
 
 /** Reads a regular file of at most 1 MiB. */

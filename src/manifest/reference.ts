@@ -1,6 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
 
-/** A reference to a model: a manifest, an ONNX file, or an architecture of the zoo. */
 export type ModelReference =
   | { readonly kind: 'manifest'; readonly path: string }
   | { readonly kind: 'onnx'; readonly path: string }
@@ -16,12 +15,10 @@ export function isUrl(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }
 
-/** Resolves a path of a manifest against the manifest's folder. */
 export function besideManifest(file: string, path: string): string {
   return isAbsolute(path) ? path : join(dirname(file), path);
 }
 
-/** The NAME of `zoo:NAME`, or undefined where the text is something else. */
 export function zooNameOf(text: string): string | undefined {
   const name = text.startsWith(ZOO_PREFIX) ? text.slice(ZOO_PREFIX.length) : '';
   return ZOO_NAME.test(name) ? name : undefined;

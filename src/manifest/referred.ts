@@ -4,7 +4,6 @@ import { interpretDocument, type ManifestKind, type ManifestOf, statedKind, take
 import type { Loaded, Problem, Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
 
-/** Makes a problem of a reference: the expected target and the found one. */
 export type ReportReference = (expected: string, found: string) => Problem;
 
 /** A manifest that could be read, with its content or its problems. */

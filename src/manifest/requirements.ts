@@ -45,11 +45,7 @@ function unmetHardware(constraint: HardwareConstraint, system: Candidate): reado
   return unmet;
 }
 
-/**
- * Whether the framework is the required one, in an accepted version.
- *
- * @param allowVersion whether every version is accepted
- */
+/** @param allowVersion whether every version is accepted */
 export function meetsFramework(
   required: ModelFramework,
   { framework, frameworkVersion }: Pick<Candidate, 'framework' | 'frameworkVersion'>,
@@ -71,11 +67,9 @@ export function unmetFramework(
   return `${who}: expected ${frameworkText(required)}, found ${found.framework} ${found.frameworkVersion}`;
 }
 
-/** The advice where a manifest asks for another framework. */
 export const FRAMEWORK_REMEDY =
   "--allow-version accepts other versions of a framework; `framework: any` in a model's manifest accepts every framework";
 
-/** The advice for a model of a framework that an agent does not have. */
 const OTHER_FRAMEWORK_REMEDY = 'export the model to ONNX, and give the ONNX file a manifest with `framework: any`';
 
 /** The advice for a model whose framework is not met. */
@@ -84,7 +78,6 @@ export function frameworkRemedy(required: ModelFramework, { framework }: Pick<Ca
   return isOther ? OTHER_FRAMEWORK_REMEDY : FRAMEWORK_REMEDY;
 }
 
-/** Only the requirements, without further properties that the argument may have. */
 export function requirementsOf({ hardware, software, models, allowVersion, agents }: Requirements): Requirements {
   const frameworks = models.map(({ name, manifest }) => {
     return { name, manifest: manifest === undefined ? undefined : { framework: manifest.framework } };

@@ -12,11 +12,9 @@ import { type ResolvedModel, type ResolveOptions, resolveModelReference } from '
 import type { SoftwareConstraint } from './software.js';
 import type { YamlPath } from './yaml-tree.js';
 
-/** An evaluation with everything that it refers to. */
 export interface ResolvedEvaluation {
   readonly ok: true;
   readonly evaluation: EvaluationManifest;
-  /** In the manifest's order; each name once. */
   readonly models: readonly ResolvedModel[];
   readonly hardware: HardwareConstraint | undefined;
   readonly software: SoftwareConstraint | undefined;
@@ -40,9 +38,7 @@ function movedNotes(document: ManifestDocument): readonly Note[] {
  * that they refer to.
  */
 class Resolver {
-  /** Problems in the evaluation itself, in its references. */
   readonly ownProblems: Problem[] = [];
-  /** Problems in the manifests that it refers to, in the order of the references. */
   readonly referredProblems: Problem[] = [];
   readonly notes: Note[] = [];
 
@@ -51,12 +47,10 @@ class Resolver {
     private readonly options: ResolveOptions,
   ) {}
 
-  /** Makes problems of the reference at the path. */
   private reporter(path: YamlPath): ReportReference {
     return (expected, found) => problemAt(this.document, path, expected, found);
   }
 
-  /** Collects the problems of a result and returns its value; undefined where it has problems. */
   private keep<T extends { readonly ok: true; readonly notes: readonly Note[] }>(found: T | Problems): T | undefined {
     if (found.ok) {
       this.notes.push(...found.notes);
@@ -68,7 +62,6 @@ class Resolver {
     return undefined;
   }
 
-  /** Resolves all model references of valid form; the schema reports the others. */
   async models(): Promise<readonly ResolvedModel[]> {
     const list = nodeAt(this.document.root, ['models']);
     const items = list?.kind === 'sequence' ? list.items.slice(0, MAX_MODELS) : [];

@@ -24,7 +24,6 @@ export type GraphSource =
   | { readonly kind: 'file'; readonly path: string; readonly checksum: Checksum | undefined }
   | { readonly kind: 'zoo'; readonly name: string };
 
-/** A model that something refers to; `manifest` is undefined for a bare ONNX file or zoo name. */
 export interface ResolvedModel {
   /** The manifest's name, the file's name without `.onnx`, or the zoo's name. */
   readonly name: string;
@@ -35,15 +34,12 @@ export interface ResolvedModel {
 export interface ResolveOptions {
   /** The zoo's names; where they are absent, any name is accepted. */
   readonly zooNames?: readonly string[];
-  /** Access to all files; by default the files of this machine. */
   readonly files?: ManifestFiles;
 }
 
-/** The found model, or the problems. */
 export type ModelResolution =
   { readonly ok: true; readonly model: ResolvedModel; readonly notes: readonly Note[] } | Problems;
 
-/** The problem of the name; undefined where the zoo has it. */
 function missingFromZoo(name: string, { zooNames }: ResolveOptions): { expected: string; found: string } | undefined {
   if (zooNames === undefined || zooNames.includes(name)) return undefined;
   const meant = suggestion(name, zooNames);
@@ -54,7 +50,6 @@ function missingFromZoo(name: string, { zooNames }: ResolveOptions): { expected:
   };
 }
 
-/** A description of the path where it is not a file; undefined for a file. */
 async function missingFile(path: string, { files = DISK }: ResolveOptions): Promise<string | undefined> {
   const found = await files.missing(path);
   return found === undefined ? undefined : `${found} at ${quoted(path)}`;
@@ -64,12 +59,10 @@ function baseName(path: string): string {
   return path.replace(/^.*[/\\]/, '').replace(/\.onnx$/i, '');
 }
 
-/** The command that downloads the files of a manifest. */
 export function fetchCommand(file: string): string {
   return `${FETCH_COMMAND} ${shellQuoted(file)}`;
 }
 
-/** The problem of a graph that is not downloaded yet; undefined where there is none. */
 async function unfetchedProblem(
   document: ManifestDocument,
   { model, downloads = [] }: ModelManifest,
@@ -85,7 +78,6 @@ async function unfetchedProblem(
   return problemAt(document, at, `the file of ${quoted(download.url)}`, `${found}; ${advice}`);
 }
 
-/** Problems of a model manifest's graph path that the schema does not find. */
 async function graphProblems(
   document: ManifestDocument,
   manifest: ModelManifest | undefined,
@@ -110,7 +102,6 @@ async function graphProblems(
   return found === undefined ? [] : [problemAt(document, at, 'a model file', found)];
 }
 
-/** The checksum in the lock file for a fetched graph; undefined where there is none. */
 async function pinnedChecksum(file: string, path: string, { files = DISK }: ResolveOptions) {
   const lock = await files.read(besideManifest(file, LOCK_FILE));
   const pin = lock.ok ? parseLock(lock.bytes)?.get(path) : undefined;
@@ -130,7 +121,6 @@ async function sourceOf(
   return { kind: 'file', path: besideManifest(file, path), checksum: checksum ?? pinned };
 }
 
-/** A problem of a checksum, with the checksum that the file has. */
 async function withChecksum(problem: Problem, document: ManifestDocument, { files = DISK }: ResolveOptions) {
   const node = nodeAt(document.root, ['model', 'graph_path']);
   if (problem.path !== 'model.checksum' || files !== DISK || node?.kind !== 'scalar') return problem;
@@ -187,7 +177,6 @@ export async function resolveModelReference(
   }
 }
 
-/** Finds the model that a user names: a manifest, an ONNX file or `zoo:NAME`; see {@link resolveModelReference}. */
 export async function resolveModel(text: string, options: ResolveOptions = {}): Promise<ModelResolution> {
   const report = (expected: string, found: string): Problem => problemOfFile(text, expected, found);
   const reference = parseModelReference(text);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { frameworkField, nameField, versionField } from './fields.js';
 
-/** Requirements on software. */
 export const softwareConstraintSchema = z.strictObject({ framework: frameworkField });
 
 export type SoftwareConstraint = Readonly<z.output<typeof softwareConstraintSchema>>;

@@ -20,19 +20,16 @@ const divisor = finite.refine((value) => value !== 0, { error: 'a number other t
 
 export type ResizeMethod = 'bilinear' | 'bicubic' | 'nearest';
 
-/** Resizes to an exact size, or until the shorter side has a length. */
 export type ResizeStep =
   | { readonly operator: 'resize'; readonly height: number; readonly width: number; readonly method: ResizeMethod }
   | { readonly operator: 'resize'; readonly shorterSide: number; readonly method: ResizeMethod };
 
 export type Anchor = 'center' | 'top_left';
 
-/** Crops to an exact size, or to a share of each side. */
 export type CropStep =
   | { readonly operator: 'crop'; readonly height: number; readonly width: number; readonly anchor: Anchor }
   | { readonly operator: 'crop'; readonly ratio: number; readonly anchor: Anchor };
 
-/** A step that changes the picture's size. */
 export type GeometryStep = ResizeStep | CropStep;
 
 const resizeField = z
@@ -72,11 +69,9 @@ const cropField = z
     return z.NEVER;
   });
 
-/** Steps from an encoded picture to one element of a batch. */
 export interface ImageSteps {
   /** Order of the channels that the model takes. */
   readonly colorMode: 'RGB' | 'BGR';
-  /** Applied in this order; the last step gives an exact size. */
   readonly geometry: readonly GeometryStep[];
   /** (pixel - mean) / scale for pixels from 0 to 255; always for red, green, blue in this order. */
   readonly mean: readonly [number, number, number];

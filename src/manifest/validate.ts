@@ -120,7 +120,6 @@ class IssueTranslator {
     return [problemAt(this.document, path, issue.message + hint)];
   }
 
-  /** The known keys of the mapping at the path. */
   knownAt(path: readonly (string | number)[]): readonly string[] {
     this.keySchema ??= z.toJSONSchema(this.schema, { io: 'input', unrepresentable: 'any' }) as KeySchema;
     return knownKeys(this.keySchema, path);
@@ -152,7 +151,6 @@ export function validate<S extends z.ZodType>(
   return validateData(document, schema, dataOf(document.root, reading));
 }
 
-/** An ignored key, and the known key that was probably meant. */
 export interface IgnoredKey {
   readonly path: YamlPath;
   readonly meant: string | undefined;

@@ -13,7 +13,6 @@ import {
 
 export type Scalar = string | number | boolean | null;
 
-/** The value of an unquoted text in YAML 1.2's core schema. */
 function plainValue(text: string): Scalar {
   for (const tag of [nullCoreTag, boolCoreTag, intCoreTag, floatCoreTag]) {
     const value = tag.resolve(text, false, tag.tagName);

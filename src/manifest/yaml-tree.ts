@@ -3,7 +3,6 @@ import { messageOf } from '../base/errors.js';
 import { escaped, quoted } from '../base/quoted.js';
 import { type Scalar, startOf, textAndValue } from './yaml-event.js';
 
-/** A value of a YAML document with the offset in the source where it starts. */
 export type YamlNode =
   | { readonly kind: 'scalar'; readonly start: number; readonly text: string; readonly value: Scalar }
   | { readonly kind: 'sequence'; readonly start: number; readonly items: readonly YamlNode[] }
@@ -16,7 +15,6 @@ export interface YamlEntry {
   readonly value: YamlNode;
 }
 
-/** A fault of the YAML itself. */
 export interface YamlFault {
   readonly offset: number;
   readonly path: YamlPath;
@@ -28,7 +26,6 @@ export interface YamlFault {
 
 export type YamlPath = readonly (string | number)[];
 
-/** The readable part of a document; `root` is undefined where the syntax is wrong. */
 export interface YamlTree {
   readonly root: YamlNode | undefined;
   readonly faults: readonly YamlFault[];
@@ -110,7 +107,6 @@ class TreeBuilder {
     return entries;
   }
 
-  /** Whether the open collection ends here; steps over its end. */
   private atEnd(): boolean {
     if (this.events[this.next]?.type !== EVENT_ID.POP) return false;
     this.next++;

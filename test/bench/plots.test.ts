@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { LABEL, widthOf } from '../../bench/accuracy/labels.js';
 import { plotResiduals } from '../../bench/accuracy/plot-residuals.js';
 import { plotGrowth, plotPredictions } from '../../bench/accuracy/plots.js';
 import { logScale, signedScale } from '../../bench/accuracy/scales.js';
-import { linearScale } from '../../plugins/dlbricks/plots/svg.js';
+import { LABEL, linearScale, widthOf } from '../../plugins/dlbricks/plots/svg.js';
 
 /** Measured and estimated latency in ms, half the interval in %; 1 thread, batch 1 (docs/accuracy.md of 2026-11-21). */
 const MODELS: readonly (readonly [name: string, measuredMs: number, estimateMs: number, margin: number])[] = [

@@ -1,5 +1,4 @@
-import { widthOf } from './labels.js';
-import { escapedXml, svgLine, linearScale, type Plot, PLOT, svg, svgText } from './svg.js';
+import { escapedXml, svgLine, linearScale, type Plot, PLOT, svg, svgText, widthOf } from './svg.js';
 
 /** Values at some of the positions along the x axis. */
 export interface Series {

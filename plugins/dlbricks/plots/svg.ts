@@ -22,6 +22,13 @@ const STYLE = `<style>
   @media (prefers-color-scheme: dark) { text { fill: #e6edf3; } .label { fill: #9198a1; } .grid { stroke: #3d444d; } }
 </style>`;
 
+/** Size of a label's text, in pixels: generous, since browsers choose the font. */
+export const LABEL = { character: 7, height: 13, ascent: 10 } as const;
+
+export function widthOf(label: string): number {
+  return label.length * LABEL.character;
+}
+
 export function escapedXml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
