@@ -1,4 +1,13 @@
-import { escapedXml, LABEL, svgLine, type Plot, PLOT, svg, svgText, widthOf } from '../../plugins/dlbricks/plots/svg.js';
+import {
+  escapedXml,
+  LABEL,
+  svgLine,
+  type Plot,
+  PLOT,
+  svg,
+  svgText,
+  widthOf,
+} from '../../plugins/dlbricks/plots/svg.js';
 import { signedScale } from './scales.js';
 
 /** An estimate and the measured latency; ms. */

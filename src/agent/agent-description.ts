@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { systemFactsSchema } from '../measurement/system.js';
 import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
 
-/** What an agent may be able to do besides measuring benchmarks one by one. */
 export const ABILITIES = ['infer_types', 'optimize', 'measure_bricks', 'trace'] as const;
 
 export type Ability = (typeof ABILITIES)[number];
@@ -29,7 +28,6 @@ export const agentDescriptionSchema = systemFactsSchema
     framework: line,
     frameworkVersion: line,
     devices: systemFactsSchema.shape.devices.unwrap().max(MAX_ENTRIES).optional(),
-    /** Name of its host, for documents. No measurement depends on it. */
     host: line,
     /** Execution providers, the default first; empty: the processor alone. */
     providers: z.array(line.min(1)).max(MAX_ENTRIES),

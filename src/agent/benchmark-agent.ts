@@ -7,7 +7,6 @@ import type { TraceLevel } from '../tracing/trace-level.js';
 import type { AgentDescription } from './agent-description.js';
 import type { LayerTrace } from './layer-trace.js';
 
-/** How to measure one benchmark. */
 export interface MeasureRequest {
   readonly benchmark: Benchmark;
   /** Name of a whole model in traces; absent for bricks, which have their signature. */
@@ -21,16 +20,12 @@ export interface MeasureRequest {
   readonly context?: Context | undefined;
   /** Bytes that the model touches in one run; the same for all of its bricks, which therefore run together. */
   readonly modelBytes?: number | undefined;
-  /** Order of magnitude of the time of one run, estimated from its shapes; ms. */
   readonly roughMs?: number | undefined;
 }
 
-/** The measurement of one of several requests. */
 export interface MeasuredRequest {
-  /** Index of the request. */
   readonly index: number;
   readonly measurement: Measurement;
-  /** Whether the agent has put the measurement into the store that both sides share. */
   readonly isStored?: true | undefined;
 }
 
@@ -38,30 +33,19 @@ export type MeasurePhase = 'waiting' | 'preparing' | 'running';
 
 export interface MeasureProgress {
   readonly phase: MeasurePhase;
-  /** Warm-ups included. */
   readonly runsDone: number;
   /** Warm-ups included; fewer runs are made if the time budget is used up. */
   readonly runsTotal: number;
-  /**
-   * In the phase `waiting`: the process that measures on the agent's machine; absent where the request waits for other
-   * requests of the same agent.
-   */
   readonly waitsFor?: number | undefined;
 }
 
-/** Progress of the current session. */
 export interface RequestProgress extends MeasureProgress {
-  /** Index of a request that is measured in it. */
   readonly index: number;
-  /** Number of requests that are measured in it. */
   readonly together: number;
 }
 
-/** A graph as the runtime executes it. */
 export interface OptimizedGraph {
-  /** The optimized benchmark, also without weights. */
   readonly benchmark: Benchmark;
-  /** Types of its nodes' outputs, by name. */
   readonly values: ReadonlyMap<string, InferredValue>;
   /**
    * Wall time of the optimization, also where the result comes from a cache. If several run at a time, its share of
@@ -75,7 +59,6 @@ export interface MeasureOptions {
   readonly onProgress?: ((progress: RequestProgress) => void) | undefined;
 }
 
-/** The facts about a graph's values that an agent returns. */
 export interface ValueOptions {
   /**
    * Whether the content of values that steer operators is returned too. The graph is then run once, with the weights of
@@ -89,11 +72,8 @@ export interface TraceOptions {
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
 }
 
-/** How far machines with the same fingerprint differ. */
 export interface MachineSpread {
-  /** Number of machines that were compared and that measure; at least two. */
   readonly machines: number;
-  /** Number of benchmarks by which they were compared. */
   readonly benchmarks: number;
   /** Standard deviation between machines of the total time of these benchmarks, relative to its mean: 0.02 is 2 %. */
   readonly relative: number;
@@ -105,7 +85,6 @@ export interface MachineSpread {
  * itself. It is a plain object: a decorator is a copy with other methods.
  */
 export interface BenchmarkAgent {
-  /** What it said about itself when it was connected. */
   readonly description: AgentDescription;
 
   /**
@@ -127,11 +106,7 @@ export interface BenchmarkAgent {
     options?: TraceOptions,
   ): Promise<LayerTrace>;
 
-  /**
-   * Element type and dimensions of every tensor that a node of the graph produces, by name.
-   *
-   * @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails
-   */
+  /** @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails */
   inferTypes(
     benchmark: Benchmark,
     signal?: AbortSignal,

@@ -16,7 +16,6 @@ const OUT_OF_MEMORY = /bad_alloc|failed to allocate memory|allocation failed|out
 /** The beginning of ONNX Runtime's messages about a model in a file; the file is a temporary one of the worker. */
 const TEMPORARY_FILE = /^Load model from \S+ failed: ?/;
 
-/** A message as one line of limited length. */
 export function briefly(message: string): string {
   const line = message.replace(/\s+/g, ' ').trim().replace(TEMPORARY_FILE, '');
   return line.length <= MESSAGE_LENGTH ? line : `${line.slice(0, MESSAGE_LENGTH)}…`;
@@ -32,7 +31,6 @@ export function failureOf(thrown: unknown, stage: 'open' | 'run'): Failure {
   return { reason: stage === 'open' ? 'unsupported' : 'run_failed', message };
 }
 
-/** Converts a framework's exception to the error of a request that needs the model to work. */
 export function refusalOf(error: unknown, stage: 'open' | 'run'): PlatformError {
   const thrown = orOfMachine(error);
   if (thrown instanceof PlatformError) return thrown;
@@ -50,7 +48,6 @@ export function refusalOf(error: unknown, stage: 'open' | 'run'): PlatformError 
   return new PlatformError('unsupported', text, options);
 }
 
-/** The refusal to measure kernels with a framework that keeps no profile of them. */
 export function noProfile({ name, version }: Framework): PlatformError {
   return new PlatformError('unsupported', `${name} ${version} keeps no profile of its kernels`);
 }

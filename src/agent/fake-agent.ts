@@ -10,11 +10,9 @@ import { throwIfCancelled } from '../base/cancellation.js';
 import type { Failure } from './failure.js';
 
 export interface FakeAgentOptions {
-  /** Milliseconds of every run of a benchmark, or the reason of its failure. */
   readonly latencyOf: (benchmark: Benchmark) => number | Failure;
   /** Inferred values of a benchmark's graph; without it, inferring fails. */
   readonly inferredValuesOf?: (benchmark: Benchmark) => ReadonlyMap<string, InferredValue>;
-  /** The optimized form of a benchmark's graph; without it, optimizing fails. */
   readonly optimizedOf?: (benchmark: Benchmark) => OptimizedGraph;
   /** Whether it measures benchmarks together; true by default. */
   readonly measuresTogether?: boolean;
@@ -22,7 +20,6 @@ export interface FakeAgentOptions {
   /** Part of the system's fingerprint, so that two fakes can be two systems. */
   readonly processor?: string;
   readonly measuredAt?: string;
-  /** Conditions on the machine; without it, the machine reports none. */
   readonly conditionsOf?: (benchmark: Benchmark) => Conditions;
 }
 

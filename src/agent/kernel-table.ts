@@ -4,14 +4,12 @@ import { trimmedMean } from '../measurement/trimmed-mean.js';
 import type { KernelTrace, LayerTrace } from './layer-trace.js';
 
 export interface KernelRow extends Omit<KernelTrace, 'runMs'> {
-  /** Trimmed mean over the runs, as the runtime timed it. */
   readonly latencyMs: number;
   /** Share of the sum of all kernels, 0 to 1. The share of an inner kernel is a part of its outer kernel's. */
   readonly share: number;
   readonly runs: number;
 }
 
-/** All kernels of one operator; kernels inside of others count as a part of those. */
 export interface OperatorRow {
   readonly opName: string;
   readonly kernels: number;
@@ -19,26 +17,20 @@ export interface OperatorRow {
   readonly share: number;
 }
 
-/** Latencies of a model's kernels, and the cost of tracing them. All times are trimmed means in milliseconds. */
 export interface KernelTable {
-  /** Time of the whole model without tracing. */
   readonly modelMs: number;
   /** Time of the whole model while the runtime times its kernels. */
   readonly tracedModelMs: number;
   /** Cost of tracing for the whole model; may be below zero where it is less than the machine's noise. */
   readonly overheadMs: number;
-  /** Sum of the kernels' times while they are traced; an outer kernel's time includes its inner kernels. */
   readonly kernelsMs: number;
-  /** The slowest first. */
   readonly operators: readonly OperatorRow[];
-  /** The slowest first. */
   readonly rows: readonly KernelRow[];
 }
 
 const slowestFirst = (a: { readonly latencyMs: number }, b: { readonly latencyMs: number }): number =>
   b.latencyMs - a.latencyMs;
 
-/** Makes a table from a trace. */
 export function kernelTable({ untracedMs, tracedMs, kernels }: LayerTrace): KernelTable {
   const modelMs = trimmedMean(untracedMs);
   const tracedModelMs = trimmedMean(tracedMs);

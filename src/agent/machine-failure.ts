@@ -27,11 +27,7 @@ const FAILURES: readonly (readonly [RegExp, string])[] = [
   [/input\/output error|\bEIO\b/i, 'check the disk, or set TMPDIR to another folder'],
 ];
 
-/**
- * What is full where a worker keeps its temporary files; undefined where nothing is.
- *
- * @param temporaryFolder of the worker; it may exist no more
- */
+/** What is full where a worker keeps its temporary files; undefined where nothing is. */
 export function fullDisk(temporaryFolder: string): string | undefined {
   const memory = inMemory(temporaryFolder);
   for (const folder of [dirname(temporaryFolder), ...(existsSync(memory) ? [dirname(memory)] : [])]) {
@@ -59,7 +55,6 @@ export function machineFailure(said: string, full: string | undefined): Platform
 /** With less than this share of a machine's memory left, others have taken it. */
 const LEAST_FREE_SHARE = 1 / 4;
 
-/** Memory of the machine, or of its control group. */
 function allBytes(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();

@@ -5,10 +5,8 @@ import type { Limits } from '../measurement/protocol.js';
 import type { MemoryNeed } from '../onnx/layers/memory-need.js';
 import type { AgentDescription } from './agent-description.js';
 
-/** A bound of the memory of a measurement. */
 export interface MemoryThere {
   readonly bytes: number;
-  /** What sets the bound, in words. */
   readonly bound: string;
 }
 
@@ -34,7 +32,6 @@ export function freeBytes(read: ReadSystemFile = readSystemFile): number | undef
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** The memory that a measurement by an agent may take. */
 export function memoryThere(
   { memoryLimitBytes }: Pick<Limits, 'memoryLimitBytes'>,
   { memoryBytes, host }: Pick<AgentDescription, 'memoryBytes' | 'host'>,

@@ -4,12 +4,10 @@ import { quoted } from '../base/quoted.js';
 /** The start of the message. An answer of an agent carries no more than the error code and the message. */
 const START = 'no model is open under the id ';
 
-/** @param where completes the sentence */
 export function noOpenModel(id: string, where = ''): PlatformError {
   return new PlatformError('not_found', `${START}${quoted(id)}${where}; open one`);
 }
 
-/** Whether an error is that of {@link noOpenModel}, here or on an agent. */
 export function isNoOpenModel(error: unknown): boolean {
   return error instanceof PlatformError && error.code === 'not_found' && error.message.startsWith(START);
 }

@@ -3,9 +3,7 @@ import { signatureOf } from '../measurement/weightless.js';
 import type { WeightsOfFile } from '../registry/weights-of-file.js';
 import type { BenchmarkAgent } from './benchmark-agent.js';
 
-/**
- * The whole model with the weights of its file; undefined where it has none, or where the agent cannot read the file.
- */
+/** undefined where it has none, or where the agent cannot read the file. */
 export async function withOwnWeights(
   whole: Benchmark,
   weights: WeightsOfFile | undefined,

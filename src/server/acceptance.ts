@@ -11,7 +11,6 @@ import type { Ownership } from './ownership.js';
 import type { TakeOptions } from '../base/places.js';
 import { putSubmission } from './submission-store.js';
 
-/** The most evaluations that have not ended. */
 const MAX_JOBS = 1000;
 
 export interface SubmitOptions extends TakeOptions {
@@ -27,11 +26,9 @@ export interface AcceptanceOptions {
   readonly jobs: Jobs;
 }
 
-/** Checks submitted evaluations, stores them, and starts them. */
 export class Acceptance {
   constructor(private readonly options: AcceptanceOptions) {}
 
-  /** See {@link Platform.submit}. */
   submit(id: string, submission: Uint8Array, options: SubmitOptions): Promise<EvaluationRecord> {
     return this.options.jobs.inTurn(id, () => this.#submit(id, submission, options), options.signal);
   }

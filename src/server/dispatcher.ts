@@ -41,7 +41,6 @@ const MAX_PLUGINS = 256;
 /** A waiting evaluation gets an event with its first place in the queue, and with each of the last 10 places. */
 const TOLD_PLACES = 10;
 
-/** The public description of an attached plugin. */
 export interface AttachedPlugin extends Registration {
   readonly running: number;
 }
@@ -50,10 +49,8 @@ export interface DispatcherOptions extends RunSources {
   readonly limits: DispatchLimits;
 }
 
-/** Gives evaluations to plugins, first come, first served, and ensures that each one ends. */
 export class Dispatcher {
   readonly #sessions = new Set<PluginSession>();
-  /** In the order of arrival. */
   readonly #waiting = new Set<EvaluationJob>();
   readonly #running = new Map<EvaluationJob, PluginSession>();
   readonly #retries = new Set<NodeJS.Timeout>();
@@ -70,7 +67,6 @@ export class Dispatcher {
     return [...this.#sessions].some(({ registration }) => registration.name === name);
   }
 
-  /** @throws PlatformError `unavailable` where no plugin of that name is attached */
   requirePlugin(name: string): void {
     if (this.hasPlugin(name)) return;
     const names = [...new Set([...this.#sessions].map(({ registration }) => registration.name))];
@@ -114,13 +110,11 @@ export class Dispatcher {
     }
   }
 
-  /** Adds an evaluation to the queue, and starts it if a plugin is free. */
   add(job: EvaluationJob): void {
     this.#waiting.add(job);
     this.#dispatch();
   }
 
-  /** Cancels an evaluation. A waiting one ends at once, a running one within about `stopMs`. */
   cancel(job: EvaluationJob): void {
     job.isCancelled = true;
     const session = this.#running.get(job);
@@ -135,7 +129,6 @@ export class Dispatcher {
     void job.ended.then(() => clearTimeout(stopTimer));
   }
 
-  /** Drops an evaluation that another server has now. */
   abandon(job: EvaluationJob): void {
     job.left.abort();
     this.#waiting.delete(job);
@@ -149,7 +142,6 @@ export class Dispatcher {
     for (const session of this.#sessions) session.lose();
   }
 
-  /** Gives evaluations to free plugins, and adds events with the queue places of the others. */
   #dispatch(): void {
     if (this.#isClosed) return;
     this.#assign();
@@ -185,7 +177,6 @@ export class Dispatcher {
     }
   }
 
-  /** Runs an evaluation once, or tries to. Afterwards the evaluation has ended or waits again. */
   async #run(job: EvaluationJob, session: PluginSession): Promise<void> {
     let waitMs: number | undefined;
     try {

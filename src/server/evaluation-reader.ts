@@ -5,7 +5,6 @@ import type { Jobs } from './jobs.js';
 import { storedRecord } from './known-evaluations.js';
 import type { OpenLog, StoredLogs } from './stored-logs.js';
 
-/** The most evaluations that are listed. */
 const MOST_LISTED = 1000;
 
 /** The public state of an evaluation. */
@@ -26,7 +25,6 @@ export class EvaluationReader {
 
   constructor(private readonly options: ReaderOptions) {}
 
-  /** Without its result. @throws PlatformError `not_found` */
   async get(id: string, signal?: AbortSignal): Promise<EvaluationView> {
     const { collections, jobs } = this.options;
     if (!jobs.has(id)) await storedRecord(collections, id);
@@ -57,7 +55,6 @@ export class EvaluationReader {
     return newest;
   }
 
-  /** See {@link Platform.follow}. */
   async *follow(id: string, afterSequence: number, signal: AbortSignal): AsyncGenerator<LoggedEvent> {
     const { collections, jobs } = this.options;
     if (!jobs.has(id)) await storedRecord(collections, id);

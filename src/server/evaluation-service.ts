@@ -33,7 +33,6 @@ const LARGEST_PAGE = 1000;
 const FOLLOWED_EVENT = 1;
 const LAST_EVENT = 2;
 
-/** Adds the service by which evaluations are submitted and followed. */
 export function addEvaluationService(server: RpcServer, platform: Platform): void {
   const { calls } = server;
   const followers = new Followers();

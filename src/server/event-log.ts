@@ -6,7 +6,6 @@ import { type EventDocument, eventKey } from '../evaluation/records.js';
 /** The most events of one evaluation. `measuring` events replace each other and do not count. */
 export const MAX_EVENTS = 10_000;
 
-/** The most characters of the JSON of all these events together, without the result. */
 const MAX_CHARACTERS = 16 * 2 ** 20;
 
 function withoutResult(event: PlatformEvent): PlatformEvent {
@@ -24,11 +23,9 @@ function lost(): PlatformError {
 /** The position of a log's reader. */
 export interface Cursor {
   readonly sequence: number;
-  /** Number of `measuring` events seen. */
   readonly measurings: number;
 }
 
-/** Whether this server still has the evaluation. */
 export type IsOwn = () => Promise<boolean>;
 
 /**
@@ -57,7 +54,6 @@ export class EventLog {
     this.#events = [...known];
   }
 
-  /** The stored log of an evaluation; empty for a new one. @param isOwn needed for a log that events are added to */
   static async open(
     evaluation: string,
     documents: Collection<EventDocument>,
@@ -73,7 +69,6 @@ export class EventLog {
     return this.#measuring ?? this.#events.at(-1);
   }
 
-  /** Characters of its events, without the result. */
   get characters(): number {
     return this.#events.reduce((sum, event) => sum + JSON.stringify(event).length, 0);
   }
@@ -123,7 +118,6 @@ export class EventLog {
     }
   }
 
-  /** Reads the events that another server has added. @throws PlatformError `storage` */
   async catchUp(): Promise<void> {
     for (;;) {
       const last = this.#events.at(-1)?.sequence ?? 0;

@@ -3,16 +3,11 @@ import { PlatformError } from '../base/errors.js';
 const MOST = 1000;
 const MOST_OF_CLIENT = 32;
 
-/** The current followers of evaluations. */
 export class Followers {
   readonly #byClient = new Map<string, number>();
   #count = 0;
 
-  /**
-   * @param client the other end of a connection
-   * @returns a function that removes the follower
-   * @throws PlatformError `exhausted` if there are too many
-   */
+  /** @throws PlatformError `exhausted` if there are too many */
   add(client: string): () => void {
     const ofClient = this.#byClient.get(client) ?? 0;
     if (ofClient >= MOST_OF_CLIENT) {

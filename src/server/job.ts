@@ -10,20 +10,15 @@ const STATE_AFTER = { done: 'done', failed: 'failed', cancelled: 'cancelled' } a
   EvaluationState
 >;
 
-/** A record with the state that its last event gives it. */
 export function recordAfter(record: EvaluationRecord, last: PlatformEvent | undefined): EvaluationRecord {
   return last === undefined || !isFinal(last) ? record : { ...record, state: STATE_AFTER[last.kind] };
 }
 
-/** An evaluation that has not ended: its record and its log. The store has them as well. */
 export class EvaluationJob {
   #record: EvaluationRecord;
-  /** Resolves when the evaluation has ended. */
   readonly ended: Promise<void>;
   readonly #end: () => void;
-  /** Aborted when another server has the evaluation. */
   readonly left = new AbortController();
-  /** Whether the evaluation was cancelled. */
   isCancelled = false;
   /** Its place in the queue in the last event about it; undefined while it does not wait for its plugin. */
   toldPlace: number | undefined;
@@ -65,7 +60,6 @@ export class EvaluationJob {
     return this.#record.id;
   }
 
-  /** The current run, or the last one. */
   get run(): RunKey {
     return { evaluation: this.id, attempt: this.#record.attempts };
   }
@@ -77,7 +71,6 @@ export class EvaluationJob {
     return this.run;
   }
 
-  /** Makes the evaluation wait for a plugin again. */
   async requeue(reason: string): Promise<void> {
     this.waitingSinceMs = performance.now();
     await this.wait(`${reason}; everything measured so far is kept`);

@@ -14,7 +14,6 @@ export interface JobsOptions {
   readonly storedLogs: Pick<StoredLogs, 'replace'>;
 }
 
-/** The evaluations that this server has and that have not ended. */
 export class Jobs {
   readonly #byId = new Map<string, EvaluationJob>();
   /** By the ids of evaluations: an evaluation is submitted or resumed by one caller at a time. */
@@ -39,7 +38,6 @@ export class Jobs {
     return this.#turns.run(id, work, signal);
   }
 
-  /** Starts an evaluation that this server owns. */
   async begin(record: EvaluationRecord, requirements?: Requirements): Promise<void> {
     this.#add(await this.#open(record, requirements));
   }
@@ -73,7 +71,6 @@ export class Jobs {
     }
   }
 
-  /** Forgets all evaluations. They stay in the store. */
   clear(): void {
     this.#byId.clear();
   }

@@ -3,13 +3,11 @@ import type { EvaluationCollections, EvaluationRecord } from '../evaluation/reco
 
 const ID = /^[A-Za-z0-9-]{8,64}$/;
 
-/** @throws PlatformError `usage` for an id that no evaluation can have */
 export function checkId(id: string): void {
   if (ID.test(id)) return;
   throw new PlatformError('usage', 'evaluation_id: expected 8 to 64 letters, digits and hyphens, such as a UUID');
 }
 
-/** The record of an evaluation in the store. @throws PlatformError `not_found` */
 export async function storedRecord(
   { records }: Pick<EvaluationCollections, 'records'>,
   id: string,

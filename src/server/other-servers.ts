@@ -10,7 +10,6 @@ import { storedRecord } from './known-evaluations.js';
 const CANCEL_LOOK_MS = 500;
 const CANCEL_LIMIT_MS = 60_000;
 
-/** The reason why an evaluation of another server waits. */
 const LOST_SERVER = 'its server has ended';
 
 export interface OtherServersOptions {
@@ -18,7 +17,6 @@ export interface OtherServersOptions {
   readonly jobs: Jobs;
   readonly agents: Pick<AgentDirectory, 'list'>;
   readonly dispatcher: Pick<Dispatcher, 'cancel' | 'hasPlugin'>;
-  /** Time between two checks on the other servers. */
   readonly watchMs: number;
 }
 
@@ -29,9 +27,7 @@ export class OtherServers {
   constructor(private readonly options: OtherServersOptions) {}
 
   /**
-   * Checks on the other servers at regular intervals. If the store is unavailable, the next check tries again.
-   *
-   * @param adopts whether this server takes over evaluations
+   * If the store is unavailable, the next check tries again. @param adopts whether this server takes over evaluations
    */
   async watch({ adopts }: { readonly adopts: boolean }): Promise<void> {
     const { signal } = this.#stop;

@@ -4,9 +4,7 @@ import type { Leases } from '../store/leases/leases.js';
 export interface Ownership {
   /** Takes evaluations that no other server runs. @returns those of them that this server owns now */
   take(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The evaluations that this server still owns. Other servers take over the evaluations of a silent server. */
   kept(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Gives up an evaluation, so that other servers can take it. */
   release(id: string): Promise<void>;
 }
 

@@ -26,7 +26,6 @@ export interface PlatformOptions {
   readonly agents: AgentDirectory;
   readonly limits?: Partial<DispatchLimits>;
   readonly loadLimits?: Partial<LoadLimits>;
-  /** Decides which evaluations of the store this platform may run. */
   readonly ownership: Ownership;
 }
 
@@ -84,27 +83,18 @@ export class Platform {
     return this.#acceptance.submit(id, submission, options);
   }
 
-  /** Without its result. @throws PlatformError `not_found` */
   get(id: string, signal?: AbortSignal): Promise<EvaluationView> {
     return this.#reader.get(id, signal);
   }
 
-  /** The result that belongs to the last event of an evaluation. See {@link ResultCache.open}. */
   openResult(id: string, event: LoggedEvent, waiting?: TakeOptions): Promise<OpenResult> {
     return this.#results.open(id, event, waiting);
   }
 
-  /** The newest 1000, newest first. Concurrent callers share one read of the store. */
   list(): Promise<readonly EvaluationRecord[]> {
     return this.#reader.list();
   }
 
-  /**
-   * The events after a sequence number, and all later ones as they come, without the result. Ends with the evaluation,
-   * or when the signal aborts.
-   *
-   * @throws PlatformError `not_found`
-   */
   follow(id: string, afterSequence: number, signal: AbortSignal): AsyncGenerator<LoggedEvent> {
     return this.#reader.follow(id, afterSequence, signal);
   }
@@ -122,17 +112,14 @@ export class Platform {
     return evaluationHasEnded(record) ? record : await this.#others.cancel(id);
   }
 
-  /** The plugins that are attached now. */
   plugins(): readonly AttachedPlugin[] {
     return this.#dispatcher.plugins();
   }
 
-  /** See {@link Dispatcher.attach}. */
   attach(link: PlatformEnd, receivedBytes?: () => number): Promise<void> {
     return this.#dispatcher.attach(link, receivedBytes);
   }
 
-  /** Disconnects all plugins. Evaluations that have not ended stay in the store for the next platform. */
   close(): void {
     this.#others.close();
     this.#dispatcher.close();

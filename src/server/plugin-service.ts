@@ -10,7 +10,6 @@ import { streamLink } from '../evaluation/link/stream-link.js';
 /** Room for a result and the message around it. */
 const MAX_REQUEST_BYTES = MAX_RESULT_BYTES * 1.25;
 
-/** Adds the service by which plugins in other processes attach themselves. */
 export function addPluginService(server: RpcServer, platform: Platform): void {
   const { calls } = server;
 

@@ -3,7 +3,6 @@ import { isJson } from '../base/is-json.js';
 import { failure, type FinalEvent, isFinal, type PlatformEvent } from '../evaluation/event.js';
 import type { PlatformEnd, PluginMessage, Registration, Run, RunKey } from '../evaluation/link/link.js';
 
-/** A run as its plugin's session sees it. */
 interface ActiveRun {
   readonly attempt: number;
   /** Stores an event of the run, except the last one. */
@@ -11,9 +10,7 @@ interface ActiveRun {
   readonly end: (how: FinalEvent | undefined) => void;
 }
 
-/** A plugin that is attached. */
 export class PluginSession {
-  /** By the evaluation's id. */
   readonly #runs = new Map<string, ActiveRun>();
   #taken = 0;
   #isLost = false;
@@ -23,12 +20,10 @@ export class PluginSession {
     private readonly link: PlatformEnd,
   ) {}
 
-  /** Slots that are taken. */
   get running(): number {
     return this.#taken;
   }
 
-  /** Takes a slot, which the caller gives back; false if none is free. */
   takeSlot(): boolean {
     if (this.#isLost || this.#taken >= this.registration.slots) return false;
     this.#taken++;
@@ -54,7 +49,6 @@ export class PluginSession {
     return ended;
   }
 
-  /** Ends a run with this last event, even if its plugin continues. */
   end({ evaluation, attempt }: RunKey, how: FinalEvent): void {
     const run = this.#runs.get(evaluation);
     if (run?.attempt !== attempt) return;
@@ -63,7 +57,6 @@ export class PluginSession {
     run.end(how);
   }
 
-  /** Asks the plugin to end a run. */
   stop({ evaluation, attempt }: RunKey): void {
     void this.link.send({ kind: 'stop', evaluation, attempt });
   }
@@ -99,7 +92,6 @@ export class PluginSession {
     return failure('internal', `${problem}; report it to its author`);
   }
 
-  /** Ends all runs without a last event, because the plugin is gone. */
   lose(): void {
     this.#isLost = true;
     for (const { end } of this.#runs.values()) end(undefined);

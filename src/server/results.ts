@@ -11,11 +11,9 @@ const MOST_OPEN = 8;
 /** The most bytes of results that are kept for later readers. */
 const MOST_KEPT_BYTES = 64 * 2 ** 20;
 
-/** A result that stays in memory until it is closed. */
 export interface OpenResult {
   /** The JSON in UTF-8, which all readers share; undefined if the store no longer has the result. */
   readonly json: Buffer | undefined;
-  /** May be called again. */
   readonly close: () => void;
 }
 
@@ -37,7 +35,6 @@ export class ResultCache {
 
   constructor(private readonly documents: Collection<EventDocument>) {}
 
-  /** @throws PlatformError the reason of the aborted signal while it waits; `storage` */
   async open(evaluation: string, { sequence, at }: LoggedEvent, waiting?: TakeOptions): Promise<OpenResult> {
     const id = `${evaluation} ${at}`;
     const shared =

@@ -8,22 +8,18 @@ import type { EvaluationJob } from './job.js';
 import type { SubmissionLoader } from './loading/submission-loader.js';
 import { getSubmission } from './submission-store.js';
 
-/** Where the inputs of runs come from. */
 export interface RunSources {
   readonly agents: AgentDirectory;
   readonly submissions: Collection<SubmissionPart>;
   readonly loader: SubmissionLoader;
 }
 
-/** The inputs of a run. */
 export interface RunInputs {
-  /** In wire format. */
   readonly submission: Uint8Array;
   /** At least one. The first ones do the work, as many as are required; the others can replace them. */
   readonly agents: readonly AgentEndpoint[];
   /** The agents that do the work, as an event names them. */
   readonly named: string;
-  /** The first agent's framework. */
   readonly framework: string;
   readonly frameworkVersion: string;
 }

@@ -17,7 +17,6 @@ import { leasedOwnership } from './ownership.js';
 
 export interface ServerOptions {
   readonly listen: HostPort;
-  /** The store of evaluations and their events. */
   readonly store: ResultStore;
   readonly security?: ServerSecurity | undefined;
   /** The authorities and the certificate for the agents that it forwards predictions to. No token of it is shown. */
@@ -30,7 +29,6 @@ export interface ServerOptions {
 }
 
 export interface RunningServer {
-  /** host:port */
   readonly address: string;
   readonly platform: Platform;
   /** Disconnects plugins, agents and clients. The next server of this store resumes evaluations that have not ended. */

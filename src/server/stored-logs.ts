@@ -5,7 +5,6 @@ import { RecentlyUsed } from '../base/recently-used.js';
 import { EventLog } from './event-log.js';
 import { type LeavePlace, Places } from '../base/places.js';
 
-/** The most evaluations whose events are in memory at once for readers; readers of further evaluations wait. */
 const MOST_OPEN = 32;
 
 /** The most characters of logs of ended evaluations that are kept for later readers. */
@@ -14,12 +13,10 @@ const MOST_KEPT = 16 * 2 ** 20;
 /** Time between two checks for new events of an evaluation that another server runs. */
 const LOOK_MS = 500;
 
-/** A log that is in memory until all its readers have closed it. */
 export interface OpenLog {
   readonly log: EventLog;
   /** Aborted when another log has the further events, because the evaluation has moved to or from this server. */
   readonly replaced: AbortSignal;
-  /** May be called again. */
   readonly close: () => void;
 }
 
@@ -43,7 +40,6 @@ export class StoredLogs {
 
   constructor(private readonly documents: Collection<EventDocument>) {}
 
-  /** @throws PlatformError the signal's reason while it waits; `storage` */
   async open(evaluation: string, signal?: AbortSignal): Promise<OpenLog> {
     const ended = this.#ended.get(evaluation);
     if (ended !== undefined) return { log: ended, replaced: new AbortController().signal, close: () => {} };
@@ -64,7 +60,6 @@ export class StoredLogs {
     }
   }
 
-  /** Ends the stored log of an evaluation that runs here from now on. */
   replace(evaluation: string): void {
     const shared = this.#shared.get(evaluation);
     this.#shared.delete(evaluation);

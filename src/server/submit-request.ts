@@ -7,7 +7,6 @@ export interface SubmitRequest {
   readonly submission: Uint8Array;
 }
 
-/** Field numbers of SubmitEvaluationRequest. */
 const EVALUATION_ID = 1;
 const SUBMISSION = 2;
 

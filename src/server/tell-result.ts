@@ -4,7 +4,6 @@ import type { Event } from '../generated/mlmodelscope/evaluation/v1/event.js';
 import { LargeAnswer } from '../rpc/large-answer.js';
 import type { Platform } from './platform.js';
 
-/** Bytes of a part of a result. */
 const PART = 128 * 1024;
 
 /** The end of the part that begins at an offset: between two characters. */
@@ -14,19 +13,15 @@ function endOfPart(json: Buffer, start: number): number {
   return end;
 }
 
-/** Gives a client the results of evaluations: whole, or in parts if it asks for parts. */
 export class ResultTeller {
-  /** @param client the other end of the connection */
   constructor(
     private readonly platform: Pick<Platform, 'openResult'>,
     private readonly client: string,
   ) {}
 
   /**
-   * An answer with an event and its result.
-   *
-   * @param before the fields of the answer before the event, in wire format
-   * @param field the number of the event's field
+   * @param before the fields of the answer before the event, in wire format @param field the number of the event's
+   * field
    */
   whole(id: string, logged: LoggedEvent, field: number, before: Uint8Array = new Uint8Array()): LargeAnswer {
     return new LargeAnswer(async (signal) => {

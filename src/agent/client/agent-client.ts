@@ -26,7 +26,6 @@ const OPTIMIZE_DEADLINE_MS = INFER_TYPES_DEADLINE_MS;
 /** Waiting for its turn, on top of the measurement's own time limit. */
 const MEASURE_WAIT_MS = 12 * 3600_000;
 
-/** What an agent lacks that does not have an ability. */
 const LACKING: Readonly<Record<Ability, string>> = {
   infer_types: 'infers no types of values; use a model whose file states them',
   optimize: 'returns no optimized graphs; use --cut layer',
@@ -125,7 +124,6 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
       runOptions,
       protocol: wire.toWireProtocol(first.request),
     };
-    // Each session has its own time limit, and at worst each brick its own session.
     const deadlineMs = together.length * limits.timeLimitMs + MEASURE_WAIT_MS;
     const limit = new AnswerLimit(address, together.length);
     const missing = new Set(together.keys());

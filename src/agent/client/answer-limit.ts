@@ -4,7 +4,6 @@ import { PlatformError } from '../../base/errors.js';
 const MAX_PROGRESS_AT_ONCE = 1000;
 const MAX_PROGRESS_PER_S = 100;
 
-/** Counts the answers of a call. An agent that sends more than it was asked for is refused. */
 export class AnswerLimit {
   #results = 0;
   #progress = 0;
@@ -16,7 +15,6 @@ export class AnswerLimit {
     private readonly mostResults: number,
   ) {}
 
-  /** @throws PlatformError `internal` where this answer is one too many */
   count(kind: string | undefined): void {
     if (kind === 'progress') {
       this.#progress += 1;

@@ -9,9 +9,7 @@ const FEWEST = 8;
 /** Number of items per agent in one call: more than one, so that a slow agent takes fewer of them. */
 const ITEMS_EACH = 2;
 
-/** The agents that share requests, and the limits of an item. */
 export interface DivideOptions {
-  /** 1 at least. */
   readonly agents: number;
   /** Last-level cache of each agent; 0 where it is not known. */
   readonly cacheBytes: number;
@@ -26,7 +24,6 @@ interface ItemLimits {
   readonly bytes: number;
 }
 
-/** Key of a model in a context. Requests with the same key are best measured together. */
 function modelOf({ request: { context, modelBytes } }: Numbered): string {
   return `${context?.footprintBytes ?? 'alone'} ${modelBytes ?? ''}`;
 }

@@ -18,7 +18,6 @@ function fileName({ fingerprint }: System, { signature }: Benchmark): string {
   return `${key}.binpb`;
 }
 
-/** Content of a cached file; undefined where it is missing or damaged and has to be made again. */
 async function read(file: string): Promise<OptimizedGraph | undefined> {
   try {
     const { benchmark, values, costMs } = OptimizeResponse.decode(new Uint8Array(await readFile(file)));

@@ -19,7 +19,6 @@ const DESCRIBE_DEADLINE_MS = 10_000;
 /** Short, because the agent may be gone. */
 const CLOSE_DEADLINE_MS = 5000;
 
-/** The model to open, and the framework that may open it; '' for any. */
 export interface ModelToOpen {
   readonly modelName: string;
   readonly modelVersion: string;
@@ -27,7 +26,6 @@ export interface ModelToOpen {
   readonly frameworkVersion: string;
 }
 
-/** Settings of predicting; where undefined, the agent or the manifest decides. */
 export interface PredictionSettings {
   readonly batchSize?: number | undefined;
   /** Features of each input. */
@@ -35,7 +33,6 @@ export interface PredictionSettings {
   readonly traceLevel?: TraceLevel | undefined;
 }
 
-/** Times of a batch, in milliseconds. */
 export interface BatchTimes {
   readonly size: number;
   readonly preprocessMs: number;
@@ -43,7 +40,6 @@ export interface BatchTimes {
   readonly postprocessMs: number;
 }
 
-/** The outcome of an input. */
 export interface Prediction {
   readonly inputId: string;
   /** Times of its batch; only with the first features of each batch. */
@@ -53,15 +49,12 @@ export interface Prediction {
     | { readonly kind: 'failure'; readonly code: string; readonly message: string };
 }
 
-/** A prediction, with data of its call. */
 export interface AnsweredPrediction extends Prediction {
-  /** Inputs of the call. */
   readonly total: number;
   /** '' where the call is not traced. */
   readonly traceId: string;
 }
 
-/** An open model, and where it runs. */
 export interface DescribedPredictor {
   readonly modelName: string;
   /** As its manifest states it. */
@@ -74,13 +67,10 @@ export interface DescribedPredictor {
 
 export type PredictionInputs = NonNullable<PredictEachRequest['inputs']>;
 
-/** Predictions of an agent, or of a server that passes calls on to agents. Every method throws a PlatformError. */
 export interface PredictionClient {
-  /** @returns the id that the model is open under */
   open(model: ModelToOpen, settings: PredictionSettings, signal: AbortSignal): Promise<string>;
   /** In the order of the inputs, each as soon as its batch is done. */
   predictEach(id: string, inputs: PredictionInputs, signal: AbortSignal): AsyncIterable<AnsweredPrediction>;
-  /** Describes an open model, and where it runs. */
   describe(id: string, signal: AbortSignal): Promise<DescribedPredictor>;
   closeModel(id: string): Promise<void>;
   close(): void;
@@ -128,7 +118,6 @@ function fromWire({ total, inputId, batch, traceId, outcome }: PredictEachRespon
   }
 }
 
-/** Connects with the first call. */
 export function connectPredictions(address: string, kind: PeerKind, options?: RpcClientOptions): PredictionClient {
   const client = createRpcClient(address, kind, options);
 

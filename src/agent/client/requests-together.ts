@@ -1,6 +1,5 @@
 import type { MeasureRequest } from '../benchmark-agent.js';
 
-/** A request and its place among all. */
 export interface Numbered {
   readonly index: number;
   readonly request: MeasureRequest;
@@ -15,7 +14,6 @@ export function setupOf({ runOptions, protocol, occasion, limits }: MeasureReque
   return JSON.stringify([runOptions, protocol, occasion, limits]);
 }
 
-/** The requests of one call. */
 class Group {
   readonly requests: Numbered[] = [];
   readonly #setup: string;

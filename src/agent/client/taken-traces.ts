@@ -11,11 +11,9 @@ const TAKE_DEADLINE_MS = 5000;
 /** Most spans taken from an agent: as many as an agent keeps. */
 const MOST_SPANS = 20_000;
 
-/** The traces that an agent took part in. Its spans are fetched at the end. */
 export class TakenTraces {
   readonly #traceIds = new Set<string>();
 
-  /** Called with each call of the agent. */
   remember(): void {
     const traceId = activeTracing()?.traceId();
     if (traceId !== undefined) this.#traceIds.add(traceId);

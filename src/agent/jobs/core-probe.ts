@@ -29,7 +29,6 @@ const [MOST_DROPPED_MS, MOST_DROPPED_SHARE] = [2000, 0.5];
 /** Time between two probes while no model runs. */
 const POLL_MS = 5;
 
-/** Detects load that slows the cores of this process and that the operating system does not see. */
 export interface CoreProbe {
   /**
    * Times a fixed piece of work on as many cores as a runtime with this number of threads uses.
@@ -37,11 +36,8 @@ export interface CoreProbe {
    * @returns nanoseconds on the slowest of these cores
    */
   take(threads: number): Promise<number>;
-  /** Whether a probe of this duration shows a shared core. The answer may change when a later probe is faster. */
   isShared(probeNs: number): boolean;
-  /** Adds a run to the time on shared or on unshared cores. */
   count(runMs: number, isShared: boolean): void;
-  /** Whether runs on a shared core are dropped; false once that has taken too long. */
   readonly isPatient: boolean;
   /**
    * Waits until the core is no longer shared or {@link isPatient} is false. No model runs meanwhile.
@@ -52,7 +48,6 @@ export interface CoreProbe {
   untilAlone(threads: number, probeNs: number): Promise<number>;
 }
 
-/** For processes that measure beside others on purpose: no core counts as shared, and nothing waits. */
 export const NO_PROBE: CoreProbe = {
   take: () => Promise.resolve(0),
   isShared: () => false,
@@ -79,7 +74,6 @@ export class WorkProbe implements CoreProbe {
     return this.#fastestNs;
   }
 
-  /** Takes a probe into account that this process or another one on this machine made. */
   learn(fastestNs: number | undefined): void {
     if (fastestNs !== undefined) this.#fastestNs = Math.min(fastestNs, this.#fastestNs ?? Infinity);
   }

@@ -13,7 +13,6 @@ const [MANY, FEW] = [200, 2];
 
 const RUNS = 60;
 
-/** Warm-up runs: in the first ones the runtime learns how much memory it needs. */
 const DROPPED = 10;
 
 /** A graph of idle nodes as in a composite, one right after another, and a node that joins their outputs. */

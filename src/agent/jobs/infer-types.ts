@@ -22,7 +22,6 @@ const CONTENT_ELEMENTS = 1024;
 /** Largest other value: some graphs compute sizes in floats, one for each dimension. */
 const OTHER_CONTENT_ELEMENTS = 16;
 
-/** Undefined where there is no element. */
 function rangeOf(value: TensorValue): { readonly minimum: bigint; readonly maximum: bigint } | undefined {
   const elements = elementsOf(value);
   const [first] = elements;
@@ -57,14 +56,12 @@ function inferredValueOf(value: TensorValue, steers = false): InferredValue {
 /** Largest content of all steering values together; a message cannot hold much more. */
 const MOST_STEERING_BYTES = 32 * 2 ** 20;
 
-/** Names of the values that steer nodes of a graph, without the constants that its file has. */
 function steeringNames(benchmark: Benchmark): ReadonlySet<string> {
   const { nodes, initializers } = modelOf(benchmark, 'graph').graph;
   const names = nodes.flatMap(steeringValuesOf).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
   return new Set(names.filter((name) => (initializers.get(name)?.data.kind ?? 'fill') === 'fill'));
 }
 
-/** Values that a graph does not make: its inputs and weights. */
 async function givenValues(
   benchmark: Benchmark,
   steering: ReadonlySet<string>,
@@ -117,7 +114,6 @@ async function withoutUnranked(
   return new Map([...types].filter(([name]) => !scalars.has(name) || known.has(name)));
 }
 
-/** Types that the runtime infers without running the graph; undefined where it does not infer all of them. */
 async function inferStatically(
   benchmark: Benchmark,
   { predictor }: OpenContext,

@@ -18,7 +18,6 @@ export const LIFELINE_FILE_DESCRIPTOR = 4;
 export interface MeasureJob {
   readonly kind: 'measure';
   readonly benchmark: Benchmark;
-  /** Name of a whole model; see MeasureRequest. */
   readonly name?: string | undefined;
   readonly runOptions: RunOptions;
   readonly protocol: Protocol;
@@ -38,7 +37,6 @@ export interface InferTypesJob {
   readonly kind: 'infer-types';
   readonly benchmark: Benchmark;
   readonly memoryLimitBytes: number;
-  /** See ValueOptions. */
   readonly steeringValues?: boolean | undefined;
 }
 
@@ -47,11 +45,9 @@ export interface OptimizeJob {
   readonly benchmark: Benchmark;
   readonly runOptions: RunOptions;
   readonly memoryLimitBytes: number;
-  /** See ValueOptions. */
   readonly steeringValues?: boolean | undefined;
 }
 
-/** Measures the kernels of a model's runs; see trace-benchmark.ts. */
 export interface TraceJob {
   readonly kind: 'trace';
   readonly benchmark: Benchmark;
@@ -60,20 +56,17 @@ export interface TraceJob {
   readonly limits: Limits;
 }
 
-/** Opens a model that then stays open as long as the process. */
 export interface OpenJob {
   readonly kind: 'open';
   readonly model: PredictionModel;
   readonly runOptions: RunOptions;
 }
 
-/** Predicts with the model that is open. */
 export interface PredictJob {
   readonly kind: 'predict';
   readonly batch: PredictBatch;
 }
 
-/** The jobs of a worker process, one at a time. */
 export type WorkerJob = MeasureJob | MeasureBricksJob | TraceJob | InferTypesJob | OptimizeJob | OpenJob | PredictJob;
 
 /** Threads of the session in which a job runs its graph. Inferring types takes one; optimizing infers types as well. */
@@ -96,7 +89,6 @@ export function isTimed(job: WorkerJob): boolean {
   return job.kind === 'measure' || job.kind === 'measure-bricks' || job.kind === 'trace';
 }
 
-/** The occasion of a job that measures; undefined for other jobs. */
 export function occasionOf(job: WorkerJob): number | undefined {
   return job.kind === 'measure' || job.kind === 'measure-bricks' ? job.occasion : undefined;
 }
@@ -122,7 +114,6 @@ export type JobResult =
   | { readonly kind: 'predicted'; readonly predicted: Predicted }
   | { readonly kind: 'rejected'; readonly code: ErrorCode; readonly message: string };
 
-/** Message from the agent to a worker process. */
 export interface Assignment {
   readonly job: WorkerJob;
   /** The deepest level at which the job is traced. */
@@ -131,7 +122,6 @@ export interface Assignment {
   readonly fastestProbeNs: number | undefined;
 }
 
-/** Message from a worker process to the agent. */
 export type WorkerMessage =
   | { readonly kind: 'ready'; readonly residentBytes: number }
   /** The job has not begun: another process measures on this machine. `for` is that process, once it is known. */

@@ -10,12 +10,9 @@ import { recordRuns } from './run-spans.js';
 import { runDurationMs, type SharedRuns, timeRuns, type TimingContext } from './timed-runs.js';
 import { withSharing } from './watch-conditions.js';
 
-/** Parts of the worker process that measuring depends on. */
 export interface MeasureContext extends OpenContext, TimingContext {
   readonly peakMemoryBytes: () => number;
-  /** Begins to watch the load by other processes. */
   readonly watchConditions: () => () => Conditions | undefined;
-  /** Collects the spans of a traced measurement. */
   readonly recorder: SpanRecorder;
 }
 

@@ -15,7 +15,6 @@ import { withSharing } from './watch-conditions.js';
 
 const NS_PER_MS = 1e6;
 
-/** Duration of each node in one run, by name; ms. */
 function durationsIn(run: ProfiledRun): ReadonlyMap<string, number> {
   return new Map(run.kernels.map(({ name, durationNs }) => [name, durationNs / NS_PER_MS]));
 }
@@ -49,12 +48,10 @@ function profileCost(
   return (inputs) => ofFew + perInput * Math.max(0, inputs - few);
 }
 
-/** The profile's cost for a kernel and for the kernels of its subgraphs, once for each execution. */
 function costOf({ inputDims, inner }: ProfiledKernel, cost: ProfileCost): number {
   return inner.reduce((sum, kernel) => sum + costOf(kernel, cost), cost(inputDims.length));
 }
 
-/** The profile's cost for each node in one run: the mean over all runs. */
 function costsByNode(profile: readonly ProfiledRun[], cost: ProfileCost): ReadonlyMap<string, number> {
   const costs = new Map<string, number>();
   for (const kernel of profile.flatMap(({ kernels }) => kernels)) {
@@ -63,10 +60,8 @@ function costsByNode(profile: readonly ProfiledRun[], cost: ProfileCost): Readon
   return costs;
 }
 
-/** Time of an idle node without a profile, by its number of inputs; ms. See idle-node.ts. */
 export type UnwatchedMs = ReadonlyMap<number, number>;
 
-/** Time of each brick in each run. */
 export function outcomesOf(
   composite: Composite,
   profile: readonly ProfiledRun[],
@@ -82,7 +77,6 @@ export function outcomesOf(
   }));
 }
 
-/** Cost of a composite, or of one of its bricks. */
 interface Cost {
   readonly sessionMs: number;
   readonly costMs: number;

@@ -7,12 +7,10 @@ import { modelWithOwnWeights } from '../../predictor/model-with-own-weights.js';
 import { openFilledModel } from '../../predictor/open-filled-model.js';
 import type { PreparedRun, Predictor } from '../../predictor/predictor.js';
 
-/** A benchmark with its weights filled, its session created and its inputs made. */
 export interface OpenBenchmark extends PreparedRun {
   close(): Promise<void>;
 }
 
-/** Parts of the worker process that opening a benchmark depends on. */
 export interface OpenContext {
   readonly predictor: Predictor;
   /** See OpenFilledOptions. */
@@ -22,7 +20,6 @@ export interface OpenContext {
 export interface OpenBenchmarkRequest {
   readonly benchmark: Benchmark;
   readonly runOptions: RunOptions;
-  /** The memory limit of this process. */
   readonly memoryLimitBytes: number;
 }
 

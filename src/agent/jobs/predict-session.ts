@@ -11,7 +11,6 @@ import type { SpanRecorder } from '../../tracing/span-recorder.js';
 import { refusalOf } from '../failure.js';
 import { type Inferred, inferProfiled } from './infer-profiled.js';
 
-/** Values of the model's inputs for one element, by name, without the batch. */
 export type ElementTensors = ReadonlyMap<string, TensorValue>;
 
 /**
@@ -29,9 +28,7 @@ export interface PredictBatch {
   readonly featureLimit: number;
 }
 
-/** The features, and the time of each step. */
 export interface Predicted {
-  /** Features of each element of the batch, in its order. */
   readonly features: readonly (readonly PredictedFeature[])[];
   readonly preprocessMs: number;
   readonly inferenceMs: number;
@@ -54,7 +51,6 @@ function sizeOf(input: BatchInput): number {
   }
 }
 
-/** The values of one input for all elements. */
 function stacked({ name, elementType, isBatched }: PredictionInput, elements: readonly ElementTensors[]): TensorValue {
   const values = elements.flatMap((element) => element.get(name) ?? []);
   const dims = values[0]?.dims ?? [];
@@ -68,7 +64,6 @@ function stacked({ name, elementType, isBatched }: PredictionInput, elements: re
   return { elementType, dims: [values.length, ...dims], bytes };
 }
 
-/** Repeats the last of `given` rows until a fixed batch is full. */
 function padded(value: TensorValue, given: number, rows: number): TensorValue {
   if (given === rows) return value;
   const rowBytes = value.bytes.length / given;
@@ -97,7 +92,6 @@ function madeUp(input: PredictionInput, first: number, count: number): TensorVal
   return { elementType, dims: isBatched ? [count, ...dims.slice(1)] : dims, bytes };
 }
 
-/** A model that is open in this process. */
 export class PredictSession {
   private constructor(
     readonly model: PredictionModel,
@@ -106,7 +100,6 @@ export class PredictSession {
     private readonly runOptions: RunOptions,
   ) {}
 
-  /** @throws PlatformError `unsupported` where the framework refuses the model */
   static async open(model: PredictionModel, runOptions: RunOptions, predictor: Predictor): Promise<PredictSession> {
     try {
       const session = await predictor.open({ kind: 'file', path: model.path }, runOptions);

@@ -1,8 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-/** Data of a probing thread. */
 export interface ProbeThreadData {
-  /** Holds {@link SLOTS}, 32 bits each. */
   readonly shared: SharedArrayBuffer;
 }
 
@@ -17,11 +15,9 @@ export const PROBE_TRIES = 3;
 /** Longest wait for a thread that starts, or that gets no core. */
 const MOST_WAIT_MS = 1000;
 
-/** Threads that probe other cores while their process probes its own. */
 export class ProbeThreads {
   readonly #threads: Int32Array[] = [];
 
-  /** Asks this number of threads for a probe; they begin at once. */
   ask(threads: number): void {
     while (this.#threads.length < threads) this.#threads.push(this.#start());
     for (const slots of this.#threads.slice(0, threads)) {

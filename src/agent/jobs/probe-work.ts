@@ -24,7 +24,6 @@ function work(): void {
   sink[0] = a + b + c + d + e + f;
 }
 
-/** Makes the engine compile the work. */
 export function warmUpWork(): void {
   for (let call = 0; call < WARMUP_CALLS; call++) work();
 }

@@ -10,18 +10,14 @@ import { type OpenBenchmark, openBenchmark, type OpenBenchmarkRequest } from './
 import { profileFolderOf } from './temporary-folder.js';
 import { type TimedRuns, timeRuns } from './timed-runs.js';
 
-/** Runs that the framework itself profiled. */
 export interface ProfiledRuns extends TimedRuns {
-  /** Profile of the runs that count. */
   readonly profile: readonly ProfiledRun[];
 }
 
-/** A session with a profile. */
 export interface OpenProfiled {
   /**
-   * Warms up and runs. It can be called once, because it ends the profile.
-   *
-   * @throws PlatformError `unsupported` where the profile does not hold every run
+   * It can be called once, because it ends the profile. @throws PlatformError `unsupported` where the profile does not
+   * hold every run
    */
   run(protocol: Protocol): Promise<ProfiledRuns>;
   close(): Promise<void>;
@@ -39,11 +35,6 @@ function withProfile(predictor: Predictor, profile: ProfileOptions, onOpen: (mod
   };
 }
 
-/**
- * Opens a benchmark in a session that keeps a profile.
- *
- * @throws as openBenchmark, and PlatformError `unsupported` where the framework keeps no profile
- */
 export async function openProfiled(
   request: OpenBenchmarkRequest,
   context: MeasureContext,

@@ -10,11 +10,8 @@ import type { TimedRun, TimedRuns } from './timed-runs.js';
 // `shape`.
 
 export interface RunSpansOptions {
-  /** The level that these runs were made at. */
   readonly level: TraceLevel;
-  /** Profile of the same runs, by the framework itself. */
   readonly profile?: readonly ProfiledRun[] | undefined;
-  /** Number of bricks that ran instead of a whole model. */
   readonly bricks?: number | undefined;
 }
 
@@ -61,7 +58,6 @@ function kernelSpans({ startNs, durationNs }: TimedRun, profiled: ProfiledRun): 
   return profiled.kernels.map((kernel, position) => kernelSpan(kernel, sequenceIndex('', position), runUnixNano));
 }
 
-/** One span for each run. */
 export function runSpans(
   runs: readonly TimedRun[],
   { level, profile = [], bricks }: RunSpansOptions,
@@ -85,7 +81,6 @@ export function runSpans(
   });
 }
 
-/** A span from the first run to the last. */
 function spanOfRuns(
   name: string,
   runs: readonly TimedRun[],

@@ -9,22 +9,18 @@ import { inMemory } from '../../predictor/memory-folder.js';
 /** Names the machine, because containers with equal process ids may share the folder. */
 const PREFIX = `mlmodelscope-${hostname().replace(/[^a-zA-Z0-9.]/g, '_')}-`;
 
-/** Absolute path for a new folder of this process. The folder is not made. */
 export function temporaryFolderPath(): string {
   return resolve(tmpdir(), `${PREFIX}${process.pid}-${randomUUID()}`);
 }
 
-/** Folder for a worker's optimized graphs. */
 export function optimizedFolderOf(temporaryFolder: string): string {
   return join(temporaryFolder, 'optimized');
 }
 
-/** Folder for the profile of a worker's runtime. */
 export function profileFolderOf(temporaryFolder: string): string {
   return join(temporaryFolder, 'profile');
 }
 
-/** Removes a worker's temporary folders. */
 export function removeTemporaryFolders(temporaryFolder: string): void {
   for (const folder of [temporaryFolder, inMemory(temporaryFolder)]) rmSync(folder, { recursive: true, force: true });
 }

@@ -3,7 +3,6 @@ import type { PreparedRun } from '../../predictor/predictor.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import type { CoreProbe } from './core-probe.js';
 
-/** Parts of the worker process that timing depends on. */
 export interface TimingContext {
   readonly nowNs: () => bigint;
   /** Called between runs, outside of the measured time: frees a run's outputs and lets pending events run. */
@@ -13,16 +12,13 @@ export interface TimingContext {
   readonly coreProbe: CoreProbe;
 }
 
-/** One run of a model, timed from outside of the framework. */
 export interface TimedRun {
-  /** Start time by {@link TimingContext.nowNs}. */
   readonly startNs: bigint;
   readonly durationNs: number;
 }
 
 /** The effect of a shared core on a series of runs. */
 export interface SharedRuns {
-  /** Number of runs that are left out because the core was shared during them. */
   readonly droppedRuns: number;
   /**
    * Share of the kept runs during which the core was shared; 0 to 1. Such runs are kept if there are too few others.
@@ -33,14 +29,11 @@ export interface SharedRuns {
 export interface TimedRuns {
   readonly warmups: readonly TimedRun[];
   readonly runs: readonly TimedRun[];
-  /** The index of each of `runs` among all runs after the warm-ups. */
   readonly indices: readonly number[];
-  /** Number of runs after the warm-ups, including those that are left out. */
   readonly taken: number;
   readonly sharing: SharedRuns;
 }
 
-/** How often a model runs, and with how many threads. */
 export type RunPlan = Pick<Protocol, 'warmupRuns' | 'runs' | 'minRuns' | 'timeBudgetMs'> & { readonly threads: number };
 
 /** Shortest time between two progress reports during the runs. */
@@ -64,7 +57,6 @@ const PROBE_EVERY_MS = 100;
 /** Most runs that are made for each run that the plan asks for. */
 export const MOST_RUNS_PER_RUN = 4;
 
-/** A number of runs, and their total time. */
 interface Amount {
   readonly runs: number;
   readonly ms: number;
@@ -76,12 +68,10 @@ function plus({ runs, ms }: Amount, more: Amount): Amount {
   return { runs: runs + more.runs, ms: ms + more.ms };
 }
 
-/** Whether an amount of runs satisfies a plan. */
 function isEnough({ runs, ms }: Amount, plan: RunPlan): boolean {
   return runs >= plan.runs || (runs >= plan.minRuns && ms >= plan.timeBudgetMs);
 }
 
-/** Decides when there are enough runs. */
 class RunCount {
   #all = NOTHING;
   #alone = NOTHING;
@@ -97,7 +87,6 @@ class RunCount {
     if (!isShared) this.#alone = plus(this.#alone, { runs: 1, ms });
   }
 
-  /** Number of runs so far that count. */
   get counted(): number {
     return this.#counting.runs;
   }

@@ -5,7 +5,6 @@ import type { SharedRuns } from './timed-runs.js';
 /** Clock tick of /proc/stat: USER_HZ is 100 on every Linux that Node runs on (proc_stat(5)). */
 const MS_PER_TICK = 10;
 
-/** Processor time since boot, all cores together; ms. */
 export interface ProcessorTimes {
   readonly cores: number;
   readonly busyMs: number;
@@ -86,7 +85,6 @@ export function watchConditions(
   };
 }
 
-/** The conditions with the effect of a shared core on the runs. */
 export function withSharing(
   conditions: Conditions | undefined,
   sharing: SharedRuns | undefined,

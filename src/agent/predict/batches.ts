@@ -21,40 +21,31 @@ const MAX_ANSWER_BYTES = 16 * 2 ** 20;
 /** Bytes of each feature in addition to its output or label: mostly its id and type. */
 const FEATURE_BYTES = 80;
 
-/** An element that could not be made an input. */
 export interface FailedElement {
   readonly id: string;
   readonly error: PlatformError;
-  /** Number of elements before it in its batch that have not failed. */
   readonly place: number;
 }
 
-/** A batch on its way to the model. */
 export interface InputBatch {
-  /** Ids of its elements in the answers. */
   readonly ids: readonly string[];
   readonly input: BatchInput;
   readonly failed: readonly FailedElement[];
 }
 
-/** Batches, which are made as they are needed. */
 export type Batches = AsyncIterable<InputBatch> | Iterable<InputBatch>;
 
-/** The features of one element. */
 export interface ElementResult {
   readonly kind: 'result';
   readonly id: string;
   readonly features: readonly PredictedFeature[];
-  /** Place of its batch, from 0. */
   readonly batchIndex: number;
   readonly batch: Predicted;
 }
 
-/** The outcome of one element. */
 export type ElementOutcome =
   ElementResult | ({ readonly kind: 'failure'; readonly batchIndex: number } & FailedElement);
 
-/** A picture that is fetched when its batch is next. */
 export interface ImageElement {
   readonly id: string;
   readonly fetch: (maxBytes: number) => Uint8Array | Promise<Uint8Array>;
@@ -63,7 +54,6 @@ export interface ImageElement {
 /** Codes of errors that concern one input and not the others. */
 const OF_ONE_INPUT: ReadonlySet<ErrorCode> = new Set(['usage', 'not_found', 'timeout']);
 
-/** Pictures in batches. */
 export async function* imageBatches(
   elements: readonly ImageElement[],
   batchSize: number,
@@ -87,7 +77,6 @@ export async function* imageBatches(
   }
 }
 
-/** Batches of elements that are made up. */
 export function* madeUpBatches(count: number, batchSize: number): Generator<InputBatch> {
   for (let first = 0; first < count; first += batchSize) {
     const size = Math.min(batchSize, count - first);
@@ -110,7 +99,6 @@ function bytesOfFeature(feature: PredictedFeature): number {
   }
 }
 
-/** Bytes that features take on the wire, roughly. */
 export function featureBytesOf(features: readonly PredictedFeature[]): number {
   return features.reduce((sum, feature) => sum + FEATURE_BYTES + bytesOfFeature(feature), 0);
 }
@@ -131,17 +119,12 @@ function isOfInput(error: unknown): error is PlatformError {
   return error instanceof PlatformError && (error.code === 'usage' || error.code === 'model');
 }
 
-/** Settings of predicting. */
 export interface PredictSettings {
   readonly featureLimit: number;
   /** Whether an input that cannot be used ends the call, or is left out. */
   readonly onBadInput: 'throw' | 'leave out';
 }
 
-/**
- * The outcomes of a batch's elements. If a batch fails because of an input, and bad inputs are left out, each element
- * is predicted alone.
- */
 async function outcomesOf(
   model: ModelInUse,
   { ids, input }: Pick<InputBatch, 'ids' | 'input'>,
@@ -163,7 +146,6 @@ async function outcomesOf(
   }
 }
 
-/** Puts failed elements at their places among the others. */
 function inOrder(outcomes: readonly ElementOutcome[], failed: readonly FailedElement[], batchIndex: number) {
   const failures = (place: number): readonly ElementOutcome[] => {
     return failed.filter((one) => one.place === place).map((one) => ({ kind: 'failure', ...one, batchIndex }));
@@ -197,10 +179,8 @@ export async function* predictEach(
 }
 
 /**
- * Predicts all batches.
- *
  * @throws PlatformError `usage` where the answer would be too large, the error of the first input that cannot be used,
- *   and as {@link predictEach}
+ * and as {@link predictEach}
  */
 export async function predictBatches(
   model: ModelInUse,

@@ -4,7 +4,6 @@ import { messageOf, PlatformError } from '../../base/errors.js';
 import { quoted, quotedUpTo } from '../../base/quoted.js';
 import { openRegularFile } from '../../base/regular-file.js';
 
-/** The category of datasets whose inputs are made up. */
 export const SYNTHETIC = 'synthetic';
 
 /** Elements of one dataset. */
@@ -25,9 +24,7 @@ const IMAGE_FILE = /\.(jpe?g|png|webp|gif)$/i;
 /** A name without special meaning to the file system: no leading dots, no separators. */
 const SEGMENT = /^[\p{L}\p{N}][\p{L}\p{N}._ -]{0,254}$/u;
 
-/** A file of a dataset. */
 export interface DatasetFile {
-  /** Path within the dataset, with `/` between folders. */
   readonly id: string;
   readonly path: string;
 }
@@ -118,11 +115,7 @@ export async function readDatasetFile({ id, path }: DatasetFile, maxBytes: numbe
   }
 }
 
-/**
- * Number of elements of a synthetic dataset: the number that is its name, or the size of one batch if it has no name.
- *
- * @throws PlatformError `usage`
- */
+/** The number that is the dataset's name, or the size of one batch if it has none. @throws PlatformError `usage` */
 export function syntheticCount(name: string, batchSize: number): number {
   if (name === '') return batchSize;
   const count = /^\d{1,5}$/.test(name) ? Number(name) : 0;

@@ -12,21 +12,16 @@ import { inputIdOf, requireInputs } from './request.js';
 import { tensorBatches } from './tensors.js';
 import { fetchUrl } from './url.js';
 
-/** Files and addresses that clients may read through this agent. */
 export interface PredictAccess {
-  /** The folder that contains the datasets. */
   readonly datasetsFolder?: string | undefined;
-  /** IP addresses that pictures may be fetched from; by default those on the internet. */
   readonly isAllowedAddress?: ((address: string) => boolean) | undefined;
 }
 
-/** The inputs of a call. */
 export interface MadeInputs {
   readonly total: number;
   readonly batches: Batches;
 }
 
-/** The model that a call uses, and how. */
 export interface InputsFor {
   readonly model: PredictionModel;
   readonly batchSize: number;
@@ -36,7 +31,6 @@ export interface InputsFor {
 /** Makes the batches of one call. @throws PlatformError where the model takes no such inputs, or there are none */
 export type MakeInputs = (call: InputsFor) => MadeInputs | Promise<MadeInputs>;
 
-/** The kinds of inputs of a call. */
 export interface PredictInputs {
   images(images: readonly Image[]): MakeInputs;
   urls(urls: readonly WireUrl[]): MakeInputs;

@@ -19,7 +19,6 @@ const MAX_CALLS = 16;
 /** A model that was not used for this long may be closed to open another one. */
 const IDLE_MS = 15 * 60_000;
 
-/** Settings of opening a model. */
 export interface OpenModelRequest {
   readonly model: PredictionModel;
   readonly options: PredictOptions;
@@ -27,17 +26,14 @@ export interface OpenModelRequest {
   readonly persist: boolean;
 }
 
-/** An open model in a process of its own. */
 interface OpenModel extends OpenModelRequest {
   process: WorkerProcess;
-  /** Calls that use it. */
   readonly calls: Set<Promise<unknown>>;
   /** Set while it is opened again. */
   reset: Promise<void> | undefined;
   lastUsedMs: number;
 }
 
-/** An open model as a call uses it. */
 export interface ModelInUse extends OpenModelRequest {
   /**
    * Predicts for one batch when it is its turn.
@@ -55,12 +51,10 @@ export interface OpenModelsOptions {
   readonly nowMs?: () => number;
 }
 
-/** The models that clients have opened. */
 export class OpenModels {
   readonly #open = new Map<string, OpenModel>();
   readonly #options: OpenModelsOptions;
   readonly #nowMs: () => number;
-  /** Places taken by models that are being opened. */
   #opening = 0;
 
   constructor(options: OpenModelsOptions) {

@@ -11,7 +11,6 @@ export const MAX_BATCH_SIZE = 1024;
 
 const MAX_ID_LENGTH = 1024;
 
-/** A client's options for opening a model or predicting with it. */
 export interface PredictOptions {
   readonly requestId: string;
   readonly traceId: string;
@@ -29,10 +28,8 @@ function checkedNumber(value: number, max: number, name: string): number {
 }
 
 /**
- * Checks the options of a request. Unset options have the values with which the model was opened.
- *
- * @param opened the options that the model was opened with
- * @throws PlatformError `usage` for invalid options, `unsupported` for a missing device
+ * Unset options have the values with which the model was opened. @throws PlatformError `usage` for invalid options,
+ * `unsupported` for a missing device
  */
 export function predictOptionsOf(message: PredictionOptions | undefined, opened?: PredictOptions): PredictOptions {
   const { requestId = '', featureLimit = 0, batchSize = 0, executionOptions } = message ?? {};
@@ -61,11 +58,7 @@ export function predictOptionsOf(message: PredictionOptions | undefined, opened?
   };
 }
 
-/**
- * Number of elements in each batch for a model.
- *
- * @throws PlatformError `usage` where the model takes no batches of that size
- */
+/** @throws PlatformError `usage` where the model takes no batches of that size */
 export function batchSizeFor({ name, fixedBatchSize }: PredictionModel, asked: number): number {
   if (fixedBatchSize === undefined) return asked === 0 ? 1 : asked;
   if (asked === 0 || asked === fixedBatchSize) return fixedBatchSize;

@@ -18,7 +18,6 @@ export function requireInputs(inputs: readonly unknown[], field: string): void {
 
 const MAX_TEXT_LENGTH = 1024;
 
-/** @throws PlatformError `usage` for an invalid request, `unsupported` for one that this agent cannot serve */
 export function checkOpenRequest(request: PredictorOpenRequest, framework: Framework): void {
   const { modelName, modelVersion, frameworkName, frameworkVersion } = request;
   if (modelName === '') throw new PlatformError('usage', 'model_name is empty');
@@ -46,7 +45,6 @@ export function checkOpenRequest(request: PredictorOpenRequest, framework: Frame
   }
 }
 
-/** Id of an input without one: its index. */
 export function inputIdOf({ id }: { readonly id: string }, place: number): string {
   return id === '' ? String(place) : id.slice(0, MAX_TEXT_LENGTH);
 }

@@ -18,7 +18,6 @@ function timesOf({ batch, batchIndex }: ElementResult): FeatureResponse['metadat
   };
 }
 
-/** The features of one element as a message of the contract. */
 export function toFeatureResponse(result: ElementResult, { requestId, traceLevel }: PredictOptions): FeatureResponse {
   return {
     id: randomUUID(),
@@ -34,7 +33,6 @@ export function answeredTraceId({ traceId }: PredictOptions): string {
   return activeTracing()?.traceId() ?? traceId;
 }
 
-/** @param elapsedMs since the call began */
 export function toFeaturesResponse(
   results: readonly ElementResult[],
   options: PredictOptions,

@@ -37,7 +37,6 @@ function numbersIn({ elementType, dimensions, data }: Tensor, name: string): Num
   return fail(`${name} is given as ${quoted(elementType)}; give int64 or float64`);
 }
 
-/** Least and largest value of an integer type. */
 function boundsOf(elementType: ElementType): readonly [bigint, bigint] {
   const { bits, kind } = ELEMENT_TYPES[elementType];
   if (kind === 'boolean') return [0n, 1n];
@@ -52,7 +51,6 @@ function integerWithin(value: number | bigint, name: string, elementType: Elemen
   return fail(`${name} takes whole numbers from ${low} to ${high} (${elementType}); found ${value}`);
 }
 
-/** The numbers in the element type of the model's input. */
 function converted(numbers: Numbers, name: string, elementType: ElementType): Uint8Array<ArrayBuffer> {
   const { array, kind, fed } = ELEMENT_TYPES[elementType];
   if (!fed || kind === 'string') fail(`${name} has elements of ${elementType}, which cannot be given`);
@@ -93,7 +91,6 @@ function tensorFor(input: PredictionInput, tensors: readonly Tensor[], isOnly: b
   return { elementType: input.elementType, dims, bytes: converted(numbers, label, input.elementType) };
 }
 
-/** @throws PlatformError `usage` where it is not what the model takes */
 function tensorsOf({ tensors }: Element, { inputs }: PredictionModel): ElementTensors {
   const unknown = tensors.find(({ name }) => {
     return name === '' ? inputs.length !== 1 : inputs.every((input) => input.name !== name);
@@ -110,9 +107,8 @@ function shapesOf(tensors: ElementTensors): string {
 }
 
 /**
- * Batches of elements that are given as tensors. A batch has consecutive elements of equal shapes.
- *
- * @throws PlatformError `unsupported` for a model whose batch is fixed at more than one
+ * A batch has consecutive elements of equal shapes. @throws PlatformError `unsupported` for a model whose batch is
+ * fixed at more than one
  */
 export function tensorBatches(
   elements: readonly Element[],

@@ -18,7 +18,6 @@ export async function withinTime<T>(
   }
 }
 
-/** The same model, with a time limit on each batch. */
 export function withinTimePerBatch(model: ModelInUse, limitMs: number): ModelInUse {
   const predict: ModelInUse['predict'] = (batch, signal) => {
     return withinTime(limitMs, signal, (inTime) => model.predict(batch, inTime));

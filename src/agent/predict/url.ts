@@ -7,7 +7,6 @@ const FETCH_LIMIT_MS = 30_000;
 
 export interface FetchOptions {
   readonly maxBytes: number;
-  /** Whether this agent may connect to an IP address. */
   readonly isAllowed: (address: string) => boolean;
   readonly signal: AbortSignal;
 }

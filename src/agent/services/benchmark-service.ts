@@ -36,13 +36,10 @@ import {
   toWireValues,
 } from '../wire/benchmark-wire.js';
 
-/** Time limit for inferring types, which takes one run of a graph. */
 const INFER_TYPES_LIMIT_MS = 5 * 60_000;
 
-/** Time limit for optimizing, which takes one session and one run. */
 const OPTIMIZE_LIMIT_MS = 10 * 60_000;
 
-/** Longest name of a model in a trace. */
 const MOST_NAME_CHARACTERS = 1000;
 
 /** Share of the memory limit for the inputs of all graphs that are optimized or typed beside each other. */
@@ -61,15 +58,10 @@ export interface BenchmarkServiceOptions {
   readonly description: AgentDescription;
   readonly runner: WorkerRunner;
   readonly calls: ActiveCalls;
-  /** See AgentOptions. */
   readonly weightFiles: ReadonlyMap<string, string>;
 }
 
-/**
- * Replaces a benchmark's handle of a file with weights by the path of the file.
- *
- * @throws PlatformError `usage` for an unknown handle
- */
+/** @throws PlatformError `usage` for an unknown handle */
 function withWeightFile(benchmark: Benchmark, weightFiles: ReadonlyMap<string, string>): Benchmark {
   if (benchmark.weights === undefined) return benchmark;
   const weights = weightFiles.get(benchmark.weights);
@@ -77,7 +69,6 @@ function withWeightFile(benchmark: Benchmark, weightFiles: ReadonlyMap<string, s
   throw new PlatformError('usage', "this agent has no file with the benchmark's weights; leave `weights` empty");
 }
 
-/** Adds the service that describes the system, infers types and measures. */
 export function addBenchmarkService(server: RpcServer, options: BenchmarkServiceOptions): void {
   const { description, runner, calls, weightFiles } = options;
 

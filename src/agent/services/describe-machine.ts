@@ -4,7 +4,6 @@ import type { SystemFacts } from '../../measurement/system.js';
 import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
 import { abilitiesWith, type AgentDescription } from '../agent-description.js';
 
-/** A machine, as its operating system describes it. */
 export type MachineFacts = Omit<SystemFacts, 'framework' | 'frameworkVersion' | 'devices'>;
 
 /**
@@ -66,7 +65,6 @@ function readCacheBytes(): number {
   }
 }
 
-/** The part of this machine that this process may use. */
 export function readMachine(): MachineFacts {
   const cpuInfo = readCpuInfo();
   // The limit of the control group. Without a limit, it is 0 or more than the memory of the machine.
@@ -84,7 +82,6 @@ export function readMachine(): MachineFacts {
   };
 }
 
-/** An agent on this machine with a framework. */
 export function describeAgent(frameworkName: FrameworkName): AgentDescription {
   const { describe, keepsProfile } = FRAMEWORKS[frameworkName];
   const { name, version } = describe();

@@ -6,12 +6,9 @@ import { MOST_RUNS_PER_RUN } from '../jobs/timed-runs.js';
 import { measuredBricksOf } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
 
-/** Settings for all bricks of a request. */
 export type BricksSetup = Pick<MeasureBricksJob, 'runOptions' | 'protocol' | 'occasion' | 'limits'>;
 
-/** Outcome and cost of one brick. */
 export interface MeasuredBrick {
-  /** Index of the brick in the request. */
   readonly index: number;
   readonly measured: Measured;
 }

@@ -29,9 +29,8 @@ import { toFeaturesResponse } from '../predict/response.js';
 import { withinTime } from '../predict/time-limit.js';
 
 /**
- * Finds a model by name for the framework of this agent. An empty version means any.
- *
- * @throws PlatformError `not_found`, `unsupported` where the model asks for another framework
+ * An empty version means any. @throws PlatformError `not_found`, `unsupported` where the model asks for another
+ * framework
  */
 export type ResolveModel = (name: string, version: string, framework: Framework) => Promise<PredictionModel>;
 
@@ -43,13 +42,11 @@ export interface PredictServiceOptions {
   readonly inputs: PredictInputs;
 }
 
-/** A call that predicts. */
 interface PredictRequest {
   readonly predictor?: Predictor | undefined;
   readonly options?: PredictionOptions | undefined;
 }
 
-/** Adds the platform's service that opens models and predicts with them. Each model has its own process. */
 export function addPredictService(server: RpcServer, service: PredictServiceOptions): void {
   const { framework, calls, resolveModel, models, inputs } = service;
 

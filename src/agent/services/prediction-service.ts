@@ -60,7 +60,6 @@ export interface PredictionServiceOptions {
   readonly inputs: PredictInputs;
 }
 
-/** Adds the service that predicts for inputs one by one, with models that the Predict service has opened. */
 export function addPredictionService(server: RpcServer, options: PredictionServiceOptions): void {
   const { description, models, inputs } = options;
   const { calls } = server;

@@ -18,14 +18,11 @@ import { addTraceService } from './trace-service.js';
 export interface AgentServerOptions {
   /** Loopback by default; anything else needs TLS and a token. */
   readonly host?: string;
-  /** 0, the default, takes a free one. */
   readonly port?: number;
   readonly security?: ServerSecurity | undefined;
-  /** The framework that runs models. */
   readonly framework?: FrameworkName | undefined;
   /** Without it, no model can be opened by name; measuring needs none. */
   readonly resolveModel?: ResolveModel;
-  /** Files of models whose own weights may be measured, by their handles in requests. */
   readonly weightFiles?: ReadonlyMap<string, string>;
   /** Sources of predictions; by default pictures on the internet. */
   readonly access?: PredictAccess;
@@ -33,7 +30,6 @@ export interface AgentServerOptions {
 
 export interface RunningAgent {
   readonly description: AgentDescription;
-  /** host:port, as `connectAgent` takes it. */
   readonly address: string;
   /** A token that this agent alone accepts, for the servers with which it registers. */
   readonly accessToken: string;
@@ -48,7 +44,6 @@ export interface RunningAgent {
   close(): Promise<void>;
 }
 
-/** Time limit of opening a model or predicting for a batch, in addition to the call's own time limit. */
 const PREDICT_LIMIT_MS = 15 * 60_000;
 
 const knowsNoModels: ResolveModel = (name) => {

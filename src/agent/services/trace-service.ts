@@ -17,7 +17,6 @@ import { tracedOf } from '../worker/job-end.js';
 import { fromWireLevel, toWireLayerTrace, toWireSpan } from '../wire/trace-wire.js';
 import { fromWireBenchmark, fromWireProtocol, fromWireRunOptions, toWireProgress } from '../wire/benchmark-wire.js';
 
-/** Far below the limit of a message: a span has about a kilobyte. */
 const SPANS_PER_MESSAGE = 500;
 
 /** Runs the work in the caller's trace. The server has already set this trace, unless tracing was off until now. */
@@ -30,7 +29,6 @@ async function inCallersTrace<T>(metadata: Metadata, work: () => Promise<T>): Pr
   return tracing.under(headers, work);
 }
 
-/** Adds the service that traces the kernels of a model's runs. */
 export function addTraceService(server: RpcServer, options: BenchmarkServiceOptions): void {
   const { description, runner, calls } = options;
 

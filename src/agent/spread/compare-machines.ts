@@ -39,13 +39,11 @@ export function requestsToCompare(requests: readonly MeasureRequest[]): readonly
   return alike.toSorted(order).slice(0, Math.min(MOST_CHECKED, Math.ceil(alike.length / ONE_IN)));
 }
 
-/** A machine, and the time in ms that each of the compared requests took there; undefined where it failed. */
 export interface Compared<Machine> {
   readonly machine: Machine;
   readonly ms: readonly (number | undefined)[];
 }
 
-/** Latency from a measurement; undefined for one that failed. */
 export function comparedMs({ outcome }: Measurement): number | undefined {
   if (outcome.kind === 'failure') return undefined;
   return Math.max(0, trimmedMean(outcome.runMs) - (outcome.overheadMs ?? 0));
@@ -57,12 +55,9 @@ export interface Outlier<Machine> {
   readonly difference: number;
 }
 
-/** The result of comparing machines. */
 export interface Comparison<Machine> {
-  /** Requests that succeeded on all of them. */
   readonly requests: number;
   readonly outliers: readonly Outlier<Machine>[];
-  /** Spread of the other machines; undefined where nothing could be compared. */
   readonly spread: MachineSpread | undefined;
 }
 

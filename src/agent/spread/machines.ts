@@ -1,7 +1,6 @@
 import { messageOf, PlatformError, type ErrorCode } from '../../base/errors.js';
 import type { BenchmarkAgent } from '../benchmark-agent.js';
 
-/** One of several machines that share the work. */
 export interface Machine {
   /** Its name in messages: the address of its agent. */
   readonly name: string;
@@ -16,13 +15,11 @@ export function isOfMachine(error: unknown): boolean {
   return !(error instanceof PlatformError && OF_REQUEST.includes(error.code));
 }
 
-/** The machines that are still at work, and why the others are not. */
 export class Machines {
   readonly #working: Machine[];
   readonly #leftOut: string[] = [];
   #turn = 0;
 
-  /** @param tell called with the reason of each machine that is left out */
   constructor(
     machines: readonly Machine[],
     private readonly tell: (message: string) => void,
@@ -34,7 +31,6 @@ export class Machines {
     return this.#working;
   }
 
-  /** Stops using a machine. */
   leaveOut(machine: Machine, why: string): void {
     const place = this.#working.indexOf(machine);
     if (place < 0) return;
@@ -44,7 +40,6 @@ export class Machines {
     this.tell(`the agent at ${machine.name} is left out, ${others}: ${why}`);
   }
 
-  /** @returns the error where no machine is left */
   none(): PlatformError {
     const reasons = this.#leftOut.map((line) => `  ${line}`).join('\n');
     return new PlatformError('unavailable', `no agent is left; start them again, and submit again:\n${reasons}`);

@@ -17,12 +17,10 @@ const MOST_LOSSES = 3;
 
 interface Work {
   readonly requests: readonly Numbered[];
-  /** Number of agents that ended during this work. */
   readonly losses: number;
 }
 
 export interface SpreadOptions {
-  /** Called with messages for users about the machines. */
   readonly tell: (level: 'info' | 'warning', message: string) => void;
 }
 
@@ -30,7 +28,6 @@ function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }
 
-/** Work that machines take when they are free, and give back when they end. */
 class Pool {
   readonly #waiting: Work[];
   #taken = 0;
@@ -124,7 +121,6 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
     tell(spread.relative > LEAST_DIFFERENCE ? 'warning' : 'info', `${differ} in the time of ${measured}`);
   }
 
-  /** One machine's measurements until all work is done, or the machine ends. */
   async function* workOf(
     machine: Machine,
     pool: Pool,

@@ -7,11 +7,8 @@ import { isOfMachine, type Machine } from './machines.js';
 /** The most agents that end during one call: the call may be the cause. */
 const MOST_LOSSES = 3;
 
-/** An agent that can take the place of another one. */
 export interface Standby {
-  /** The address. */
   readonly name: string;
-  /** @throws PlatformError where it does not answer */
   readonly connect: () => Promise<BenchmarkAgent>;
 }
 

@@ -61,7 +61,6 @@ export function toWireBenchmark({ signature, model, inputs, weights }: Benchmark
   };
 }
 
-/** @throws PlatformError `usage` */
 export function fromWireBenchmark(message: wire.Benchmark | undefined): Benchmark {
   const inputs = message?.inputs.map(({ name, role, elementType, dims, low, high, seed, values, given }) => {
     const fill = { low, high, seed: Number(seed), ...(values.length > 0 && { list: values }) };
@@ -73,12 +72,10 @@ export function fromWireBenchmark(message: wire.Benchmark | undefined): Benchmar
   return check(benchmarkSchema, given, 'benchmark');
 }
 
-/** @throws PlatformError `usage` */
 export function fromWireRunOptions(message: wire.RunOptions | undefined): RunOptions {
   return check(requestedRunOptionsSchema, message, 'run_options');
 }
 
-/** The settings of measuring in a message: the protocol, the occasion and the limits. */
 export type WireSetup = Pick<MeasureRequest, 'protocol' | 'occasion' | 'limits'>;
 
 export function toWireProtocol({ protocol, occasion, limits }: WireSetup): wire.Protocol {
@@ -93,10 +90,7 @@ export function toWireProtocol({ protocol, occasion, limits }: WireSetup): wire.
   };
 }
 
-/**
- * @param defaultMemoryLimitBytes the limit if the message has 0
- * @throws PlatformError `usage`
- */
+/** @param defaultMemoryLimitBytes the limit if the message has 0 */
 export function fromWireProtocol(message: wire.Protocol | undefined, defaultMemoryLimitBytes: number): WireSetup {
   const protocol = message ?? wire.Protocol.create();
   const { warmupRuns, runs, minRuns, timeBudget, timeLimit, memoryLimitBytes, occasion } = protocol;
@@ -120,7 +114,6 @@ export function toWireBrick({ benchmark, context, modelBytes, roughMs }: BrickIn
   };
 }
 
-/** @throws PlatformError `usage` */
 export function fromWireBrick({ benchmark, footprintBytes, modelBytes, roughMs }: wire.Brick): BrickInContext {
   const context = check(contextSchema, { footprintBytes: Number(footprintBytes) }, 'brick');
   return {
@@ -131,7 +124,6 @@ export function fromWireBrick({ benchmark, footprintBytes, modelBytes, roughMs }
   };
 }
 
-/** @param session index of its first brick and number of its bricks; absent for a session without bricks */
 export function toWireProgress(
   { phase, runsDone, runsTotal, waitsFor = 0 }: MeasureProgress,
   { index, together }: Pick<RequestProgress, 'index' | 'together'> = { index: 0, together: 0 },
@@ -269,7 +261,6 @@ const inferredValueSchema = z.object({
   dims: z.array(z.int().min(0)),
 });
 
-/** @throws PlatformError `usage` */
 export function fromWireValues(values: readonly wire.ValueType[]): ReadonlyMap<string, InferredValue> {
   return new Map(
     values.map(({ name, elementType, dims, content, minimum, maximum }) => [

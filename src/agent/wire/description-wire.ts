@@ -20,7 +20,6 @@ const WIRE_ABILITIES = {
   trace: wire.Ability.TRACE,
 } as const satisfies Record<Ability, wire.Ability>;
 
-/** What a system message says, unchecked. */
 function factsIn(message: wire.System | undefined): object {
   if (message === undefined) return {};
   const { memoryBytes, cacheBytes, devices, processor, architecture, operatingSystem, cores } = message;
@@ -41,7 +40,6 @@ function factsIn(message: wire.System | undefined): object {
   };
 }
 
-/** @param runOptions of the system that a measurement is of */
 export function toWireSystem(facts: SystemFacts, runOptions: RunOptions): wire.System {
   const { memoryBytes, cacheBytes, devices = [], ...rest } = identifySystem(facts, runOptions);
   return {
@@ -52,11 +50,7 @@ export function toWireSystem(facts: SystemFacts, runOptions: RunOptions): wire.S
   };
 }
 
-/**
- * The system of a message, with a fingerprint that is computed here.
- *
- * @throws PlatformError `usage`
- */
+/** The fingerprint is computed here. */
 export function fromWireSystem(message: wire.System | undefined): System {
   const description = fromWireDescription({ ...wire.DescribeSystemResponse.create(), system: message }, '');
   return identifySystem(description, fromWireRunOptions(message?.runOptions));

@@ -46,7 +46,6 @@ export const requestedRunOptionsSchema = runOptionsSchema.extend({
   executionProvider: z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/i, 'not the name of an execution provider'),
 });
 
-/** A client's settings of measuring. */
 export const setupSchema = z.strictObject({
   protocol: protocolSchema,
   occasion: z.int().min(1),

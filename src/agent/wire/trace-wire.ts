@@ -58,10 +58,7 @@ function layerTraceSchemaFor(runs: number) {
   });
 }
 
-/**
- * @param runs number of runs that were asked for
- * @throws PlatformError `usage`
- */
+/** @param runs number of runs that were asked for */
 export function fromWireLayerTrace(message: wire.LayerTrace, runs: number): LayerTrace {
   return check(layerTraceSchemaFor(runs), { ...message, ...fromWireConditions(message.conditions) }, 'trace');
 }
@@ -82,7 +79,6 @@ export function toWireSpan(span: SpanDocument): wire.Span {
   };
 }
 
-/** @throws PlatformError `usage`, SyntaxError for attributes that are no JSON */
 export function fromWireSpan(message: wire.Span): SpanDocument {
   const document = {
     trace_id: message.traceId,

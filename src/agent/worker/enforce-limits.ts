@@ -7,23 +7,15 @@ export interface JobLimits {
   readonly memoryLimitBytes: number;
 }
 
-/** The limits of a job, while it runs. */
 export interface Enforcement {
-  /** Stops the time limit while the job waits. */
   pause(): void;
-  /** Starts the full time limit: the job begins. */
   begin(): void;
-  /** The failure for which the process was ended; undefined where the job broke no limit. */
   broken(): Failure | undefined;
   peakBytes(): number;
   stop(): void;
 }
 
-/**
- * Ends a process when its job breaks a limit.
- *
- * @param kill called once
- */
+/** @param kill called once */
 export function enforceLimits(
   pid: number,
   { timeLimitMs, memoryLimitBytes }: JobLimits,

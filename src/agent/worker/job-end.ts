@@ -11,7 +11,6 @@ export interface Died {
   readonly kind: 'died';
   readonly failure: Failure;
   readonly elapsedMs: number;
-  /** The part of `elapsedMs` before the first run. */
   readonly preparingMs: number;
   readonly peakMemoryBytes: number;
 }
@@ -33,7 +32,6 @@ export function ranOutOfMemory(end: JobEnd): boolean {
   return measured.some(({ outcome }) => outcome.kind === 'failure' && outcome.reason === 'out_of_memory');
 }
 
-/** The error for a job that had to succeed. */
 export function errorOfEnd(end: JobEnd): PlatformError {
   switch (end.kind) {
     case 'died':
@@ -46,9 +44,7 @@ export function errorOfEnd(end: JobEnd): PlatformError {
 }
 
 /**
- * The measurement of a job. If its process died, the outcome of the measurement is a failure.
- *
- * @throws PlatformError where the request was wrong
+ * If the process died, the outcome of the measurement is a failure. @throws PlatformError where the request was wrong
  */
 export function measuredOf(end: JobEnd): Measured {
   if (end.kind === 'measured') return end.measured;
@@ -56,42 +52,33 @@ export function measuredOf(end: JobEnd): Measured {
   throw errorOfEnd(end);
 }
 
-/**
- * The same for bricks that are measured together. If the process died, each brick has an equal share of the cost.
- *
- * @throws PlatformError where the request was wrong
- */
+/** The same for bricks that are measured together: each has an equal share of the cost. */
 export function measuredBricksOf(end: JobEnd, bricks: number): readonly Measured[] {
   if (end.kind === 'measured-bricks') return end.measured;
   if (end.kind === 'died') return new Array<Measured>(bricks).fill(deathOf(end, bricks));
   throw errorOfEnd(end);
 }
 
-/** @param bricks number of the bricks that the process measured */
 function deathOf({ failure, elapsedMs, preparingMs, peakMemoryBytes }: Died, bricks: number): Measured {
   const cost = { costMs: elapsedMs / bricks, sessionMs: preparingMs / bricks };
   return { outcome: { kind: 'failure', ...failure }, ...cost, peakMemoryBytes };
 }
 
-/** @throws PlatformError where nothing was traced */
 export function tracedOf(end: JobEnd): LayerTrace {
   if (end.kind === 'traced') return end.trace;
   throw errorOfEnd(end);
 }
 
-/** @throws PlatformError where nothing was inferred */
 export function inferredOf(end: JobEnd): ReadonlyMap<string, InferredValue> {
   if (end.kind === 'inferred') return end.values;
   throw errorOfEnd(end);
 }
 
-/** @throws PlatformError where nothing was predicted */
 export function predictedOf(end: JobEnd): Predicted {
   if (end.kind === 'predicted') return end.predicted;
   throw errorOfEnd(end);
 }
 
-/** @throws PlatformError where nothing was optimized */
 export function optimizedOf(end: JobEnd): Omit<OptimizedGraph, 'costMs'> {
   if (end.kind === 'optimized') return end.optimized;
   throw errorOfEnd(end);

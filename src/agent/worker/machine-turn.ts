@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 export const TURN_GROUP_VARIABLE = 'MLMODELSCOPE_TURN_GROUP';
 
-/** The group of this process; undefined for a process that measures alone on its machine. */
 export function turnGroup(): string | undefined {
   return process.env[TURN_GROUP_VARIABLE];
 }

@@ -6,7 +6,6 @@ const MAX_WAITING = 32;
 
 export interface TurnOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called if the task has to wait; with the id of the process that it waits for, if another agent holds the turn. */
   readonly onWaiting?: ((holder?: number) => void) | undefined;
   /** Whether the task may run beside other tasks with this option. */
   readonly beside?: boolean | undefined;
@@ -28,7 +27,6 @@ export class Turns {
   #sharedMs = 0;
   #sharedUntilMs = 0;
 
-  /** @param mostBeside how many tasks run beside each other at most */
   constructor(private readonly mostBeside: number) {}
 
   /**

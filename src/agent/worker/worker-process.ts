@@ -42,7 +42,6 @@ const MAX_KEPT_BYTES = 256 * 2 ** 20;
  */
 const SETTLED_ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: `${32 * 2 ** 20}`, MALLOC_TRIM_THRESHOLD_: `${64 * 2 ** 20}` };
 
-/** The fastest probe on this machine, shared by the worker processes of a runner; see core-probe.ts. */
 export interface FastestProbe {
   ns?: number | undefined;
 }
@@ -54,7 +53,6 @@ export interface JobHooks {
   readonly onWaiting?: ((holder?: number) => void) | undefined;
 }
 
-/** Called with the process's reports of a job. */
 interface ReportHooks {
   readonly onWaiting: (holder: number | undefined) => void;
   readonly onBegun: () => void;
@@ -90,10 +88,8 @@ export class WorkerProcess {
   #alive = true;
   readonly #keepsThreads: boolean;
   #threads: number | undefined;
-  /** The occasion of its measurements. */
   #occasion: number | undefined;
 
-  /** @param folder a new folder for the process alone; it is removed when the process has ended */
   private constructor(
     framework: FrameworkName,
     folder: string,
@@ -191,7 +187,6 @@ export class WorkerProcess {
     return this.#alive;
   }
 
-  /** Whether it can do this job; otherwise a new process is needed. */
   suits(job: WorkerJob): boolean {
     const occasion = occasionOf(job);
     if (occasion !== undefined && (this.#occasion ?? occasion) !== occasion) return false;
@@ -199,7 +194,6 @@ export class WorkerProcess {
     return isFresh && (!this.#keepsThreads || this.#threads === undefined || this.#threads === threadsOf(job));
   }
 
-  /** Resolves when the process has ended, for any reason. */
   async ended(): Promise<void> {
     await this.#exit;
   }

@@ -9,10 +9,8 @@ import { type TurnOptions, Turns } from './turns.js';
 /** Most jobs beside each other. More processes would save little time for the memory that they need. */
 const MOST_BESIDE = 8;
 
-/** The end of a job that ran beside others. */
 export interface BesideEnd {
   readonly end: JobEnd;
-  /** Its share of the wall time that it and the jobs beside it took. */
   readonly shareMs: number;
 }
 
@@ -22,14 +20,11 @@ export interface BesideEnd {
  */
 export class WorkerRunner {
   readonly #turns: Turns;
-  /** Every process that has not ended. */
   readonly #processes = new Set<WorkerProcess>();
-  /** Processes without a job. */
   #idle: readonly WorkerProcess[] = [];
   readonly #fastestProbe: FastestProbe = {};
   #closed = false;
 
-  /** @param cores of this machine */
   constructor(
     readonly framework: FrameworkName,
     cores: number,
@@ -38,9 +33,8 @@ export class WorkerRunner {
   }
 
   /**
-   * Runs a job while nothing else runs.
-   *
-   * @throws PlatformError `cancelled` after the signal, `unavailable` where no process starts or too many wait
+   * Nothing else runs meanwhile. @throws PlatformError `cancelled` after the signal, `unavailable` where no process
+   * starts or too many wait
    */
   run(job: WorkerJob, limits: JobLimits, options: JobHooks & TurnOptions = {}): Promise<JobEnd> {
     return this.#turns.take(async () => {
@@ -51,11 +45,7 @@ export class WorkerRunner {
     }, options);
   }
 
-  /**
-   * Runs a job that measures nothing, possibly beside others.
-   *
-   * @throws PlatformError as {@link run}
-   */
+  /** Runs a job that measures nothing, possibly beside others. @throws PlatformError as {@link run} */
   runBeside(job: WorkerJob, limits: JobLimits, options: JobHooks & TurnOptions = {}): Promise<BesideEnd> {
     const perform = async (): Promise<BesideEnd> => {
       const startMs = this.#turns.sharedMs;
@@ -86,11 +76,7 @@ export class WorkerRunner {
     }, options);
   }
 
-  /**
-   * Runs a job in a process from {@link open}, when it is its turn.
-   *
-   * @throws PlatformError as {@link run}
-   */
+  /** @throws PlatformError as {@link run} */
   runIn(
     process: WorkerProcess,
     job: WorkerJob,
@@ -106,7 +92,6 @@ export class WorkerRunner {
     await Promise.all([...this.#processes].map((process) => process.kill()));
   }
 
-  /** A process without a job that suits this one; undefined where a new process is needed. */
   #takeIdle(job: WorkerJob): WorkerProcess | undefined {
     const suited = this.#idle.find((process) => process.suits(job));
     this.#idle = this.#idle.filter((process) => process !== suited);

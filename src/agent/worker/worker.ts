@@ -95,7 +95,6 @@ const context: Omit<MeasureContext, 'recorder'> = {
   onProgress: (progress) => send({ kind: 'progress', progress }),
 };
 
-/** The open model of a process that predicts. */
 let session: PredictSession | undefined;
 
 /** Processes that only measure do not load the image library. */

@@ -3,7 +3,6 @@ import type { Requirements } from '../../manifest/index.js';
 
 /** The content of a submission's manifests, before any of its graphs is read. */
 export interface Described {
-  /** Digest of the submission: 64 hexadecimal digits. */
   readonly digest: string;
   readonly name: string;
   readonly plugin: string;

@@ -4,11 +4,8 @@ import { Places, type TakeOptions } from '../../base/places.js';
 import type { Described, FromThread, ToThread } from './messages.js';
 
 export interface LoadLimits {
-  /** Submissions that are read at the same time; others wait. */
   readonly atOnce: number;
-  /** Time limit for reading one submission. */
   readonly timeMs: number;
-  /** Memory limit of a thread, besides the received bytes of its submission. */
   readonly memoryMib: number;
 }
 
@@ -100,7 +97,6 @@ export class SubmissionLoader {
   }
 }
 
-/** Messages of an idle thread are ignored. */
 function ignore(): void {}
 
 /** @param given memory that the thread gets instead of a copy */

@@ -17,26 +17,17 @@ function rangeOf(field: string, constraint: string): string {
 /** Agents that failed to open the model for their own reasons, by their addresses. */
 export type FailedAgents = ReadonlyMap<string, PlatformError>;
 
-/** A model of a request, in words. */
 export function modelInWords({ modelName, modelVersion }: PredictorOpenRequest): string {
   return `${quoted(modelName)}${modelVersion === '' ? '' : ` ${modelVersion}`}`;
 }
 
-/**
- * Whether an agent has the model of a request.
- *
- * @throws PlatformError `usage` for an invalid version constraint
- */
+/** @throws PlatformError `usage` for an invalid version constraint */
 export function hasModel({ modelName, modelVersion }: PredictorOpenRequest): (agent: RegisteredAgent) => boolean {
   const range = rangeOf('model_version', modelVersion);
   return ({ models }) => models.some(({ name, version }) => isSameName(name, modelName) && isWithin(version, range));
 }
 
-/**
- * The reasons why an agent cannot open the model of a request.
- *
- * @throws PlatformError `usage` for an invalid version constraint
- */
+/** @throws PlatformError `usage` for an invalid version constraint */
 export function unmetBy(request: PredictorOpenRequest, failed: FailedAgents): Unmet {
   const { modelName, frameworkName, frameworkVersion, options } = request;
   if (modelName === '') throw new PlatformError('usage', 'model_name is empty');

@@ -29,7 +29,6 @@ function keyOf({ address, accessToken }: RegisteredAgent): string {
 
 /** The agents that have clients' models open. A restart of the server forgets them: clients open their models again. */
 export class PredictionForwarding {
-  /** The connection to the agent that has a model open, by the model's id. */
   readonly #routes = new Map<string, RpcClient>();
   /** By {@link keyOf}; made when they are needed, and closed when the agent is gone. */
   readonly #clients = new Map<string, RpcClient>();
@@ -66,11 +65,6 @@ export class PredictionForwarding {
     }
   }
 
-  /**
-   * The connection to the agent that has a model open.
-   *
-   * @throws PlatformError `not_found`
-   */
   clientFor(id: string): RpcClient {
     const client = this.#routes.get(id);
     if (client === undefined) throw noOpenModel(id, ' through this server');
@@ -78,7 +72,6 @@ export class PredictionForwarding {
     return client;
   }
 
-  /** Forgets a model that is closed. */
   forget(id: string): void {
     this.#routes.delete(id);
   }

@@ -30,7 +30,6 @@ interface OfPredictor {
   readonly predictor?: Predictor | undefined;
 }
 
-/** Adds the platform's prediction services: a server passes each call on to the agent that has the model open. */
 export function addForwardedPredictions(server: RpcServer, forwarding: PredictionForwarding): void {
   const { calls } = server;
 
