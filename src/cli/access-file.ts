@@ -29,7 +29,6 @@ const accessSchema = z.strictObject({
   tokens: z
     .array(
       z.strictObject({
-        /** Name of the holder, for messages. */
         name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/, 'up to 100 letters, digits and . _ @ -'),
         role: z.enum(ROLES),
         /** Hash of the token, without the end of its line. */
@@ -86,7 +85,6 @@ const LOOK_MS = 1000;
 interface Told {
   readonly onChange: (message: string) => void;
   readonly onWarning: (message: string) => void;
-  /** Aborting it ends the checks for changes. */
   readonly signal: AbortSignal;
 }
 
@@ -111,11 +109,7 @@ async function openAccessFile(path: string, { onChange, onWarning, signal }: Tol
   return { find: (shown) => findToken(shown, tokens) };
 }
 
-/**
- * The security settings of a server in this process, with the tokens of the access file at `path` if there is one.
- *
- * @throws PlatformError as {@link readAccessFile}
- */
+/** @throws PlatformError as {@link readAccessFile} */
 export async function serverSecurity(path: string | undefined, host: OwnedHost): Promise<ServerSecurity> {
   const { server } = host.security;
   if (path === undefined) return server;

@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { type HostPort, parseHostPort } from '../rpc/loopback.js';
 
-/** The value of an option that is HOST:PORT. */
 export function parseAddress(text: string): HostPort {
   const address = parseHostPort(text);
   if (address !== undefined) return address;
@@ -11,12 +10,10 @@ export function parseAddress(text: string): HostPort {
 /** Names the platform's server for commands without `--server`. */
 export const SERVER_VARIABLE = 'MLMODELSCOPE_SERVER';
 
-/** The option that names the platform's server. */
 export function serverOption(description: string): Option {
   return new Option('--server <host:port>', description).argParser(parseAddress).env(SERVER_VARIABLE);
 }
 
-/** The same where there may be several servers of one store. */
 export function serversOption(description: string): Option {
   const parse = (text: string): readonly HostPort[] => text.split(',').map((address) => parseAddress(address));
   return new Option('--server <host:port,...>', description).argParser(parse).env(SERVER_VARIABLE);

@@ -8,7 +8,6 @@ import type { AnalysisTable } from '../evaluation/analysis.js';
 
 type Cell = string | number | null;
 
-/** Stands for a figure that is not known. */
 const UNKNOWN = '-';
 
 /** A number that is not an integer has four significant digits. */
@@ -18,7 +17,6 @@ function shown(cell: Cell | undefined): string {
   return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(4)));
 }
 
-/** An analysis' table as it is exported. */
 export function analysisResult(document: AnalysisTable): TableResult {
   const { columns, rows, notes } = document;
   const keys = columns.map(({ key }) => key);

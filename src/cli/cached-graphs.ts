@@ -3,7 +3,6 @@ import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { cacheOptimizedGraphs } from '../agent/client/optimized-graph-cache.js';
 import { defaultCacheDir } from '../zoo/cache-folder.js';
 
-/** An agent whose optimized graphs are kept in the user's cache. */
 export function cachedGraphs(agent: BenchmarkAgent): BenchmarkAgent {
   return cacheOptimizedGraphs(agent, join(defaultCacheDir(), 'graphs'));
 }

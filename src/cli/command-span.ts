@@ -5,7 +5,6 @@ import { activeTracing } from '../tracing/tracing.js';
 /** These commands add spans to the traces of other processes, and begin no trace of their own. */
 const SERVERS = new Set(['agent', 'serve', 'plugin']);
 
-/** The names of the command and its subcommands that a command line calls. */
 export function calledCommands(program: Command, argv: readonly string[]): readonly string[] {
   const names: string[] = [];
   let command = program;

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 
 /** The subcommands and options that may follow the words of a command line. */
 export interface CompletionPoint {
-  /** Words after `mlmodelscope`, as in `store prune`. */
   readonly words: readonly string[];
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly {
@@ -134,7 +133,6 @@ ${lines.map((line) => `complete -c mlmodelscope ${line}`).join('\n')}
 
 const SCRIPTS: Readonly<Record<Shell, (points: readonly CompletionPoint[]) => string>> = { bash, zsh, fish };
 
-/** The script by which a shell completes this program's commands and options. */
 export function completionScript(shell: Shell, program: Command): string {
   return SCRIPTS[shell](completionPoints(program));
 }

@@ -4,15 +4,12 @@ import { THREADS_VARIABLE, threadsSchema } from '../base/default-threads.js';
 import { checkedYamlFile } from '../manifest/checked-document.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE, TRACE_URL_VARIABLE } from '../tracing/trace-url.js';
 
-/** Settings that a user makes once instead of with every command. */
 const configurationSchema = z.strictObject({
   /** As for --store; a path is relative to the file's folder. */
   store: z.string().min(1).optional(),
-  /** HOST:PORT of the platform's server. */
   server: z.string().min(1).optional(),
   /** As for --token-file; relative to the file's folder. */
   token_file: z.string().min(1).optional(),
-  /** As for --threads. */
   threads: threadsSchema.optional(),
   /** As for --trace-url-template. */
   trace_url_template: z.string().refine(isTraceUrlTemplate, { error: TRACE_URL_TEMPLATE }).optional(),

@@ -4,7 +4,6 @@ import { PlatformError } from '../base/errors.js';
 import { ownValue } from '../base/own-value.js';
 import { readManifestBytes } from '../manifest/read-file.js';
 
-/** Names another configuration file. */
 const FILE_VARIABLE = 'MLMODELSCOPE_CONFIG';
 
 /** Path of the configuration file: MLMODELSCOPE_CONFIG, else `config.yml` in the user's configuration folder. */

@@ -8,10 +8,8 @@ const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LOOKED_AT = 1000;
 
 /**
- * The id of an evaluation that a user names.
- *
- * @param text an id, first digits that only one of the newest evaluations has, or `latest`
- * @throws PlatformError `not_found` where no evaluation or more than one fits
+ * @param text an id, first digits that only one of the newest evaluations has, or `latest` @throws PlatformError
+ * `not_found` where no evaluation or more than one fits
  */
 export async function evaluationId(client: EvaluationClient, text: string): Promise<string> {
   if (WHOLE_ID.test(text)) return text;

@@ -12,7 +12,6 @@ export const DEFAULT_SERVER = '127.0.0.1:7080';
 export type EstimateEvent = Extract<PlatformEvent, { readonly kind: 'estimate' }>;
 export type DoneEvent = Extract<PlatformEvent, { readonly kind: 'done' }>;
 
-/** Result of following an evaluation. */
 export interface EvaluationOutcome {
   readonly estimates: readonly EstimateEvent[];
   readonly done: DoneEvent;
@@ -43,11 +42,7 @@ export async function showToEnd(events: AsyncIterable<LoggedEvent>, progress: Pr
   throw new PlatformError('internal', 'the server sent no end of the evaluation');
 }
 
-/**
- * A result document.
- *
- * @throws PlatformError `unauthenticated` where the server withholds it, `internal` where it is invalid
- */
+/** @throws PlatformError `unauthenticated` where the server withholds it, `internal` where it is invalid */
 export function resultOf({ resultJson }: DoneEvent): unknown {
   if (resultJson === undefined) {
     const problem = 'the server gives results only to clients with its token';
@@ -61,7 +56,6 @@ export function resultOf({ resultJson }: DoneEvent): unknown {
   }
 }
 
-/** A result document as indented text. @throws PlatformError as {@link resultOf} */
 export function resultText(done: DoneEvent): string {
   return `${JSON.stringify(resultOf(done), null, 2)}\n`;
 }

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { EXIT_CODES, foreignMessageOf, messageOf, PlatformError } from '../base/errors.js';
 
-/** The message of a failed command, and its exit code. */
 export interface CommandFailure {
   readonly message: string;
   readonly exitCode: number;

@@ -13,14 +13,12 @@ import { createProgress } from './progress.js';
 import { NO_SECURITY, type Security } from './security.js';
 import type { Terminal } from './terminal.js';
 
-/** A host whose resources live as long as one command. */
 export interface OwnedHost extends CommandHost {
   readonly exitCode: number;
   /** The queue at `uri`; closed when the command ends. @throws PlatformError as openQueue */
   openQueue(uri: string): Promise<WorkQueue>;
   /** TLS and the token, from the command line and the environment. */
   readonly security: Security;
-  /** Called once, before the command's action. */
   secure(security: Security): void;
   /** Closes connections, agents and queues in the reverse order of their opening, then the stores. */
   close(): Promise<void>;
@@ -34,15 +32,12 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const closers: (() => Promise<void>)[] = [];
   /** Closed last, because the spans of all other resources are stored there. */
   const stores: ResultStore[] = [];
-  /** Weight files that the agent of this process may read, by handle. */
   const weightFiles = new Map<string, string>();
   let shown: Progress | undefined;
   let exitCode = 0;
-  /** Whether results are kept on this machine because the store's server is unavailable. */
   let isSpooled = false;
   let security = NO_SECURITY;
 
-  /** Printed above the progress bar. */
   function warn(line: string): void {
     if (shown === undefined) terminal.err(line);
     else shown.warn(line);

@@ -189,17 +189,14 @@ export type DocumentKind = keyof typeof DOCUMENTS;
 
 export const DOCUMENT_KINDS = Object.keys(DOCUMENTS) as DocumentKind[];
 
-/** A document of this kind as it is printed. */
 export function documentOf<K extends DocumentKind>(_kind: K, value: z.input<(typeof DOCUMENTS)[K]>): unknown {
   return withSnakeKeys(value);
 }
 
-/** A document of this kind as indented text. */
 export function documentText<K extends DocumentKind>(kind: K, value: z.input<(typeof DOCUMENTS)[K]>): string {
   return `${JSON.stringify(documentOf(kind, value), null, 2)}\n`;
 }
 
-/** JSON Schema (draft 2020-12) of a kind. */
 export function documentJsonSchema(kind: DocumentKind): object {
   const schema = snakeCaseSchema(z.toJSONSchema(DOCUMENTS[kind])) as { readonly properties?: object };
   // The plugin defines the result document, so its schema is open.

@@ -10,10 +10,8 @@ import type { Plugin } from '../evaluation/plugin.js';
 /** Built beside src: dist/plugins. */
 const BUILT_IN = fileURLToPath(new URL('../../plugins/', import.meta.url));
 
-/** Folder of the packages that are installed beside this one, in the same node_modules. */
 const INSTALLED = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** Name of a plugin's package. */
 const PACKAGE = /^mlmodelscope-plugin-/;
 
 /** Far larger than any bundle of JavaScript. */
@@ -23,15 +21,12 @@ const MOST_FILE_BYTES = 64 * 2 ** 20;
 const pluginSchema = z.looseObject({ name: z.string().regex(/^[a-z][a-z0-9-]*$/), version: z.string() });
 
 export interface LoadPluginsOptions {
-  /** Files and folders that the user names. */
   readonly paths: readonly string[];
-  /** The user's own folder of plugins. */
   readonly folder: string;
   /** Called for each plugin that does not load, with the cause. The other plugins are still loaded. */
   readonly onWarning: (message: string) => void;
 }
 
-/** Folders in a folder, in alphabetical order; none where the folder does not exist. */
 async function foldersIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const names = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map(({ name }) => name);

@@ -4,5 +4,4 @@ interface PackageJson {
   readonly version: string;
 }
 
-/** This package's version, from the package.json two folders above dist/src. */
 export const PLATFORM_VERSION = (createRequire(import.meta.url)('../../../package.json') as PackageJson).version;

@@ -17,7 +17,6 @@ const HEALTHY_MS = 60_000;
 const HANGING_MS = 60_000;
 const LOOK_MS = 5000;
 
-/** Time for a plugin to stop before it is killed. */
 const STOP_LIMIT_MS = 8000;
 
 export interface PluginProcessOptions {

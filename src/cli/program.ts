@@ -8,7 +8,6 @@ import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE } from '../tracing/trace-url.js';
 import type { Terminal } from './terminal.js';
 
-/** Options of every command that are read before the command runs. */
 export interface GlobalOptions {
   readonly traceLevel?: TraceLevel;
   readonly traceUrlTemplate?: string;
@@ -32,7 +31,6 @@ function traceUrlTemplateOption(text: string): string {
   throw new InvalidArgumentError(`expected ${TRACE_URL_TEMPLATE}`);
 }
 
-/** The program with its global options and without commands. */
 export function createProgram(host: OwnedHost, terminal: Terminal): Command {
   const program = new Command('mlmodelscope')
     .description('Benchmarks deep-learning models, and estimates the latency of models without running them.')

@@ -1,14 +1,10 @@
-/** Content of a progress bar. */
 export interface ProgressState {
-  /** The current activity, in one word. */
   readonly title: string;
   readonly done: number;
   readonly total: number;
   /** undefined while it is not known. */
   readonly secondsLeft: number | undefined;
-  /** The current item. */
   readonly label: string;
-  /** Its progress, in words; may be empty. */
   readonly within: string;
 }
 
@@ -50,7 +46,6 @@ function bar(share: number, size: number): string {
   return `[${'='.repeat(full)}${'-'.repeat(size - full)}]`;
 }
 
-/** Seconds as text: 8 s, 3 min, 2 h 5 min. */
 export function roughDuration(seconds: number): string {
   if (seconds < 100) return `${Math.ceil(seconds)} s`;
   const minutes = Math.round(seconds / 60);

@@ -10,7 +10,6 @@ const REDRAWS_PER_SECOND = 4;
 const ETA_MEASUREMENTS = 50;
 
 type Payload = Pick<ProgressState, 'title' | 'label' | 'within'> & {
-  /** The end time that the step gives, by the monotonic clock; undefined where the bar estimates the time left. */
   readonly endMs: number | undefined;
 };
 
@@ -22,7 +21,6 @@ const format: GenericFormatter = (_options, { eta, value, total, maxWidth }, pay
   return progressLine({ ...payload, done: value, total, secondsLeft }, maxWidth);
 };
 
-/** One bar on a terminal. It disappears when it is done. */
 class Bars implements Progress {
   private drawn: { readonly bars: MultiBar; readonly bar: SingleBar } | undefined;
   private done = 0;
@@ -111,7 +109,6 @@ class Lines implements Progress {
   stop(): void {}
 }
 
-/** @param quiet shows nothing but warnings */
 export function createProgress(terminal: Terminal, quiet: boolean): Progress {
   return terminal.isInteractive && !quiet ? new Bars(terminal) : new Lines(terminal, quiet);
 }

@@ -4,23 +4,18 @@ import type { AgentOffer } from '../directory/agent-offer.js';
 
 type OfferedModel = AgentOffer['models'][number];
 
-/** A model that registered agents can open by name. */
 export interface RegisteredModel {
   readonly name: string;
   readonly version: string;
-  /** Framework and versions that it needs. */
   readonly framework: string;
   /** null where its manifest names none. */
   readonly task: string | null;
   readonly inputs: RegisteredType[];
   readonly output: RegisteredType | null;
-  /** Checksum of the graph; '' where its manifest has none. */
   readonly graphChecksum: string;
-  /** Addresses of the agents. */
   readonly agents: string[];
 }
 
-/** An input or output; the names and values of its parameters are those of its manifest. */
 export interface RegisteredType {
   readonly type: string;
   readonly description: string;
@@ -31,7 +26,6 @@ function typeOf({ type, description, parameters }: OfferedModel['inputs'][number
   return { type, description, parameters: Object.entries(parameters).map(([name, { value }]) => ({ name, value })) };
 }
 
-/** The models of all agents by name and version, without hidden ones. */
 export function registeredModels(agents: readonly ListedAgent[]): readonly RegisteredModel[] {
   const models = new Map<string, RegisteredModel>();
   for (const { address, models: offered } of agents) {

@@ -16,7 +16,6 @@ import type { Terminal } from './terminal.js';
 /** Exit code of a command line that Commander does not understand; help and version are no errors. */
 const EXIT_USAGE = 2;
 
-/** Sets the template of trace addresses for this process and the processes that it starts. */
 function useTraceUrlTemplate(template: string, onWarning: (message: string) => void): void {
   process.env[TRACE_URL_VARIABLE] = template;
   if (activeTracing()?.isSending === true) return;

@@ -6,7 +6,6 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { readManifestBytes } from '../manifest/read-file.js';
 import type { ClientSecurity, Identity, ServerSecurity } from '../rpc/security.js';
 
-/** Credentials of the servers that this process starts, and for the servers that it calls. */
 export interface Security {
   readonly server: ServerSecurity;
   readonly client: ClientSecurity;
@@ -32,7 +31,6 @@ const TOKEN_FILE_VARIABLE = 'MLMODELSCOPE_TOKEN_FILE';
 /** At least 16 characters, so that a token is too long to guess. */
 const TOKEN = /^[\x21-\x7e]{16,1024}$/;
 
-/** Adds the options to the whole command: all subcommands that serve or call share them. */
 export function addSecurityOptions(program: Command): void {
   program
     .option('--tls-cert <file>', 'certificate (PEM) of this process, with its chain')
@@ -52,7 +50,6 @@ function isOfSystemd(path: string, { CREDENTIALS_DIRECTORY: folder }: NodeJS.Pro
   return folder !== undefined && dirname(resolve(path)) === resolve(folder);
 }
 
-/** Warns of a secret that other users of this machine may read. Windows has no such modes. */
 async function warnOfReaders(option: string, path: string, environment: NodeJS.ProcessEnv, warn: Warn): Promise<void> {
   if (process.platform === 'win32' || isOfSystemd(path, environment)) return;
   const { mode } = await stat(path);

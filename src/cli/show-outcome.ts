@@ -48,11 +48,9 @@ export function evaluationOf(name: string, plugins: readonly Plugin[]): Evaluati
 }
 
 export interface ShowOutcomeOptions {
-  /** The plugin's name, as in the manifest. */
   readonly plugin: string;
   readonly plugins: readonly Plugin[];
   readonly outputs: Outputs;
-  /** Print the result document instead of the table. */
   readonly json: boolean;
   readonly wide: boolean;
 }

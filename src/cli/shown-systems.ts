@@ -10,7 +10,6 @@ import { type SystemResult, type SystemsResult, systemsResultIn } from '../evalu
 
 type Estimate = SystemResult['estimates'][number];
 
-/** Stands for a figure that is not known. */
 const UNKNOWN = '-';
 
 const DIGITS = 4;
@@ -27,7 +26,6 @@ function latencyText(estimate: Estimate | undefined): string {
   return `${coverage < 1 ? 'part: ' : ''}${ms.toPrecision(DIGITS)}${interval}`;
 }
 
-/** A model on a system. */
 interface Row {
   readonly model: string;
   readonly system: SystemResult;
@@ -51,10 +49,8 @@ const ROW_COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
-/** How a plugin shows its own document. */
 export type ShowOne = (document: unknown) => ShownResult | undefined;
 
-/** A row for each model, a column for each system. */
 function columnsOf(systems: readonly SystemResult[]): readonly Column<string>[] {
   return [
     { title: 'model', align: 'left', cell: oneLine },

@@ -36,7 +36,6 @@ async function submittedTraces(store: ResultStore): Promise<ReadonlySet<string>>
   return traceIds;
 }
 
-/** The traces in a store, the newest first: the root of each, or the span that stands for it. */
 export async function storedRoots(store: ResultStore): Promise<readonly SpanDocument[]> {
   const roots: SpanDocument[] = [];
   for await (const root of store.collection(SPANS).find({ parent_span_id: '' })) roots.push(root);

@@ -1,12 +1,9 @@
 import type { Writable } from 'node:stream';
 
-/** A command's output streams. Results go to `out`, everything else to `err`. */
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (line: string) => void;
-  /** The stream behind `err`, for progress bars. */
   readonly errStream: Writable;
-  /** Whether bars may be drawn on `err`. */
   readonly isInteractive: boolean;
   /** Whether `out` may be coloured: a terminal, and NO_COLOR is not set (https://no-color.org). */
   readonly color: boolean;
@@ -20,7 +17,6 @@ export interface Terminal {
  */
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Text that is safe to show, from any file. */
 export function printable(text: string): string {
   return text.replace(CONTROL, '\ufffd');
 }
@@ -34,7 +30,6 @@ function printableInColor(text: string): string {
   return parts.map((part) => (COLOR.test(part) ? part : printable(part))).join('');
 }
 
-/** The process's own streams. */
 export function processTerminal(): Terminal {
   const { stdout, stderr, env } = process;
   const noColor = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '';

@@ -19,7 +19,6 @@ const columnSchema = z.strictObject({
   align: z.enum(['left', 'right']),
 });
 
-/** The result of an analysis, as plain data. Null is an unknown figure. */
 export const analysisTableSchema = z
   .strictObject({
     columns: z.array(columnSchema).min(1).max(MAX_COLUMNS).readonly(),
@@ -43,7 +42,6 @@ export const analysisTableSchema = z
 
 export type AnalysisTable = z.infer<typeof analysisTableSchema>;
 
-/** A read-only store. */
 export interface ReadableStore extends Pick<
   ResultStore,
   'findMeasurements' | 'listSystems' | 'listMeasurements' | 'listCollections'
@@ -53,7 +51,6 @@ export interface ReadableStore extends Pick<
   ): Pick<Collection<Document>, 'get' | 'find'>;
 }
 
-/** The context of an analysis. */
 export interface AnalysisContext {
   /** The store with all measurements. Each of its methods throws after the signal has aborted. */
   readonly store: ReadableStore;
@@ -61,13 +58,9 @@ export interface AnalysisContext {
   readonly signal: AbortSignal;
 }
 
-/** Computes a table from stored data. It measures nothing and changes nothing. */
 export interface Analysis<Settings = unknown> {
-  /** Unique within its plugin. */
   readonly name: string;
-  /** One line. */
   readonly description: string;
-  /** Schema of its settings; `z.strictObject({})` where it has none. */
   readonly settings: z.ZodType<Settings>;
   /** An error that is thrown ends the analysis with its message. */
   run(settings: Settings, context: AnalysisContext): Promise<AnalysisTable>;

@@ -5,21 +5,17 @@ import type { ResultStore } from '../store/result-store.js';
 import type { EvaluationEvent } from './event.js';
 import type { ShownResult, ShowOptions } from './shown-result.js';
 
-/** An evaluation for a plugin to run. */
 export interface EvaluationRequest<Settings = unknown> {
   /** The manifest, and its models without their weights. Its requirements are met by the context's agent. */
   readonly evaluation: LoadedEvaluation;
-  /** The manifest's `settings`. */
   readonly settings: Settings;
 }
 
-/** The context of a plugin's evaluation. */
 export interface EvaluationContext {
   /** The agent that measures. The platform closes it. */
   readonly agent: BenchmarkAgent;
   /** The store of earlier and new measurements. The platform closes it. */
   readonly store: ResultStore;
-  /** Aborted when the evaluation is cancelled: end soon, by return or by an error. */
   readonly signal: AbortSignal;
 }
 
@@ -28,10 +24,8 @@ export interface EvaluationContext {
  * so store expensive results at once.
  */
 export interface Evaluation<Settings = unknown> {
-  /** The `plugin` key of manifests. */
   readonly name: string;
   readonly version: string;
-  /** Schema of a manifest's `settings`; `z.strictObject({})` where there are none. */
   readonly settings: z.ZodType<Settings>;
   /**
    * Yields events as they happen, `done` last. The platform asks for the next event when it has stored the previous

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../base/errors.js';
 
-/** An event of a plugin's evaluation. The last one is `done`; an evaluation that fails throws instead. */
 export type EvaluationEvent =
   | {
       readonly kind: 'planned';
@@ -13,10 +12,8 @@ export type EvaluationEvent =
     }
   | {
       readonly kind: 'measuring';
-      /** Measurements taken, of those to take. */
       readonly done: number;
       readonly total: number;
-      /** The current measurement. */
       readonly label: string;
       /** Estimated time until all measurements are taken; undefined where it is unknown. */
       readonly secondsLeft?: number | undefined;
@@ -96,12 +93,10 @@ const otherPluginEvents = [
   z.strictObject({ kind: z.literal('cancelled') }),
 ] as const;
 
-/** The events that a plugin sends to the platform. The platform makes the others. */
 export const pluginEventSchema = z.discriminatedUnion('kind', [...otherPluginEvents, done]);
 
 export type PluginEvent = z.infer<typeof pluginEventSchema>;
 
-/** The events that the platform stores and sends for an evaluation. */
 export const platformEventSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('waiting'), reason: text }),
   z.strictObject({
@@ -121,14 +116,11 @@ export const platformEventSchema = z.discriminatedUnion('kind', [
 
 export type PlatformEvent = z.infer<typeof platformEventSchema>;
 
-/** How an evaluation ended. */
 export type FinalEvent = Extract<PlatformEvent, { readonly kind: 'done' | 'failed' | 'cancelled' }>;
 
-/** An event in the order of an evaluation's events. */
 export interface LoggedEvent {
   /** From 1. */
   readonly sequence: number;
-  /** ISO 8601 in UTC. */
   readonly at: string;
   readonly event: PlatformEvent;
 }
@@ -137,7 +129,6 @@ export function isFinal<Event extends PlatformEvent>(event: Event): event is Eve
   return event.kind === 'done' || event.kind === 'failed' || event.kind === 'cancelled';
 }
 
-/** Whether the text is an error code of this project. */
 export function isErrorCode(text: string): text is ErrorCode {
   return (ERROR_CODES as readonly string[]).includes(text);
 }
@@ -146,19 +137,14 @@ function clipped(message: string): string {
   return message.length <= MAX_TEXT ? message : `${message.slice(0, MAX_TEXT - 1)}…`;
 }
 
-/**
- * The event of waiting for this reason. A reason that is too long for an event is shortened: it may list many agents.
- */
 export function waiting(reason: string): PlatformEvent & { readonly kind: 'waiting' } {
   return { kind: 'waiting', reason: clipped(reason) };
 }
 
-/** The event of a failure with this message, shortened where it is too long for an event. */
 export function failure(code: ErrorCode, message: string): PluginEvent & FinalEvent {
   return { kind: 'failed', code, message: clipped(message) };
 }
 
-/** An event as a plugin sends it to the platform, with long texts shortened. */
 export function pluginEventOf(event: EvaluationEvent): PluginEvent {
   switch (event.kind) {
     case 'planned':

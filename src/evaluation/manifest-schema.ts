@@ -6,7 +6,6 @@ import type { Evaluation } from './evaluation.js';
 
 type Described = Pick<Evaluation, 'name' | 'settings'>;
 
-/** The properties for a plugin's settings. Some settings may also be at their older place, beside `settings`. */
 function settingsProperties({ settings }: Described): object {
   const schema = z.toJSONSchema(settings, { io: 'input' });
   const { properties = {} } = schema;
@@ -18,7 +17,6 @@ function settingsProperties({ settings }: Described): object {
   return { ...Object.fromEntries(moved), settings: ofSettings };
 }
 
-/** JSON Schema (draft 2020-12) of the evaluation manifests that a plugin runs. */
 export function manifestJsonSchema(evaluation: Described): object {
   const { properties, ...whole } = kindJsonSchema('evaluation');
   const { name } = evaluation;
@@ -29,7 +27,6 @@ export function manifestJsonSchema(evaluation: Described): object {
   };
 }
 
-/** JSON Schema (draft 2020-12) of all evaluation manifests, with the settings of the plugins that are known. */
 export function evaluationsJsonSchema(evaluations: readonly Described[]): object {
   const whole = kindJsonSchema('evaluation');
   const { plugin } = whole['properties'] as { readonly plugin: { readonly default: string } };

@@ -10,9 +10,7 @@ export const EVALUATION_STATES = ['queued', 'running', 'done', 'failed', 'cancel
 export type EvaluationState = (typeof EVALUATION_STATES)[number];
 
 const recordSchema = z.strictObject({
-  /** Made by the client that submitted it. */
   id: z.string(),
-  /** The name in the manifest. */
   name: z.string(),
   plugin: z.string(),
   state: z.enum(EVALUATION_STATES),
@@ -55,14 +53,12 @@ const eventSchema = z.strictObject({
 
 export type EventDocument = Readonly<z.infer<typeof eventSchema>>;
 
-/** The key of a stored event. */
 export function eventKey(evaluation: string, sequence: number): Pick<EventDocument, 'evaluation' | 'sequence'> {
   return { evaluation, sequence: String(sequence).padStart(12, '0') };
 }
 
 export type SubmissionPart = Readonly<z.infer<typeof partSchema>>;
 
-/** An evaluation whose submission is being stored. */
 export type Arrival = Readonly<z.infer<typeof arrivalSchema>>;
 
 /** A cancelled evaluation. The server that runs it must still stop it. */
@@ -104,7 +100,6 @@ const EVENTS: CollectionDefinition<EventDocument> = {
   indexes: [],
 };
 
-/** The collections of a store that contain evaluations. */
 export interface EvaluationCollections {
   readonly records: Collection<EvaluationRecord>;
   readonly parts: Collection<SubmissionPart>;

@@ -1,7 +1,6 @@
 import type { EvaluationEvent, PlatformEvent } from './event.js';
 import type { Progress } from './plugin.js';
 
-/** Shows an evaluation's event as a bar or a line. Estimates and the end are left to the caller. */
 export function showEvent(event: EvaluationEvent | PlatformEvent, progress: Progress): void {
   switch (event.kind) {
     case 'waiting':

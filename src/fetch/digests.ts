@@ -5,14 +5,12 @@ import { PlatformError } from '../base/errors.js';
 import type { Checksum } from '../manifest/model.js';
 import type { Pin } from '../manifest/lock-file.js';
 
-/** A file's digests, each as hexadecimal digits. */
 export interface Digests {
   readonly sha256: string;
   readonly md5: string;
   readonly bytes: number;
 }
 
-/** Reads a file once for both digests. */
 export async function digestsOf(path: string, signal: AbortSignal): Promise<Digests> {
   const sha256 = createHash('sha256');
   const md5 = createHash('md5');
@@ -30,7 +28,6 @@ export function hasChecksum(digests: Digests, { algorithm, digest }: Checksum): 
   return digests[algorithm] === digest;
 }
 
-/** The expected digests of a file. */
 export interface Expected {
   readonly checksum: Checksum | undefined;
   readonly pin: Pin | undefined;

@@ -4,7 +4,6 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { openUrl, type OpenedUrl, urlFailure, type UrlRules } from '../http/open-url.js';
 import type { Part } from './part.js';
 
-/** Limits of one file, and the addresses from which it may be fetched. */
 export interface DownloadRules {
   readonly isAllowed: (address: string) => boolean;
   readonly allowHttp: boolean;
@@ -44,7 +43,6 @@ function rangeOf({ headers }: IncomingMessage): { readonly start: number; readon
   return start === undefined ? undefined : { start: Number(start), total: Number(total) };
 }
 
-/** Aborts when the server has sent nothing for a while. */
 class Stalling {
   readonly #controller = new AbortController();
   readonly #timer = setTimeout(() => this.#controller.abort(), STALLED_MS);

@@ -15,7 +15,6 @@ import { readLock, writePins } from './lock.js';
 import { Part } from './part.js';
 import { unpack } from './unpack.js';
 
-/** How files are fetched. */
 export interface FetchRules extends DownloadRules {
   /** A folder with files that need not be downloaded, stored as HOST/PATH of their addresses or only by their names. */
   readonly mirror: string | undefined;
@@ -30,7 +29,6 @@ async function isFile(path: string): Promise<boolean> {
   return (await DISK.missing(path)) === undefined;
 }
 
-/** The file of an address in the mirror; undefined where it has none. */
 async function inMirror(url: string, { mirror }: FetchRules): Promise<string | undefined> {
   const path = mirrorPath(url);
   if (mirror === undefined || path === undefined) return undefined;

@@ -4,7 +4,6 @@ import { PlatformError } from '../base/errors.js';
 import { type Lock, LOCK_FILE, lockText, parseLock, type Pin } from '../manifest/lock-file.js';
 import { readManifestBytes } from '../manifest/read-file.js';
 
-/** Path of the lock file beside a manifest. */
 export function lockPath(manifest: string): string {
   return join(dirname(manifest), LOCK_FILE);
 }

@@ -14,7 +14,6 @@ function pathOf(file: string): string {
   return join(dirname(file), `.${basename(file)}.${HOST}.${process.pid}.part`);
 }
 
-/** Parts of this file that processes of this machine left behind when they ended. */
 async function abandonedParts(file: string): Promise<readonly string[]> {
   const prefix = `.${basename(file)}.${HOST}.`;
   const names = await readdir(dirname(file));
@@ -34,7 +33,6 @@ export class Part {
     readonly content: FileHandle,
   ) {}
 
-  /** @throws the file system's error */
   static async open(file: string): Promise<Part> {
     makeFolder(dirname(file));
     const own = pathOf(file);
@@ -46,7 +44,6 @@ export class Part {
     return new Part(own, await open(join(own, 'content'), 'a+'));
   }
 
-  /** Path of the content so far. */
   get path(): string {
     return join(this.folder, 'content');
   }
@@ -55,7 +52,6 @@ export class Part {
     return (await this.content.stat()).size;
   }
 
-  /** The source of the content; undefined where it is not known. */
   async state(): Promise<PartState | undefined> {
     try {
       return stateSchema.parse(JSON.parse(await readFile(join(this.folder, 'state.json'), 'utf8')));
@@ -64,7 +60,6 @@ export class Part {
     }
   }
 
-  /** Removes the content, to begin again. Without a state, another process cannot continue the content. */
   async restart(state: PartState | undefined): Promise<void> {
     await rm(join(this.folder, 'state.json'), { force: true });
     await this.content.truncate(0);
@@ -75,7 +70,6 @@ export class Part {
     await this.content.close();
   }
 
-  /** Flushes the content to the disk and makes it the final file. */
   async finish(file: string): Promise<void> {
     await this.content.sync();
     await this.content.close();
@@ -83,7 +77,6 @@ export class Part {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Drops the content, which is wrong. */
   async drop(): Promise<void> {
     await this.content.close();
     await rm(this.folder, { recursive: true, force: true });

@@ -24,7 +24,6 @@ export interface UnpackLimits {
   readonly signal: AbortSignal;
 }
 
-/** Something in an archive. */
 interface Member {
   readonly name: string;
   readonly kind: 'file' | 'folder' | 'other';
@@ -94,7 +93,6 @@ function kindOfTar({ type }: ReadEntry): Member['kind'] {
   return type === 'File' || type === 'OldFile' || type === 'ContiguousFile' ? 'file' : 'other';
 }
 
-/** Reads a tar archive, packed with gzip or not. */
 async function readTar(archive: string, add: AddMember): Promise<void> {
   let adding = Promise.resolve();
   let failure: Error | undefined;

@@ -17,7 +17,6 @@ function microseconds(value: unknown): number {
   return typeof value === 'number' ? value : typeof value === 'string' && value !== '' ? Number(value) : NaN;
 }
 
-/** Key of a thread in maps. */
 function threadOf({ pid, tid }: Entry): string {
   return `${String(pid)} ${String(tid)}`;
 }

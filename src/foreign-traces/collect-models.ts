@@ -14,21 +14,15 @@ const MOST_OPEN_TRACES = 200_000;
 /** Most trace ids that are kept for one model. A model with more has none. */
 const MOST_TRACE_IDS = 1000;
 
-/** A layer with its executions. */
 export interface MeasuredLayer extends TracedLayer {
   /** Empty where the trace only describes the layer. Of very many samples, an evenly spaced subset. */
   readonly samplesMs: readonly number[];
-  /** How many executions there were. */
   readonly runs: number;
 }
 
-/** The data of one model on one system, from one file. */
 export interface TracedModel {
-  /** undefined where the file doesn't say. */
   readonly model: string | undefined;
-  /** undefined where the file doesn't say. */
   readonly system: string | undefined;
-  /** The file. */
   readonly source: string;
   /**
    * Ids of its traces, the same in every format. Empty where a part of the data has no id, or where there are too many
@@ -42,7 +36,6 @@ export interface TracedModel {
   readonly tracedWholeMs: readonly number[];
 }
 
-/** Everything of one model on one system. */
 class Gathered {
   readonly layers = new Map<number, Samples>();
   readonly whole = new Samples();
@@ -55,19 +48,16 @@ class Gathered {
     readonly system: string | undefined,
   ) {}
 
-  /** Records that data of this trace is added. */
   addTrace(id: string | undefined): void {
     if (id !== undefined && this.ids.size < MOST_TRACE_IDS) this.ids.add(id);
     if (id === undefined || !this.ids.has(id)) this.hasAllIds = false;
   }
 
-  /** Empty where a part of the data has no trace id, or where there are too many ids. */
   get traceIds(): readonly string[] {
     return this.hasAllIds ? [...this.ids] : [];
   }
 }
 
-/** Records whose model or system is not known yet, in a compact form. */
 interface Pending {
   readonly traceId: string | undefined;
   readonly process: string | undefined;
@@ -184,7 +174,6 @@ export class ModelCollector {
     return pending;
   }
 
-  /** Moves the waiting records of a trace to its model and system, as far as these are known. */
   private settle(trace: string): void {
     for (const { traceId, process, what, durationsMs } of this.pending.get(trace)?.values() ?? []) {
       const gathered = this.gatheredFor(this.model ?? this.modelOf.get(trace), this.systemOf.get(process), END);
@@ -253,10 +242,7 @@ export class ModelCollector {
     if (!Number.isNaN(ms)) samples.add(ms);
   }
 
-  /**
-   * @param onePerPosition see {@link TraceReader}
-   * @throws PlatformError `usage` where the rows of one layer contradict each other
-   */
+  /** @param onePerPosition see {@link TraceReader} */
   finish(onePerPosition: boolean): readonly TracedModel[] {
     for (const trace of [...this.pending.keys()]) this.settle(trace);
     return [...this.gathered.values()].map(({ model, system, traceIds, layers, whole, tracedWhole }) => {

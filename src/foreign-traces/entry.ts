@@ -1,4 +1,3 @@
-/** A JSON object from a trace. */
 export type Entry = Readonly<Record<string, unknown>>;
 
 export function isEntry(value: unknown): value is Entry {

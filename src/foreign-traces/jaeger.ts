@@ -11,7 +11,6 @@ const PATHS = [
   ['data', ELEMENTS, 'processes'],
 ] as const;
 
-/** Reads tags, a list of {key, type, value}, by their names. */
 function taggedBy(tags: unknown): (name: string) => unknown {
   const list: readonly unknown[] = Array.isArray(tags) ? tags : [];
   return (name) => {
@@ -23,7 +22,6 @@ function taggedBy(tags: unknown): (name: string) => unknown {
 function readSpan(value: unknown, trace: string, source: string, place: string, emit: Emit): void {
   if (!isEntry(value)) throw traceError(source, place, `expected a span, found ${quoted(JSON.stringify(value))}`);
   const { traceID, operationName, duration, tags, processID } = value;
-  // Microseconds.
   if (typeof duration !== 'number') {
     throw traceError(source, place, `duration: expected a number, found ${quoted(JSON.stringify(duration ?? null))}`);
   }

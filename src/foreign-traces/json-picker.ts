@@ -16,7 +16,6 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /** Path to the wanted values: keys of objects, and `[]` for every element of an array. */
 export type JsonPath = readonly string[];
 
-/** Stands for the elements of an array. */
 export const ELEMENTS = '[]';
 
 /**
@@ -31,9 +30,7 @@ export type OnValue = (path: number, value: unknown, offset: number, owner: numb
 
 interface Container {
   readonly isArray: boolean;
-  /** Indices of the paths that lead into it. */
   readonly paths: readonly number[];
-  /** See {@link OnValue}; undefined outside of arrays. */
   readonly owner: number | undefined;
 }
 
@@ -85,7 +82,6 @@ export class JsonPicker {
     this.advance();
   }
 
-  /** @throws PlatformError `usage` where the text is not complete */
   end(): void {
     if (this.value?.path !== undefined && this.value.depth === 0 && !this.value.inString && this.stack.length === 0) {
       this.finishValue(this.buffer.length);
@@ -207,7 +203,6 @@ export class JsonPicker {
       else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
         if (++depth > MOST_DEPTH) throw this.error(at, `nested deeper than ${MOST_DEPTH} levels`);
       } else if (depth === 0) {
-        // A number or a word. The character after it belongs to the container.
         isDone = endsLiteral(byte);
         if (isDone) break;
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) isDone = --depth === 0;

@@ -3,7 +3,6 @@ const MOST_LEVELS = 32;
 
 const INDEX = new RegExp(`^\\d{1,9}(-\\d{1,9}){0,${MOST_LEVELS - 1}}$`);
 
-/** Whether a text is the index of a layer in its model: a number, or the path of numbers of a layer in a module. */
 export function isLayerIndex(text: string): boolean {
   return INDEX.test(text);
 }

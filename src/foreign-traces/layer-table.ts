@@ -39,11 +39,8 @@ const rowSchema = z.strictObject({
   input_shapes: shapes.optional(),
   output_shapes: shapes.optional(),
   element_type: name.min(1).optional(),
-  /** Arithmetic operations of one execution. */
   operations: z.number().nonnegative().max(MOST_WORK).optional(),
-  /** Bytes read and written by one execution. */
   bytes: z.number().nonnegative().max(MOST_WORK).optional(),
-  /** Indices of the layers whose outputs this one reads. */
   after: z.array(index).max(4096).optional(),
   duration_ms: duration.optional(),
   duration_us: duration.optional(),
@@ -128,7 +125,6 @@ function problemIn(row: Row): string | undefined {
   return undefined;
 }
 
-/** Checks one row and emits its records. */
 function emitRow(content: unknown, source: string, line: number, emit: Emit): void {
   const place = `line ${line}`;
   const parsed = rowSchema.safeParse(content);
@@ -148,7 +144,6 @@ function emitRow(content: unknown, source: string, line: number, emit: Emit): vo
   else emit({ kind: 'whole', ...belonging, layersTraced: row.layers_traced ?? false, durationsMs }, place);
 }
 
-/** A layer table as JSON lines: one object a row. */
 export const layerTableLines: TraceReader = {
   onePerPosition: true,
   detects(head) {
@@ -171,7 +166,6 @@ export const layerTableLines: TraceReader = {
 const NUMBERS = new Set(['index', 'last', 'granularity', 'operations', 'bytes', 'duration_ms', 'duration_us', 'runs']);
 const LISTS = new Set(['after', 'durations_ms', 'durations_us']);
 
-/** The fields of one CSV record (RFC 4180). */
 function fieldsOf(text: string): string[] {
   if (!text.includes('"')) return text.split(',');
   const fields: string[] = [];

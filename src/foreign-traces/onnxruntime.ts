@@ -9,7 +9,6 @@ import type { Emit, TracedTensor, TraceReader } from './trace-record.js';
 /** Suffix of the name of an event that is one execution of a node; older versions also write fence events. */
 const KERNEL = '_kernel_time';
 
-/** The event of one execution of the whole model. */
 const MODEL_RUN = 'model_run';
 
 /** A profile is of one session, and thus of one model. */

@@ -22,12 +22,10 @@ interface OperatorCall {
   readonly place: string;
 }
 
-/** Calls of one thread, in columns, since there may be millions. */
 interface Thread {
   readonly trace: string;
   readonly startUs: number[];
   readonly durationUs: number[];
-  /** Index into the operators, or RANGE. */
   readonly operator: number[];
 }
 
@@ -48,7 +46,6 @@ function tensorsOf(args: OperatorCall['args']): readonly TracedTensor[] | undefi
   });
 }
 
-/** Values of the inputs that are not tensors, such as strides and paddings, which affect how long an operator takes. */
 function attributesOf(args: OperatorCall['args']): TracedLayer['attributes'] {
   const values = args['Concrete Inputs'];
   if (!Array.isArray(values)) return undefined;
@@ -85,7 +82,6 @@ export class OutermostOperators {
     this.note(trace, thread, startUs, durationUs, id);
   }
 
-  /** Records a named range, `record_function('model')` or a profiler's step. It counts as one run of the model. */
   addRange({
     trace,
     thread,

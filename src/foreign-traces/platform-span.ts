@@ -34,15 +34,12 @@ const HOST_TAGS = [
   ['framework_version'],
 ] as const;
 
-/** The parts of a span that every tracing system has. */
 export interface PlatformSpan {
   readonly trace: string;
-  /** Id of the trace, the same in every format; undefined where the format has none. */
   readonly traceId: string | undefined;
   readonly process?: string | undefined;
   readonly name: string;
   readonly durationMs: number;
-  /** undefined where the span has no such tag. */
   tag(name: string): unknown;
 }
 
@@ -50,7 +47,6 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Level by name or number; undefined for any other value. */
 function levelOf(value: unknown): number | undefined {
   const text = textOf(value);
   if (text === undefined) return undefined;
@@ -61,7 +57,6 @@ function levelOf(value: unknown): number | undefined {
 /** Names of layers in traces of the platform's Python agents: <0-1-2>__<name>__<Type>. */
 const PYTHON_NAME = /^(?<index>\d+(?:-\d+)*)__(?<name>.*)__(?<type>[^_].*)$/;
 
-/** Element types from a text that separates them by semicolons, one for each tensor. */
 function typesOf(value: unknown, count: number): readonly (string | undefined)[] | undefined {
   const types = typeof value === 'string' ? value.split(';', count + 1) : [];
   return types.length === count ? types.map((type) => (type === '' ? undefined : type)) : undefined;
@@ -85,7 +80,6 @@ function tensorsOf(
   return undefined;
 }
 
-/** A value that may be written as JSON text. */
 function jsonOf(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
@@ -99,7 +93,6 @@ function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** Operations or bytes. */
 function countOf(value: unknown): number | undefined {
   const count = typeof value === 'number' ? value : typeof value === 'string' && value !== '' ? Number(value) : NaN;
   return count >= 0 && count <= MOST_WORK ? count : undefined;
@@ -111,7 +104,6 @@ function operatorIn(name: string): string {
   return own.replace(/(?<=.)_\d+$/, '');
 }
 
-/** The layer that a span measures; undefined where the span is not of a layer. */
 function layerOf(span: PlatformSpan, place: string, source: string): TracedLayer | undefined {
   const named = PYTHON_NAME.exec(span.name)?.groups;
   const index = textOf(span.tag('layer_sequence_index')) ?? named?.['index'];

@@ -77,7 +77,6 @@ class DumpedTrace {
     this.note(id, startUs, durationUs, place);
   }
 
-  /** Spans around the evaluation name the model, the framework and the machine. */
   private describe(name: string, attributes: Entry): void {
     const [, model] = /^(.+) model load$/.exec(name) ?? [];
     if (model !== undefined) this.model = model;
@@ -98,7 +97,6 @@ class DumpedTrace {
     this.durationUs.push(durationUs);
   }
 
-  /** Emits all executions outside of warm-ups. */
   finish(emit: Emit): void {
     const { trace, traceId } = this.belonging;
     emit({ kind: 'model', trace, model: this.model }, END);

@@ -31,14 +31,10 @@ const HEAD_BYTES = 16 * 1024;
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** A user's options for a file. */
 export interface ReadTraceOptions {
-  /** Detected from the file where absent. */
   readonly format?: TraceFormat | undefined;
-  /** The model of the whole file; overrides the names in it. */
   readonly model?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called from time to time with the number of bytes read. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 

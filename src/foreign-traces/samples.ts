@@ -19,12 +19,10 @@ export class Samples {
     this.stride *= 2;
   }
 
-  /** In the order of the file. */
   get values(): readonly number[] {
     return this.kept;
   }
 
-  /** Number of all samples, kept or not. */
   get count(): number {
     return this.seen;
   }

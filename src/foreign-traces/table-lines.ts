@@ -4,7 +4,6 @@ import { traceError } from './trace-error.js';
 /** Most characters of one record; a layer of the largest known models takes a few thousand. */
 const MOST_CHARACTERS = 2 ** 20;
 
-/** A record of a table, and the line of the file on which it begins. */
 export type OnLine = (text: string, line: number) => void;
 
 function hasOddQuotes(text: string): boolean {

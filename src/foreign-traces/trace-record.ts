@@ -1,4 +1,3 @@
-/** A tensor in a trace. */
 export interface TracedTensor {
   /** As ONNX names it (float32); undefined where the trace doesn't say. */
   readonly elementType?: string | undefined;
@@ -17,21 +16,15 @@ export interface TracedLayer {
   readonly operator: string;
   /** Equal for layers that the trace treats as the same. */
   readonly signature?: string | undefined;
-  /** Parameters of the operator. */
   readonly attributes?: Readonly<Record<string, unknown>> | undefined;
   readonly inputs?: readonly TracedTensor[] | undefined;
   readonly outputs?: readonly TracedTensor[] | undefined;
-  /** Arithmetic operations of one execution. */
   readonly operations?: number | undefined;
-  /** Bytes read and written by one execution. */
   readonly bytes?: number | undefined;
-  /** Indices of the layers whose outputs it reads. */
   readonly after?: readonly number[] | undefined;
 }
 
-/** The model and system of a record. */
 interface Belonging {
-  /** Records with the same value are of one model. */
   readonly trace: string;
   /** The trace's id, the same in every format; absent where its producer gives none. */
   readonly traceId?: string | undefined;
@@ -39,11 +32,8 @@ interface Belonging {
   readonly process?: string | undefined;
 }
 
-/** One record of a trace. */
 export type TraceRecord =
-  /** Executions of a layer; none where the trace only describes it. */
   | (Belonging & { readonly kind: 'layer'; readonly layer: TracedLayer; readonly durationsMs: readonly number[] })
-  /** Executions of the whole model. */
   | (Belonging & {
       readonly kind: 'whole';
       /** Whether its layers were traced meanwhile, which costs time. */
@@ -52,19 +42,14 @@ export type TraceRecord =
     })
   /** Model of a trace; undefined where the trace never names one, so that the reader does not wait for it. */
   | { readonly kind: 'model'; readonly trace: string; readonly model: string | undefined }
-  /** The system on which a process ran. */
   | { readonly kind: 'system'; readonly process: string | undefined; readonly system: string }
-  /** The end of a trace. */
   | { readonly kind: 'end'; readonly trace: string };
 
-/** Called with the records of a file, in their order. */
 export type Emit = (record: TraceRecord, place: string) => void;
 
-/** Reads one format. */
 export interface TraceReader {
   /** Whether rows with the same layer have to agree: true for tables, false for traces with several batch sizes. */
   readonly onePerPosition: boolean;
-  /** Whether a file that begins like this is of the format. */
   detects(head: string): boolean;
   /**
    * Reads a whole file, piece by piece.

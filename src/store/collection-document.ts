@@ -5,16 +5,13 @@ import { ownValue } from '../base/own-value.js';
 import { MAX_KEY_BYTES, type CollectionDefinition, type CollectionShape } from './collection.js';
 import { encodeTexts } from './key-bytes.js';
 
-/** A checked document, ready to be stored. */
 export interface CheckedDocument {
   readonly text: string;
-  /** Values of the key's fields. */
   readonly key: readonly string[];
   /** Values of each index's fields; undefined where the document lacks one. */
   readonly indexes: readonly (readonly string[] | undefined)[];
 }
 
-/** @throws PlatformError `storage` for a document that breaks its schema or cannot be a key */
 export function checkedDocument<Document extends object>(
   definition: CollectionDefinition<Document>,
   document: Document,
@@ -48,7 +45,6 @@ export function isTextOf(stored: string, { text }: CheckedDocument): boolean {
   }
 }
 
-/** Values of the fields that a document is found by; undefined where it lacks one. */
 export function textsOf(fields: readonly string[], document: object): readonly string[] | undefined {
   const texts: string[] = [];
   for (const field of fields) {
@@ -59,7 +55,6 @@ export function textsOf(fields: readonly string[], document: object): readonly s
   return texts;
 }
 
-/** The reason why texts are not a valid key. */
 export function problemWithKey(texts: readonly string[]): string | undefined {
   if (texts.some((text) => /\p{Surrogate}/u.test(text))) return 'a field of its key or an index is no valid Unicode';
   const bytes = encodeTexts(texts).length - texts.length;

@@ -8,7 +8,6 @@ const RESERVED = ['measurements', 'systems', 'collections', 'format'];
 
 const fields = z.array(z.string().min(1).max(64)).min(1).max(8);
 
-/** A shape that is read from a store or a file. */
 export const collectionShapeSchema: z.ZodType<CollectionShape> = z.strictObject({
   name: z
     .string()

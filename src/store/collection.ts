@@ -14,7 +14,6 @@ export interface CollectionDefinition<Document extends object> extends Collectio
   readonly isMomentary?: true;
 }
 
-/** The definition of a kind of document. */
 export interface CollectionShape<Field extends string = string> {
   /** Lower case with underscores; MongoDB's name of the collection. */
   readonly name: string;
@@ -31,7 +30,6 @@ export interface CollectionShape<Field extends string = string> {
 /** A time as Date.toISOString gives it, or an ObjectId as 24 lower-case hexadecimal digits. */
 export type FieldType = 'date' | 'object_id';
 
-/** The documents of one kind. Every method throws a PlatformError `storage` as those of ResultStore do. */
 export interface Collection<Document extends object> {
   /**
    * Inserts a document, or replaces the one with the same key; idempotent. Refuses a document that breaks the schema,

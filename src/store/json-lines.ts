@@ -17,7 +17,6 @@ const FORMAT = { format: 'mlmodelscope-store', version: 3 } as const;
 /** Versions 1 and 2 have the keys of measurements in camelCase; version 1 has measurements in an older form. */
 const KNOWN_VERSIONS: readonly unknown[] = [1, 2, FORMAT.version];
 
-/** Records as lines of JSON, each with its newline, after a line with their format. */
 export async function* toJsonLines(records: AsyncIterable<TransferRecord>): AsyncIterable<string> {
   yield `${JSON.stringify(FORMAT)}\n`;
   for await (const record of records) yield `${JSON.stringify(exported(record))}\n`;
@@ -72,11 +71,7 @@ export async function* fromJsonLines(chunks: AsyncIterable<Uint8Array>, source: 
   if (number === 0) throw wrong(source, 1, 'the file is empty');
 }
 
-/**
- * The reason why a record cannot be stored, or should not be.
- *
- * @param keys of the collections so far, by their names
- */
+/** @param keys of the collections so far, by their names */
 function problemOf(record: TransferRecord, keys: Map<string, string>): string | undefined {
   if (record.kind === 'measurement') return problemWithTimes(record.measurement);
   const { collection, document } = record;
@@ -91,12 +86,10 @@ function problemOf(record: TransferRecord, keys: Map<string, string>): string | 
 
 const measurementLineSchema = z.looseObject({ kind: z.literal('measurement') });
 
-/** The inverse of {@link exported}. */
 function imported(json: unknown): unknown {
   return measurementLineSchema.safeParse(json).success ? withCamelKeys(json) : json;
 }
 
-/** @returns the version of the file */
 function requireFormat(json: unknown, source: string): unknown {
   const { format, version } = (typeof json === 'object' && json !== null ? json : {}) as Readonly<
     Record<string, unknown>

@@ -2,7 +2,6 @@ import { SPANS } from '../tracing/span-document.js';
 import { activeTracing } from '../tracing/tracing.js';
 import type { ResultStore } from './result-store.js';
 
-/** If tracing is on, the spans of this process are stored in this store from now on. */
 export async function keepSpans(store: ResultStore): Promise<void> {
   const spans = store.collection(SPANS);
   await activeTracing()?.keepSpansIn((finished) => spans.putMany(finished));

@@ -39,7 +39,6 @@ export function toDocuments(measurement: Measurement): {
   return { document: { ...rest, system: systemId(system) }, system };
 }
 
-/** A valid copy of the measurement. @throws PlatformError `storage` for a measurement that breaks the schema */
 export function checkedMeasurement(measurement: Measurement): Measurement {
   const result = measurementSchema.safeParse(measurement);
   if (result.success) return result.data;
@@ -52,7 +51,6 @@ export function checkedMeasurement(measurement: Measurement): Measurement {
   );
 }
 
-/** Reads the text of a stored measurement; `systemOf` reads the system that it refers to. */
 export function readMeasurement(text: string, systemOf: (id: string) => Read<System>): Read<Measurement> {
   const read = readText(text, storedDocumentSchema);
   if (!read.ok) return read;
@@ -60,7 +58,6 @@ export function readMeasurement(text: string, systemOf: (id: string) => Read<Sys
   return system.ok ? { ok: true, value: { ...read.value, system: system.value } } : system;
 }
 
-/** Reads the text of a stored system. */
 export function readSystem(text: string | undefined): Read<System> {
   return text === undefined ? { ok: false, problem: 'its system is missing' } : readText(text, systemSchema);
 }

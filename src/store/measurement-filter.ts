@@ -2,16 +2,11 @@ import { isDisturbed } from '../measurement/disturbance.js';
 import { type Measurement, type MeasurementKey, measurementKey } from '../measurement/measurement.js';
 import type { ResultStore } from './result-store.js';
 
-/** Selects the measurements that meet all given conditions. */
 export interface MeasurementFilter {
-  /** The signature, or the fingerprint of the system, begins with one of these. */
   readonly ids?: readonly string[] | undefined;
-  /** The fingerprint of the system begins with this. */
   readonly system?: string | undefined;
   readonly failed?: boolean | undefined;
-  /** Only measurements that others may have disturbed. */
   readonly disturbed?: boolean | undefined;
-  /** Taken before this time, in milliseconds since 1970. */
   readonly beforeMs?: number | undefined;
 }
 
@@ -25,7 +20,6 @@ function isMeant(measurement: Measurement, { ids, system, failed, disturbed, bef
   return beforeMs === undefined || Date.parse(measuredAt) < beforeMs;
 }
 
-/** The measurements of a store that the filter selects, in the order of their keys. */
 export async function* filteredMeasurements(
   store: Pick<ResultStore, 'listMeasurements'>,
   filter: MeasurementFilter,
@@ -33,7 +27,6 @@ export async function* filteredMeasurements(
   for await (const measurement of store.listMeasurements()) if (isMeant(measurement, filter)) yield measurement;
 }
 
-/** The keys of the measurements that the filter selects. */
 export async function filteredKeys(store: ResultStore, filter: MeasurementFilter): Promise<readonly MeasurementKey[]> {
   const keys: MeasurementKey[] = [];
   for await (const measurement of filteredMeasurements(store, filter)) keys.push(measurementKey(measurement));

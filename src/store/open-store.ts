@@ -64,11 +64,7 @@ export async function syncStore(uri: string | undefined, options: StoreOptions =
   return syncSpool(chosen, dataFolder(), options);
 }
 
-/**
- * The address of the store that `uri` names, as for {@link openStore}, for display: without user and password.
- *
- * @throws as openStore for a URI that names no store
- */
+/** For display: without user and password. @throws as openStore for a URI that names no store */
 export async function placeOfStore(uri: string | undefined): Promise<string> {
   const chosen = chosenStore(uri);
   const scheme = schemeOf(chosen);
@@ -79,7 +75,6 @@ export async function placeOfStore(uri: string | undefined): Promise<string> {
   return mongoPlaceOf(chosen, {}).text;
 }
 
-/** Default place of results: `store` in the user's data folder. */
 export function defaultStoreFolder(): string {
   return join(dataFolder(), 'store');
 }

@@ -39,7 +39,6 @@ export interface ResultStore {
    */
   listSystems(): Promise<readonly System[]>;
 
-  /** Every measurement, in the order of keys, for transfers. Unreadable measurements are left out, with a warning. */
   listMeasurements(): AsyncIterable<Measurement>;
 
   /**
@@ -49,17 +48,14 @@ export interface ResultStore {
    */
   countSystems(onSlow?: (message: string) => void): Promise<readonly SystemCounts[]>;
 
-  /** The shape of every kind of document that has been stored, by name. */
   listCollections(): Promise<readonly CollectionShape[]>;
 
   /** The documents of one kind. Any number of users may have a collection of the same kind at once. */
   collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document>;
 
-  /** Waits for puts in progress. Closing twice is allowed; any other call afterwards is an error. */
   close(): Promise<void>;
 }
 
-/** Options of every backend. */
 export interface StoreOptions {
   /** Called with warnings, one sentence each. Without it, Node's own warnings are used. */
   readonly onWarning?: (message: string) => void;

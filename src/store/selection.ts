@@ -7,7 +7,6 @@ export interface Selection {
   /** Position among the definition's indexes; undefined is the key. */
   readonly index: number | undefined;
   readonly texts: readonly string[];
-  /** Whether no document can have such values, so that nothing is found. */
   readonly impossible: boolean;
 }
 

@@ -1,6 +1,5 @@
 import { PlatformError, messageOf } from '../base/errors.js';
 
-/** Remedies for failures of the operating system. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'this user may not read or write there: change the permissions, or choose another place with --store'],
   ['EPERM', 'this user may not read or write there: change the permissions, or choose another place with --store'],
@@ -27,7 +26,6 @@ export function storageError(place: string, what: string, thrown: unknown): Plat
   return new PlatformError('storage', `The store ${place} ${what}: ${reason}.`, { cause: thrown });
 }
 
-/** A collection has another key than this program's. */
 export function otherKeyError(place: string, collection: string): PlatformError {
   return new PlatformError(
     'storage',
@@ -36,7 +34,6 @@ export function otherKeyError(place: string, collection: string): PlatformError 
   );
 }
 
-/** A store has a newer schema than this program. */
 export function newerError(place: string, found: number, known: number): PlatformError {
   return new PlatformError(
     'storage',

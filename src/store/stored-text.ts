@@ -4,7 +4,6 @@ import { schemaProblems } from '../base/schema-problems.js';
 /** A stored value, or the reason why it is unusable. */
 export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
-/** Reads a document that is stored as text. */
 export function readText<T>(text: string, schema: z.ZodType<T>): Read<T> {
   let json: unknown;
   try {
@@ -15,7 +14,6 @@ export function readText<T>(text: string, schema: z.ZodType<T>): Read<T> {
   return readJson(json, schema);
 }
 
-/** Reads a document that a backend stores as an object. */
 export function readJson<T>(json: unknown, schema: z.ZodType<T>): Read<T> {
   const result = schema.safeParse(json);
   return result.success

@@ -4,7 +4,6 @@ import { conditionsSchema } from '../measurement/conditions.js';
 import { isDisturbed } from '../measurement/disturbance.js';
 import type { System } from '../measurement/system.js';
 
-/** Counts and dates of the measurements of one system. */
 export interface SystemCounts {
   readonly system: System;
   measurements: number;
@@ -24,7 +23,6 @@ export const countedSchema = z.object({
 
 export type Counted = Omit<z.infer<typeof countedSchema>, 'system'> & { readonly system: System };
 
-/** Counts measurements by system, in the order in which the systems come. */
 export async function countMeasurements(measurements: AsyncIterable<Counted>): Promise<readonly SystemCounts[]> {
   const counts = new Map<string, SystemCounts>();
   for await (const measurement of measurements) {
@@ -47,7 +45,6 @@ export async function countMeasurements(measurements: AsyncIterable<Counted>): P
   return [...counts.values()];
 }
 
-/** Number of measurements of all systems. */
 export function totalOf(systems: readonly SystemCounts[]): number {
   return sumOf(systems.map(({ measurements }) => measurements));
 }

@@ -9,7 +9,6 @@ const anyDocumentSchema = z.custom<Record<string, unknown>>(
   'expected an object',
 );
 
-/** A measurement or a document of a store, as it is transferred to another store. */
 export const transferRecordSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('measurement'), measurement: storedMeasurementSchema }),
   z.strictObject({ kind: z.literal('document'), collection: collectionShapeSchema, document: anyDocumentSchema }),

@@ -7,7 +7,6 @@ const BATCH = 500;
 /** Characters of records that are put at once; one record may have more. */
 const BATCH_CHARACTERS = 32 * 2 ** 20;
 
-/** Numbers of transferred records. */
 export interface Transferred {
   readonly measurements: number;
   readonly documents: number;
@@ -23,7 +22,6 @@ export async function* recordsOf(store: ResultStore): AsyncIterable<TransferReco
   }
 }
 
-/** Puts records into a store. Records that it already has stay, or are replaced by equal ones. */
 export async function putRecords(
   records: AsyncIterable<TransferRecord>,
   store: ResultStore,
@@ -51,7 +49,6 @@ export async function putRecords(
   return transferred;
 }
 
-/** Characters of those parts of a record that may be large. */
 function sizeOf(record: TransferRecord): number {
   if (record.kind === 'document') return JSON.stringify(record.document).length;
   const { outcome } = record.measurement;

@@ -1,4 +1,3 @@
-/** The warning about stored documents that cannot be read any more. */
 export function unreadableMessage(place: string, problems: readonly string[]): string {
   return (
     `The store ${place} holds something that cannot be used and counts as missing; measuring again replaces it. ` +

@@ -21,13 +21,11 @@ function textOf(environment: EnvironmentVariables, name: string): string | undef
   return text === '' ? undefined : text;
 }
 
-/** Whether the environment turns tracing on. */
 export function asksForTraces(environment: EnvironmentVariables): boolean {
   const disabled = textOf(environment, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
   return !disabled && ASKING.some((name) => textOf(environment, name) !== undefined);
 }
 
-/** @throws PlatformError `usage` */
 function oneOf<T extends string>(name: string, text: string, known: readonly T[]): T {
   const found = known.find((value) => value === text);
   if (found !== undefined) return found;
@@ -59,7 +57,6 @@ export function otlpProtocolIn(environment: EnvironmentVariables): OtlpProtocol 
   return 'http/protobuf';
 }
 
-/** Whether the environment names the service of this process. */
 export function namesService(environment: EnvironmentVariables): boolean {
   const attributes = textOf(environment, 'OTEL_RESOURCE_ATTRIBUTES') ?? '';
   return textOf(environment, 'OTEL_SERVICE_NAME') !== undefined || /(^|,)\s*service\.name\s*=/.test(attributes);

@@ -17,9 +17,7 @@ const spanSchema = z.strictObject({
   spanID: z.string(),
   operationName: z.string(),
   references: z.array(z.strictObject({ refType: z.literal('CHILD_OF'), traceID: z.string(), spanID: z.string() })),
-  /** Microseconds since 1970. */
   startTime: z.number().nonnegative(),
-  /** Microseconds. */
   duration: z.number().nonnegative(),
   tags: z.array(tagSchema),
   logs: z.array(z.never()),
@@ -45,18 +43,14 @@ export type JaegerDocument = z.infer<typeof jaegerDocumentSchema>;
 
 type Attributes = Readonly<Record<string, SpanAttributeValue>>;
 
-/** A span, before it is written. */
 export interface JaegerSpanFields {
   readonly traceId: string;
   readonly spanId: string;
-  /** '' for a trace's root. */
   readonly parentSpanId: string;
   readonly name: string;
-  /** Since 1970. */
   readonly startMicros: number;
   readonly durationMicros: number;
   readonly attributes: Attributes;
-  /** The id of the process in its trace. */
   readonly processId: string;
 }
 
@@ -71,7 +65,6 @@ function jaegerTags(attributes: Attributes): JaegerTag[] {
   return Object.entries(attributes).map(([key, value]) => jaegerTag(key, value));
 }
 
-/** Times are rounded to the nearest microsecond. */
 export function jaegerSpan(span: JaegerSpanFields): JaegerSpan {
   const { traceId: traceID, parentSpanId } = span;
   return {

@@ -1,5 +1,5 @@
 import { messageOf } from '../base/errors.js';
-import type { SpanAttributes, SpanOptions, TimedSpan } from './span.js';
+import type { SpanOptions, TimedSpan } from './span.js';
 import { includesLevel, type TraceLevel } from './trace-level.js';
 import { unixNanoNow } from './unix-time.js';
 
@@ -43,7 +43,6 @@ export class SpanRecorder {
     }
   }
 
-  /** The recorded spans; call it once. */
   take(): readonly TimedSpan[] {
     const spans = this.#spans;
     this.#spans = [];

@@ -4,7 +4,6 @@ import { groupedBy } from '../base/grouped-by.js';
 
 export interface SpanNode {
   readonly span: SpanDocument;
-  /** In the order of their starts. */
   readonly children: readonly SpanNode[];
 }
 
@@ -15,7 +14,6 @@ export interface SpanTree {
   readonly orphans: readonly SpanNode[];
 }
 
-/** Arranges the spans of one trace as trees. */
 export function spanTree(spans: readonly SpanDocument[]): SpanTree {
   const children = groupedBy([...spans].sort(byStart), ({ parent_span_id }) => parent_span_id);
   const nodeOf = (span: SpanDocument): SpanNode => {
@@ -33,10 +31,8 @@ function serviceOf({ resource }: SpanDocument): string {
   return `${String(resource['service.name'] ?? '')} ${String(resource['process.pid'] ?? '')}`.trim();
 }
 
-/** Attributes that a line shows. */
 const TOLD = ['op_name', 'shape', 'model_name', 'evaluation_trace_level', 'rpc.response.status_code'];
 
-/** Digits of a signature that are shown. */
 const SHOWN_DIGITS = 12;
 
 /** The bricks that a span measures, if it measures no model. */
@@ -82,7 +78,6 @@ function* linesOf(nodes: readonly SpanNode[], depth: number, parent: SpanNode | 
   }
 }
 
-/** A trace as indented lines: duration, name, attributes, and the process where it changes. */
 export function treeLines({ roots, orphans }: SpanTree): readonly string[] {
   const lines = [...linesOf(roots, 0, undefined)];
   if (orphans.length === 0) return lines;

@@ -1,6 +1,5 @@
 import type { TraceLevel } from './trace-level.js';
 
-/** A span's data beyond its name and times. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | string[]>>;
 
 export interface SpanOptions {
@@ -11,14 +10,11 @@ export interface SpanOptions {
 
 /** The ids of a span and its trace, for spans that are recorded under it after it has ended. */
 export interface SpanPlace {
-  /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16 hexadecimal digits. */
   readonly spanId: string;
   readonly traceFlags: number;
 }
 
-/** A span that has not ended. */
 export interface OpenSpan {
   /** Undefined if the span is not made. */
   readonly place: SpanPlace | undefined;
@@ -29,7 +25,6 @@ export interface OpenSpan {
 export interface TimedSpan {
   readonly name: string;
   readonly level: TraceLevel;
-  /** Nanoseconds since 1970. */
   readonly startUnixNano: bigint;
   readonly durationNs: number;
   readonly attributes: SpanAttributes;

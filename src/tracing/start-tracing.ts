@@ -16,7 +16,6 @@ const OPEN_TELEMETRY: OptionalPackages = {
 };
 
 export interface TracingOptions {
-  /** Service name of this process unless OTEL_SERVICE_NAME is set. */
   readonly serviceName: string;
   readonly environment: EnvironmentVariables;
 }

@@ -13,7 +13,6 @@ import type { TraceLevel } from './trace-level.js';
 /** Headers of the W3C Trace Context and Baggage recommendations, by name: traceparent, tracestate, baggage. */
 export type ContextHeaders = Readonly<Record<string, string>>;
 
-/** Finished spans on their way into a store. */
 export type SpanSink = (spans: readonly SpanDocument[]) => Promise<void>;
 
 /**
@@ -25,34 +24,26 @@ export interface Tracing {
   readonly clientInterceptor: Interceptor;
   readonly serverInterceptor: ServerInterceptor;
 
-  /** Runs the work in its own span, which ends with the work. The span is marked as failed if the work throws. */
   inSpan<T>(name: string, options: SpanOptions, work: (span: OpenSpan) => T): T;
 
   /** Makes spans of work that was timed elsewhere, under the current span or under `parent`. */
   record(spans: readonly TimedSpan[], parent?: SpanPlace): Promise<void>;
 
-  /** How deep the current trace goes. */
   level(): TraceLevel;
-  /** Runs the work with spans down to this level, in every process that it reaches. */
   atLevel<T>(level: TraceLevel, work: () => T): T;
 
-  /** 32 hexadecimal digits; undefined outside of any span. */
   traceId(): string | undefined;
   setAttributes(attributes: SpanAttributes): void;
 
-  /** The current span as headers, for processes that no gRPC call from here reaches. */
   headers(): ContextHeaders;
-  /** Runs the work in the span that headers name. */
   under<T>(headers: ContextHeaders, work: () => T): T;
 
   /** Takes the finished spans of a trace that are in no store: those of this process, and those from `addSpans`. */
   takeSpans(traceId: string): readonly SpanDocument[];
-  /** Adds spans that other processes finished. */
   addSpans(spans: readonly SpanDocument[]): void;
   /** Finished spans go into this sink from now on, until a call with undefined. */
   keepSpansIn(sink: SpanSink | undefined): Promise<void>;
 
-  /** Whether finished spans are sent to a tracing server. */
   readonly isSending: boolean;
   /** Sends finished spans to the tracing server that are already kept elsewhere. */
   send(spans: readonly SpanDocument[]): Promise<void>;
@@ -74,7 +65,6 @@ export function setActiveTracing(tracing: Tracing | undefined): void {
   active = tracing;
 }
 
-/** Runs the work, in a span if tracing is on; see {@link Tracing.inSpan}. */
 export function traced<T>(name: string, options: SpanOptions, work: (span: OpenSpan) => T): T {
   return active === undefined ? work(NO_SPAN) : active.inSpan(name, options, work);
 }

@@ -9,12 +9,10 @@ function nanoseconds(ms: number): bigint {
   return BigInt(Math.round(ms * 1000)) * 1000n;
 }
 
-/** Nanoseconds since 1970 of a reading of process.hrtime.bigint(). */
 export function unixNanoOf(hrtimeNs: bigint): bigint {
   return HRTIME_ORIGIN_UNIX_NANO + hrtimeNs;
 }
 
-/** Nanoseconds since 1970. */
 export function unixNanoNow(): bigint {
   return unixNanoOf(process.hrtime.bigint());
 }

@@ -18,7 +18,6 @@ import { addressOption, parseAddress, serversOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
 import { queueOption } from './queue-option.js';
 
-/** Default address of an agent. */
 const DEFAULT_AGENT = '127.0.0.1:7070';
 
 interface AgentFlags {
@@ -50,7 +49,6 @@ function advertised({ listen, server: servers = [], advertise }: AgentFlags, { a
   return address;
 }
 
-/** The agent with as many of its models as a registration has room for. */
 function offerOf(agent: RunningAgent, address: string, known: OfferedModels, host: OwnedHost): AgentOffer {
   const offer = { address, tls: host.security.server.identity !== undefined, ...offeredFacts(agent.description) };
   const { models, leftOut } = modelsWithin(offer, known.models);
@@ -125,7 +123,6 @@ async function serveQueueOf(
   await serveQueue(agent, queue, results, host, signal);
 }
 
-/** `mlmodelscope agent`: serves this machine until it is stopped. */
 export function registerAgentCommand(program: Command, host: OwnedHost): void {
   program
     .command('agent')

@@ -77,7 +77,6 @@ async function analyze(analysis: Analysis, options: AnalyzeOptions, host: Comman
   await writeShown({ result: () => result, text: ({ width }) => analysisText(result, width) }, outputs, host);
 }
 
-/** `mlmodelscope analyze [PLUGIN NAME]`: the plugins' analyses of the measurements in the store. */
 export function registerAnalyzeCommand(program: Command, host: CommandHost, plugins: readonly Plugin[]): void {
   program
     .command('analyze')

@@ -2,7 +2,6 @@ import { Argument, type Command } from 'commander';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { completionScript, type Shell, SHELLS } from '../completion.js';
 
-/** `mlmodelscope completion SHELL`: the script by which a shell completes commands and options. */
 export function registerCompletionCommand(program: Command, host: CommandHost): void {
   program
     .command('completion')

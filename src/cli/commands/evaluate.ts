@@ -44,7 +44,6 @@ function refuseRemeasure(): never {
   );
 }
 
-/** Parses the number of agents: one, all or a number. */
 function agentsOption(text: string): number {
   const given = text === 'one' || text === 'all' ? text : numberIn(text);
   const { data, error } = agentsField.safeParse(given);
@@ -132,7 +131,6 @@ async function evaluateWith(
   }
 }
 
-/** `mlmodelscope evaluate MANIFEST`: an evaluation of any plugin, here or on a server. */
 export function registerEvaluateCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
   const command = program
     .command('evaluate')

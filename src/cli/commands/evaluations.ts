@@ -24,7 +24,6 @@ interface ServerFlags {
 
 const LISTED = 100;
 
-/** The last event in a few words. */
 function inWords(last: LoggedEvent | undefined): string {
   switch (last?.event.kind) {
     case undefined:
@@ -53,7 +52,6 @@ function inWords(last: LoggedEvent | undefined): string {
 /** Shows nothing: the events of a finished evaluation no longer matter. */
 const SILENT = { step: () => {}, within: () => {}, note: () => {}, warn: () => {}, stop: () => {} };
 
-/** The estimates and the result of an evaluation that is done. */
 function outcomeOf(client: EvaluationClient, id: string): Promise<EvaluationOutcome> {
   return showToEnd(client.follow(id, 0), SILENT);
 }
@@ -84,7 +82,6 @@ interface ResultFlags extends ServerFlags, OutputOptions {
   readonly wide?: true;
 }
 
-/** `mlmodelscope evaluations list|show|follow|cancel`: the evaluations of a server. */
 export function registerEvaluationsCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
   const evaluations = program
     .command('evaluations')

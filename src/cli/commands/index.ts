@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { Plugin } from '../../evaluation/plugin.js';
 import type { OwnedHost } from '../host.js';
 
-/** Adds a command to the program. */
 type Register = (program: Command, host: OwnedHost, plugins: readonly Plugin[]) => void;
 
 /**

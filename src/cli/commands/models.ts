@@ -118,7 +118,6 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
   throw new PlatformError(first.code, `${failures.length} of ${count} manifests do not have their files; see above`);
 }
 
-/** `mlmodelscope models fetch PATH...` */
 export function registerModelsCommand(program: Command, host: OwnedHost): void {
   const models = program
     .command('models')

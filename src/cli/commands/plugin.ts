@@ -34,7 +34,6 @@ function endOfParent(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, gone.signal]);
 }
 
-/** `mlmodelscope plugin NAME --server ADDR`: runs a plugin's evaluations for a server until it is stopped. */
 export function registerPluginCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
   program
     .command('plugin')

@@ -40,7 +40,6 @@ The table has a row for each feature. --export-json writes JSON lines, one for
 each input. The row of an input that cannot be used says why, and the exit code
 is then 3. Ctrl-C keeps the results so far.`;
 
-/** `mlmodelscope predict images|urls|dataset|raw`: predicts for inputs of each kind. */
 export function registerPredictCommand(program: Command, host: OwnedHost): void {
   const group = program
     .command('predict')
@@ -53,7 +52,6 @@ Examples:
   mlmodelscope predict dataset synthetic/16 --model zoo:resnet18`,
     );
 
-  /** Runs a subcommand with the inputs that its arguments name. */
   const run = async (wanted: WantedPredictions | Promise<WantedPredictions>, command: Command): Promise<void> => {
     const flags = withoutUnwantedServer(command.optsWithGlobals<PredictFlags>(), command);
     await predict(await wanted, await modelAsked(flags.model, flags.allowVersion ?? false), flags, host);

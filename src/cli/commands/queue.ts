@@ -24,7 +24,6 @@ interface QueueFlags {
   readonly queue: string;
 }
 
-/** A class of systems and the state of its queue. */
 interface ClassRow extends QueueState {
   readonly id: string;
   readonly system: System;
@@ -33,7 +32,6 @@ interface ClassRow extends QueueState {
 /** Most bricks that a row names. */
 const MOST_NAMED = 3;
 
-/** The requests of a message, in a few words. */
 function contentOf({ body }: WorkMessage): string {
   try {
     const signatures = itemIn(body).requests.map(({ request }) => request.benchmark.signature.slice(0, 8));
@@ -60,11 +58,9 @@ function rowOf({ message, system, failedAt = '', reason }: FailedWork): FailedRo
 
 type ChosenFlags = QueueFlags & { readonly all?: true };
 
-/** The work that a user names by ids or their first digits, or all of it. */
 class Chosen {
   readonly #unknown: Set<string>;
 
-  /** @throws PlatformError `usage` for neither or both */
   constructor(
     private readonly ids: readonly string[],
     private readonly all: true | undefined,
@@ -146,7 +142,6 @@ function failedColumns(rows: readonly FailedRow[]): readonly Column<FailedRow>[]
   ];
 }
 
-/** `mlmodelscope queue list|failed|retry|drop`: the work that agents take from a broker. */
 export function registerQueueCommand(program: Command, host: OwnedHost): void {
   const queues = program
     .command('queue')

@@ -15,11 +15,9 @@ import type { OwnedHost } from '../host.js';
 import { documentText } from '../json-documents.js';
 import { labelsOf, type RegisteredModel, registeredModels, typeText } from '../registered-models.js';
 
-/** A registered agent, or an agent that is not registered. */
 type ShownAgent =
   | (Omit<ListedAgent, 'models'> & { readonly models: string[] })
   | (System & {
-      /** null for an agent that is started for this command. */
       readonly address: string | null;
     });
 
@@ -84,7 +82,6 @@ interface ModelsFlags {
   readonly framework?: string;
 }
 
-/** What filters look at. */
 interface FilteredModel {
   readonly name: string;
   readonly title?: string;
@@ -92,7 +89,6 @@ interface FilteredModel {
   readonly framework: string;
 }
 
-/** Whether a model has the texts of all given filters, in upper or lower case. */
 function isWanted({ name, title = '', task, framework }: FilteredModel, flags: ModelsFlags): boolean {
   const has = (text: string, wanted = ''): boolean => text.toLowerCase().includes(wanted.toLowerCase());
   return has(`${name}\n${title}`, flags.name) && has(task ?? '', flags.task) && has(framework, flags.framework);
@@ -130,7 +126,6 @@ function showModels<Model extends BuiltInModel | RegisteredModel>(
   host.print(`${[table.text, ...(leftOut.length === 0 ? [] : [note])].join('\n')}\n`);
 }
 
-/** `mlmodelscope registry models|agents`: lists models and agents. */
 export function registerRegistryCommand(program: Command, host: OwnedHost): void {
   const registry = program
     .command('registry')

@@ -23,7 +23,6 @@ interface ServeFlags {
   readonly plugins?: readonly string[] | false;
 }
 
-/** Global options that are passed on to plugins in processes of their own. */
 const PASSED_ON = { tlsCert: '--tls-cert', tlsKey: '--tls-key', tlsCa: '--tls-ca', tokenFile: '--token-file' } as const;
 
 function namesOf({ plugins: wanted }: ServeFlags, plugins: readonly Plugin[]): readonly string[] {
@@ -68,7 +67,6 @@ async function securityOf({ accessFile }: ServeFlags, hasPlugins: boolean, host:
   throw new PlatformError('usage', `${problem}: give it by --token-file, or run no plugins (--no-plugins)`);
 }
 
-/** `mlmodelscope serve`: runs the platform until it is stopped. */
 export function registerServeCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
   program
     .command('serve')

@@ -16,13 +16,11 @@ interface DeletingFlags extends StoreOption {
 
 const DRY_RUN = ['--dry-run', 'only say what would be deleted'] as const;
 
-/** A store that does not exist is an error, also without `--dry-run`: a new store has nothing to delete. */
 async function openToDelete(host: CommandHost, uri: string | undefined, dryRun: boolean): Promise<ResultStore> {
   const store = await host.openStore(uri, { access: 'read' });
   return dryRun || store.isReadOnly !== true ? store : host.openStore(uri);
 }
 
-/** Deletes the measurements that the filter selects, or only counts them. */
 async function deleteMeant(store: ResultStore, filter: MeasurementFilter, dryRun: boolean): Promise<string> {
   const keys = await filteredKeys(store, filter);
   if (dryRun) return `would delete ${counted(keys.length, 'measurement')}`;
@@ -58,7 +56,6 @@ async function deleteDocuments(store: ResultStore, name: string, dryRun: boolean
   return `deleted ${counted(await store.collection(anyDocumentOf(shape)).delete({}), 'document')} of ${name}`;
 }
 
-/** `mlmodelscope store prune`: deletes measurements that meet conditions. */
 export function registerStorePrune(parent: Command, host: CommandHost): void {
   const command = parent
     .command('prune')
@@ -86,7 +83,6 @@ Examples:
     });
 }
 
-/** `mlmodelscope store delete`: deletes measurements by their signatures or systems, or a kind of documents. */
 export function registerStoreDelete(parent: Command, host: CommandHost): void {
   parent
     .command('delete')

@@ -38,7 +38,6 @@ function columnsFor(systems: readonly SystemCounts[]): readonly Column<SystemCou
   ];
 }
 
-/** `mlmodelscope store info`: the number of measurements of each system, and of other documents. */
 export function registerStoreInfo(parent: Command, host: CommandHost): void {
   parent
     .command('info')

@@ -66,7 +66,6 @@ function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {
   ];
 }
 
-/** `mlmodelscope store list`: each measurement in a line. */
 export function registerStoreList(parent: Command, host: CommandHost): void {
   const command = parent
     .command('list')

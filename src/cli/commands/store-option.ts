@@ -1,6 +1,5 @@
 import { storeDescription } from '../../command/options.js';
 
-/** The store that a command reads or changes. */
 export interface StoreOption {
   readonly store?: string;
 }

@@ -2,16 +2,13 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { durationOption } from '../../base/option-value.js';
 import type { MeasurementFilter } from '../../store/measurement-filter.js';
 
-/** The options that select the measurements of a command. */
 export interface SelectionFlags {
   readonly system?: string;
   readonly failed?: true;
   readonly disturbed?: true;
-  /** Milliseconds. */
   readonly olderThan?: number;
 }
 
-/** The first digits of an id, as an option's or argument's value. */
 export function idPrefix(text: string): string {
   if (/^[0-9a-f]{4,64}$/i.test(text)) return text.toLowerCase();
   throw new InvalidArgumentError('expected the first digits of an id: 4 to 64 characters, each 0 to 9 or a to f');

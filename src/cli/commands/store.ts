@@ -15,7 +15,6 @@ import { registerStoreInfo } from './store-info.js';
 import { registerStoreList } from './store-list.js';
 import { STORE, type StoreOption } from './store-option.js';
 
-/** `mlmodelscope store`: shows, moves and deletes stored results. */
 export function registerStoreCommand(program: Command, host: CommandHost): void {
   const store = program
     .command('store')

@@ -11,7 +11,6 @@ interface ExportOptions {
   readonly store?: string;
 }
 
-/** `mlmodelscope trace export ID`: a trace for other tools. */
 export function registerTraceExport(trace: Command, host: CommandHost): void {
   trace
     .command('export')

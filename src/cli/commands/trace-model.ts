@@ -85,7 +85,6 @@ function summaryOf({ modelMs, tracedModelMs, overheadMs, kernelsMs }: KernelTabl
   ];
 }
 
-/** A model's kernels, as they are shown and exported. */
 function shownKernels(
   table: KernelTable,
   { name, system, traceId }: { readonly name: string; readonly system: System; readonly traceId?: string | undefined },
@@ -151,7 +150,6 @@ function noiseIn({ conditions, untracedMs }: LayerTrace, { cores }: System, thre
   });
 }
 
-/** `mlmodelscope trace model REFERENCE`: a table of the model's kernels, and its trace in the store. */
 export function registerTraceModel(trace: Command, host: CommandHost): void {
   const command = trace
     .command('model')

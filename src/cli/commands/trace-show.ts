@@ -27,7 +27,6 @@ function columnsFor(roots: readonly SpanDocument[]): readonly Column<SpanDocumen
   ];
 }
 
-/** `mlmodelscope trace list` and `trace show ID`. */
 export function registerTraceShow(trace: Command, host: CommandHost): void {
   trace
     .command('list')

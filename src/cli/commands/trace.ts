@@ -4,7 +4,6 @@ import { registerTraceExport } from './trace-export.js';
 import { registerTraceModel } from './trace-model.js';
 import { registerTraceShow } from './trace-show.js';
 
-/** `mlmodelscope trace model|list|show|export`: traces of models and evaluations. */
 export function registerTraceCommand(program: Command, host: CommandHost): void {
   const trace = program
     .command('trace')

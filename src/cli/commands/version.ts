@@ -13,7 +13,6 @@ function frameworkLine([name, { describe }]: readonly [string, FrameworkEntry]):
   }
 }
 
-/** `mlmodelscope version`: the versions of this build's parts. */
 export function registerVersionCommand(program: Command, host: CommandHost, plugins: readonly Plugin[]): void {
   program
     .command('version')

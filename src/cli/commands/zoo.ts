@@ -3,7 +3,6 @@ import type { CommandHost } from '../../evaluation/plugin.js';
 import { ensureZooModel } from '../../zoo/cache.js';
 import { zooEntry } from '../../zoo/zoo.js';
 
-/** `mlmodelscope zoo NAME...`: the zoo's models as files, for other tools. */
 export function registerZooCommand(program: Command, host: CommandHost): void {
   program
     .command('zoo')

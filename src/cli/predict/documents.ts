@@ -60,7 +60,6 @@ function featureDocument(feature: PredictedFeature): FeatureDocument {
   }
 }
 
-/** A prediction as it is exported. */
 export function predictionDocument({ inputId, outcome }: Prediction): unknown {
   if (outcome.kind === 'failure') {
     const { code, message } = outcome;
@@ -69,7 +68,6 @@ export function predictionDocument({ inputId, outcome }: Prediction): unknown {
   return documentOf('prediction', { inputId, features: outcome.features.map(featureDocument) });
 }
 
-/** Predictions as JSON lines. */
 export function predictionLines(predictions: readonly Prediction[]): string {
   return predictions.map((prediction) => `${JSON.stringify(predictionDocument(prediction))}\n`).join('');
 }

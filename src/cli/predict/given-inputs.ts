@@ -2,7 +2,6 @@ import { throwIfCancelled } from '../../base/cancellation.js';
 import { PlatformError } from '../../base/errors.js';
 import type { Prediction } from '../../agent/client/prediction-client.js';
 
-/** An input that a command line names, before it is read. */
 export interface GivenInput<T> {
   readonly id: string;
   /** @throws PlatformError where the input cannot be used; the other inputs are not affected */
@@ -13,7 +12,6 @@ export interface GivenInput<T> {
 export interface Calls<T> {
   /** Elements of a batch of the model. */
   readonly batchSize: number;
-  /** Bytes of an input in a request. */
   readonly bytesOf: (value: T) => number;
   readonly predict: (inputs: readonly { readonly id: string; readonly value: T }[]) => AsyncIterable<Prediction>;
   readonly signal: AbortSignal;
@@ -39,7 +37,6 @@ async function readInput<T>({ id, read }: GivenInput<T>): Promise<ReadInput<T>> 
   }
 }
 
-/** The predictions for the inputs of one call, in their order. */
 async function* predictTogether<T>(inputs: readonly ReadInput<T>[], { predict }: Calls<T>): AsyncGenerator<Prediction> {
   const usable = inputs.flatMap((input) => ('value' in input ? [{ id: input.id, value: input.value }] : []));
   const answers = usable.length === 0 ? undefined : predict(usable)[Symbol.asyncIterator]();

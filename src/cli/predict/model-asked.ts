@@ -5,11 +5,8 @@ import { ANY_FRAMEWORK, loadManifest, orThrow } from '../../manifest/index.js';
 import { parseModelReference } from '../../manifest/reference.js';
 import { ZOO_NAMES } from '../../registry/load-model.js';
 
-/** A model as the command line names it. */
 export interface ModelAsked extends ModelToOpen {
-  /** Path of its manifest, where the command line names a manifest. */
   readonly path: string | undefined;
-  /** A warning where its weights are made up; undefined where they are not. */
   readonly warning: string | undefined;
 }
 

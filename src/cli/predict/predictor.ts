@@ -8,7 +8,6 @@ import type { OwnedHost } from '../host.js';
 import { onlyForAgentHere } from '../only-for-agent-here.js';
 import type { ModelAsked } from './model-asked.js';
 
-/** The options that say where a command predicts. */
 export interface PlaceFlags {
   readonly server?: HostPort;
   readonly agent?: string;
@@ -19,7 +18,6 @@ export interface PlaceFlags {
   readonly allowPrivateUrls?: true;
 }
 
-/** Options that apply only to an agent that is started on this machine. */
 const LOCAL = { framework: '--framework', datasets: '--datasets', allowPrivateUrls: '--allow-private-urls' } as const;
 
 function checkPlace(flags: PlaceFlags): void {
@@ -33,7 +31,6 @@ function checkPlace(flags: PlaceFlags): void {
   if (local !== undefined) throw onlyForAgentHere(LOCAL[local], server === undefined ? '--agent' : '--server');
 }
 
-/** A client, and the function that closes it. */
 export interface ConnectedPredictor {
   readonly client: PredictionClient;
   close(): Promise<void>;

@@ -4,7 +4,6 @@ import { type InputFeature, keepPredictions } from '../../platform-documents/kee
 import type { PredictedFeature } from '../../processing/feature.js';
 import type { ResultStore } from '../../store/result-store.js';
 
-/** The predictions of a command, to publish. */
 export interface PublishedPredictions {
   readonly predictions: readonly Prediction[];
   readonly described: DescribedPredictor;

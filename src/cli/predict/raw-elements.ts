@@ -6,7 +6,6 @@ import { readNpy } from '../../onnx/values/npy-file.js';
 import { readRegularFile } from '../../base/regular-file.js';
 import type { GivenInput } from './given-inputs.js';
 
-/** The tensors of one element. */
 export type RawElement = readonly Tensor[];
 
 /** Most bytes of one file, and most characters of standard input. */
@@ -50,7 +49,6 @@ function bytesOf(array: BigInt64Array | Float64Array): Uint8Array {
   return new Uint8Array(array.buffer);
 }
 
-/** An int64 tensor where all numbers are integers, else a float64 tensor. */
 function tensorOf(name: string, dimensions: readonly number[], numbers: readonly number[]): Tensor {
   const dims = [...dimensions];
   if (numbers.every(Number.isSafeInteger)) {

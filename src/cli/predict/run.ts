@@ -42,7 +42,6 @@ interface Outcome {
   readonly stoppedBy: Error | undefined;
 }
 
-/** Predicts for all inputs, or until an error or an interruption. */
 async function predictAll(
   wanted: WantedPredictions,
   asked: ModelAsked,

@@ -5,10 +5,8 @@ import { type Column, textTable } from '../../base/text-table.js';
 import type { DetectedBox, PredictedFeature } from '../../processing/feature.js';
 import { predictionDocument, valuesOf } from './documents.js';
 
-/** A row of the table: a feature, a class of a segmentation, or the error of an input. */
 interface Row {
   readonly input: string;
-  /** Counts from 1. */
   readonly rank: number | null;
   readonly kind: PredictedFeature['kind'] | 'error';
   readonly index: number | null;
@@ -17,7 +15,6 @@ interface Row {
   /** Probability, score, or share of the picture. */
   readonly score: number | null;
   readonly box: DetectedBox | undefined;
-  /** Further details, for people. */
   readonly details: string;
 }
 
@@ -95,7 +92,6 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'details', align: 'left', cell: ({ details }) => details },
 ];
 
-/** The columns without those that are empty in every row. */
 function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {
   return COLUMNS.filter(({ cell }) => rows.some((row) => cell(row) !== ''));
 }
@@ -104,7 +100,6 @@ function meanMs(values: readonly number[]): string {
   return (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(3);
 }
 
-/** Counts and times of the predictions, one line each. */
 function notesOf(predictions: readonly Prediction[], traceId: string): readonly string[] {
   const batches = predictions.flatMap(({ batch }) => batch ?? []);
   const failed = predictions.filter(({ outcome }) => outcome.kind === 'failure').length;
@@ -120,7 +115,6 @@ function notesOf(predictions: readonly Prediction[], traceId: string): readonly 
   ];
 }
 
-/** Predictions as they are exported. @param traceId '' where there is no trace */
 export function predictionResult(predictions: readonly Prediction[], traceId: string): TableResult {
   const rows = predictions.flatMap(rowsOf);
   return {

@@ -9,23 +9,18 @@ import { pictureFiles } from './picture-files.js';
 import type { PublishedPredictions } from './publish.js';
 import { rawElements } from './raw-elements.js';
 
-/** A model that is open for the command. */
 export interface OpenedModel {
   readonly id: string;
   readonly client: PredictionClient;
   readonly batchSize: number;
   readonly signal: AbortSignal;
-  /** Called with every answer. */
   readonly onAnswer: (answer: AnsweredPrediction) => void;
 }
 
-/** Predicts for the inputs that the command line names. */
 type Predict = (model: OpenedModel) => AsyncIterable<Prediction>;
 
-/** The inputs that a command line names, and their number where it is known. */
 export interface WantedPredictions {
   readonly total: number | undefined;
-  /** Its name in published documents. */
   readonly dataset: PublishedPredictions['dataset'];
   readonly predict: Predict;
 }
@@ -59,7 +54,6 @@ function sent<T>(
   return { total: given.length, dataset: { category: '', name: kind }, predict };
 }
 
-/** Pictures in files and folders. @throws PlatformError as {@link pictureFiles} */
 export async function imagesWanted(paths: readonly string[]): Promise<WantedPredictions> {
   return sent(
     'images',
@@ -72,7 +66,6 @@ export async function imagesWanted(paths: readonly string[]): Promise<WantedPred
   );
 }
 
-/** Pictures that the agent fetches. */
 export function urlsWanted(addresses: readonly string[]): WantedPredictions {
   const given = addresses.map((address) => ({ id: address, read: () => address }));
   return sent(
@@ -86,7 +79,6 @@ export function urlsWanted(addresses: readonly string[]): WantedPredictions {
   );
 }
 
-/** Tensors of numbers. @throws PlatformError as {@link rawElements} */
 export async function rawWanted(given: readonly string[]): Promise<WantedPredictions> {
   return sent(
     'raw',
@@ -99,7 +91,6 @@ export async function rawWanted(given: readonly string[]): Promise<WantedPredict
   );
 }
 
-/** A dataset of the agent: CATEGORY/NAME. */
 export function datasetWanted(dataset: string): WantedPredictions {
   const [category = '', ...name] = dataset.split('/');
   const value = { category, name: name.join('/') };

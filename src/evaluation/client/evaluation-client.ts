@@ -29,18 +29,14 @@ const FOLLOW_DEADLINE_MS = 10 * 60_000;
 /** A restarted server is back within seconds. */
 const RETRY_MS = 1000;
 
-/** How long a server may take to end the stream after the last event. */
 const END_LIMIT_MS = 2000;
 
-/** How long a server may be away while an evaluation is followed. */
 const OUTAGE_LIMIT_MS = 60_000;
 
 export interface EvaluationClientOptions extends RpcClientOptions {
-  /** The clock for waiting for a server. */
   readonly clock?: Clock | undefined;
 }
 
-/** A plugin of a server. */
 export interface PluginSummary extends Registration {
   readonly running: number;
 }
@@ -56,7 +52,6 @@ export interface EvaluationClient {
   follow(id: string, afterSequence: number, signal?: AbortSignal): AsyncIterable<LoggedEvent>;
   /** The last event comes without its result; {@link EvaluationClient.follow} gives the result. */
   get(id: string): Promise<{ readonly evaluation: EvaluationSummary; readonly last: LoggedEvent | undefined }>;
-  /** Newest first. */
   list(most: number): Promise<readonly EvaluationSummary[]>;
   /** @returns the evaluation when it has ended */
   cancel(id: string): Promise<EvaluationSummary>;
@@ -86,7 +81,6 @@ async function untilEnd(answers: AsyncIterator<unknown> | undefined): Promise<vo
   clearTimeout(timer);
 }
 
-/** Connects with the first call. */
 export function connectEvaluations(address: string, options: EvaluationClientOptions = {}): EvaluationClient {
   const client = createRpcClient(address, 'server', options);
 

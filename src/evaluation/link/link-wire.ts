@@ -22,7 +22,6 @@ export function toWirePluginMessage(message: PluginMessage): AttachRequest {
   }
 }
 
-/** @throws PlatformError `usage` */
 export function fromWirePluginMessage({ message }: AttachRequest): PluginMessage | undefined {
   switch (message?.$case) {
     case undefined:
@@ -58,7 +57,6 @@ export function toWirePlatformMessage(message: PlatformMessage<Uint8Array>): Att
   }
 }
 
-/** @throws PlatformError `usage` */
 export function fromWirePlatformMessage({ message }: AttachResponse): PlatformMessage<Submission> | undefined {
   switch (message?.$case) {
     case undefined:

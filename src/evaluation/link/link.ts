@@ -1,7 +1,6 @@
 import type { Submission } from '../submission.js';
 import type { PluginEvent } from '../event.js';
 
-/** A plugin's description of itself for its registration. */
 export interface Registration {
   readonly name: string;
   readonly version: string;
@@ -18,9 +17,7 @@ export interface RunKey {
   readonly attempt: number;
 }
 
-/** Address of an agent. */
 export interface AgentEndpoint {
-  /** host:port */
   readonly address: string;
   readonly tls: boolean;
   /** The token to show to it, which works nowhere else; '' for none. */
@@ -36,13 +33,11 @@ export interface Run<Submitted> extends RunKey {
   readonly traceContext: Readonly<Record<string, string>>;
 }
 
-/** From a plugin to the platform. */
 export type PluginMessage =
   | ({ readonly kind: 'registration' } & Registration)
   | { readonly kind: 'renewal' }
   | ({ readonly kind: 'event'; readonly event: PluginEvent } & RunKey);
 
-/** From the platform to a plugin. */
 export type PlatformMessage<Submitted> =
   | { readonly kind: 'registered'; readonly leaseMs: number }
   | ({ readonly kind: 'run' } & Run<Submitted>)
@@ -53,7 +48,6 @@ export type PlatformMessage<Submitted> =
  * of the other end.
  */
 export interface Link<Sent, Received> extends AsyncIterable<Received> {
-  /** Resolves when there is room for more. A closed link drops messages. */
   send(message: Sent): Promise<void>;
   /** Ends the iterations at both ends. May be called again. */
   close(): void;

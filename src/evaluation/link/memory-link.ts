@@ -5,7 +5,6 @@ import type { Link, PlatformEnd, PluginEnd, PlatformMessage, PluginMessage } fro
 /** Most messages that wait for the other end. Then the sender waits. */
 const CAPACITY = 16;
 
-/** Messages in one direction. */
 class Channel<T> implements AsyncIterable<T> {
   readonly #messages: T[] = [];
   readonly #wakers = new Set<() => void>();
@@ -67,7 +66,6 @@ function withSubmission(message: PlatformMessage<Uint8Array>): PlatformMessage<S
   return message.kind === 'run' ? { ...message, submission: decodeSubmission(message.submission) } : message;
 }
 
-/** Connects the platform with a plugin in the same process. */
 export function memoryLink(): { readonly platform: PlatformEnd; readonly plugin: PluginEnd } {
   const toPlatform = new Channel<PluginMessage>();
   const toPlugin = new Channel<PlatformMessage<Uint8Array>>();

@@ -16,7 +16,6 @@ export type AttachResponseInBytes =
 const RUN = 2;
 const SUBMISSION = 3;
 
-/** The tag and length before a field of `length` bytes. */
 function before(field: number, length: number): Uint8Array {
   return new BinaryWriter().tag(field, WireType.LengthDelimited).uint32(length).finish();
 }

@@ -1,6 +1,5 @@
 import type { Link } from './link.js';
 
-/** The common part of the library's streams on the client's and the server's side. */
 interface MessageStream {
   readonly writable: boolean;
   write(message: unknown): boolean;
@@ -12,7 +11,6 @@ interface MessageStream {
 /** Encodes the messages that are sent, and decodes the messages that are received. */
 export interface LinkFormat<Sent, Received, SentMessage, ReceivedMessage> {
   readonly toWire: (message: Sent) => SentMessage;
-  /** Undefined for a message that only a newer version understands. */
   readonly fromWire: (message: ReceivedMessage) => Received | undefined;
 }
 

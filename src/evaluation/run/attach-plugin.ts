@@ -13,9 +13,7 @@ const STREAM_DEADLINE_MS = 7 * 24 * 3600_000;
 
 export interface AttachOptions {
   readonly client?: RpcClientOptions | undefined;
-  /** Aborting it stops the running evaluations and detaches the plugin. */
   readonly signal: AbortSignal;
-  /** Called with every registration. */
   readonly onRegistered?: (() => void) | undefined;
   /** Called once when the server stops answering. */
   readonly onLost?: ((problem: string) => void) | undefined;

@@ -9,7 +9,6 @@ import { JointProgress } from './joint-progress.js';
 import { type MeasuringSystem, sentenceOf } from './measuring-systems.js';
 
 export interface EvaluateEachOptions extends EvaluationPlace {
-  /** Number of agents of each system that was asked for. */
   readonly most: number;
 }
 
@@ -37,7 +36,6 @@ function endedBy(event: PluginEvent): Ended | undefined {
   }
 }
 
-/** The estimates and the end of an evaluation on one system. */
 class Told {
   readonly #estimates: SystemResult['estimates'] = [];
   #ended: Ended = { partial: true, failure: { code: 'internal', message: 'it ended without a result' }, result: null };

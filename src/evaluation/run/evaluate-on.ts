@@ -5,7 +5,6 @@ import type { PluginEvent } from '../event.js';
 import type { MeasuringSystem } from './measuring-systems.js';
 import { runPlugin } from './run-plugin.js';
 
-/** The store for results, and the signal that ends an evaluation. */
 export type EvaluationPlace = Pick<EvaluationContext, 'store' | 'signal'>;
 
 /** One agent for all machines of a system. It adds notes on the machines, for users, to `notes`. */

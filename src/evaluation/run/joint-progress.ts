@@ -2,11 +2,9 @@ import type { PluginEvent } from '../event.js';
 
 type Measuring = Extract<PluginEvent, { readonly kind: 'measuring' }>;
 
-/** Adds up the progress of several systems that measure at the same time. */
 export class JointProgress {
   readonly #latest = new Map<string, Measuring>();
 
-  /** The progress of all systems, after an event of one system. */
   event(system: string, measuring: Measuring): PluginEvent {
     this.#latest.set(system, measuring);
     const all = [...this.#latest.values()];

@@ -4,7 +4,6 @@ import { shortIds } from '../../base/short-ids.js';
 import { identifySystem, runOptionsOf, type System } from '../../measurement/system.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
 
-/** Agents with the same fingerprint. */
 export interface MeasuringSystem {
   /** A short name that no other system of the evaluation has. */
   readonly name: string;
@@ -29,7 +28,6 @@ function namesOf(systems: readonly System[]): readonly string[] {
   });
 }
 
-/** Groups agents by their fingerprints. The systems, and the agents of each system, are in the order of the agents. */
 export function systemsOf(machines: readonly [Machine, ...Machine[]], threads: number): FoundSystems {
   const groups = new Map<string, { readonly system: System; readonly machines: [Machine, ...Machine[]] }>();
   for (const machine of machines) {
@@ -45,12 +43,10 @@ export function systemsOf(machines: readonly [Machine, ...Machine[]], threads: n
   return [first, ...rest];
 }
 
-/** The system with the most agents; the first of several with equally many. */
 export function largestOf([first, ...rest]: FoundSystems): MeasuringSystem {
   return rest.reduce((best, system) => (system.machines.length > best.machines.length ? system : best), first);
 }
 
-/** The system with at most `most` agents: the first ones. */
 export function withAgents(system: MeasuringSystem, most: number): MeasuringSystem {
   const [first, ...rest] = system.machines;
   return { ...system, machines: [first, ...rest.slice(0, most - 1)] };

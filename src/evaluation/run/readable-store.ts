@@ -15,7 +15,6 @@ async function* whileWanted<T>(source: AsyncIterable<T>, signal: AbortSignal): A
   }
 }
 
-/** A read-only view of a store whose reading ends with the signal, even in the middle of a long list. */
 export function readableStore(store: ResultStore, signal: AbortSignal): ReadableStore {
   async function whenWanted<T>(read: () => Promise<T>): Promise<T> {
     await setImmediate();

@@ -7,7 +7,6 @@ import type { ResultStore } from '../../store/result-store.js';
 import { type Analysis, type AnalysisTable, analysisTableSchema } from '../analysis.js';
 import { readableStore } from './readable-store.js';
 
-/** Time limit of an analysis. Reading a million measurements takes less. */
 const TIME_LIMIT_MS = 5 * 60_000;
 
 export interface RunAnalysisOptions {
@@ -16,7 +15,6 @@ export interface RunAnalysisOptions {
   readonly timeLimitMs?: number;
 }
 
-/** The names of an analysis' settings. */
 export function settingNames({ settings }: Pick<Analysis, 'settings'>): readonly string[] {
   return Object.keys(z.toJSONSchema(settings, { io: 'input' }).properties ?? {});
 }
@@ -31,7 +29,6 @@ function settingProblem(issue: z.core.$ZodIssue, known: readonly string[]): stri
   return `there is no setting ${unknown.join(', ')}; ${there}`;
 }
 
-/** @throws PlatformError `usage` with every problem */
 function parseSettings(analysis: Analysis, settings: object): unknown {
   const parsed = analysis.settings.safeParse(settings);
   if (parsed.success) return parsed.data;

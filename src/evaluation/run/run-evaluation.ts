@@ -14,7 +14,6 @@ import { evaluateEach } from './evaluate-each.js';
 import { evaluateOn } from './evaluate-on.js';
 import { type FoundSystems, largestOf, sentenceOf, systemsOf, withAgents } from './measuring-systems.js';
 
-/** The store and the connections of all runs of a plugin. */
 export interface PluginTools {
   readonly store: ResultStore;
   /** Connects to the agent at an address; the caller closes it. */
@@ -26,7 +25,6 @@ export interface PluginTools {
   readonly shared?: ((agent: BenchmarkAgent) => BenchmarkAgent) | undefined;
 }
 
-/** Sets the models, the batch size and the framework as attributes of the run's span. */
 function describeRun({ models, manifest }: LoadedEvaluation, [{ system }]: FoundSystems): void {
   nameEvaluated({ models, batchSizes: [manifest.batch_size] });
   nameFramework(system);

@@ -12,7 +12,6 @@ import {
   pluginEventSchema,
 } from '../event.js';
 
-/** Time that an evaluation has to stop. */
 const STOP_LIMIT_MS = 5000;
 
 /** Waits for the plugin's answer; for a limited time only after the signal has asked the plugin to stop. */

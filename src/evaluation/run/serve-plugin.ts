@@ -6,7 +6,6 @@ import { manifestJsonSchema } from '../manifest-schema.js';
 import type { Submission } from '../submission.js';
 import { type PluginTools, runEvaluation } from './run-evaluation.js';
 
-/** Name of the span of a run. */
 export const EVALUATION_SPAN = 'evaluation';
 
 /** Renewals per lease, of which two may be lost. */
@@ -25,7 +24,6 @@ function keyOf({ evaluation, attempt }: RunKey): string {
 export interface ServePluginOptions {
   /** Aborting it stops the running evaluations and closes the link, so that no more evaluations start. */
   readonly signal?: AbortSignal;
-  /** Called when the platform has accepted the plugin. */
   readonly onRegistered?: () => void;
 }
 

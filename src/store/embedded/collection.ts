@@ -8,12 +8,9 @@ import { readText } from '../stored-text.js';
 import { DocumentTable, type DocumentPage } from './document-table.js';
 import type { Change, Environment } from './environment.js';
 
-/** The dependencies of a collection on its store. */
 export interface StoreAccess {
-  /** Throws when the store has been closed. */
   readonly requireOpen: () => void;
   readonly write: (change: Change) => Promise<void>;
-  /** Warns of unusable stored documents. */
   readonly warn: (problems: readonly string[]) => void;
 }
 

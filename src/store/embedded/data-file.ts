@@ -39,7 +39,6 @@ export function openDataFile(path: string): number {
   return file;
 }
 
-/** Reads the newer of the two meta pages. In an empty file, which LMDB has not initialized yet, nothing is used. */
 export function readExtent(file: number, path: string): Extent {
   if (!fstatSync(file).isFile()) throw damaged(path, 'it is not a file');
   const first = Buffer.alloc(META_BYTES);

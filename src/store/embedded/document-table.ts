@@ -7,13 +7,11 @@ import type { Selection } from '../selection.js';
 import { otherKeyError } from '../storage-error.js';
 import type { Tables } from './environment.js';
 
-/** A stored document. */
 export interface StoredDocument {
   readonly key: Buffer;
   readonly text: string;
 }
 
-/** Some of the selected documents, and the start of the next ones; undefined after the last. */
 export interface DocumentPage {
   readonly documents: readonly StoredDocument[];
   readonly next: Buffer | undefined;
@@ -33,18 +31,15 @@ export class DocumentTable {
     this.#shapeText = JSON.stringify(requireShape(shape));
   }
 
-  /** Whether the store has the shape that this program expects; undefined if it has none yet. */
   hasShape({ collections }: Tables): boolean | undefined {
     const stored = collections.get(this.#name);
     return stored === undefined ? undefined : stored === this.#shapeText;
   }
 
-  /** Number of documents of this kind. */
   count({ documents }: Tables): number {
     return documents.getKeysCount(this.#range(encodeTexts([this.#name])));
   }
 
-  /** Stores the shape, and rebuilds the index entries. */
   adopt(tables: Tables, place: string): PlatformError | undefined {
     const stored = tables.collections.get(this.#name);
     if (stored !== undefined && !hasKey(stored, this.shape.key)) return otherKeyError(place, this.#name);
@@ -76,7 +71,6 @@ export class DocumentTable {
     return documents.get(this.keyOf(key));
   }
 
-  /** At most `limit` of the selected documents, from `start` on. */
   page(tables: Tables, { index, texts }: Selection, start: Buffer | undefined, limit: number): DocumentPage {
     const prefix = index === undefined ? this.keyOf(texts) : this.#indexKey(index, texts, []);
     const table = index === undefined ? tables.documents : tables.indexes;

@@ -17,7 +17,6 @@ export interface Tables {
   readonly indexes: Database<string, Buffer>;
 }
 
-/** An atomic change of the store. */
 export interface Change {
   /** The most entries that it touches, and the most bytes that it writes: space for both is reserved first. */
   readonly entries: number;
@@ -89,7 +88,6 @@ export class Environment {
     }
   }
 
-  /** Runs `reader` on the tables, synchronously. */
   read<T>(reader: (tables: Tables) => T): T {
     try {
       return reader(this.tables);
@@ -111,7 +109,6 @@ export class Environment {
     });
   }
 
-  /** Waits for writes in progress, and closes the environment. */
   async close(): Promise<void> {
     await this.#writing;
     await this.root.close();

@@ -10,7 +10,6 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['-30790', 'too many processes read from it at once: end some of them'], // MDB_READERS_FULL
 ]);
 
-/** Like {@link storageError}, for errors that may come from LMDB as well as from the operating system. */
 export function lmdbError(folder: string, what: string, thrown: unknown): PlatformError {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   const remedy = REMEDIES.get(code);

@@ -10,7 +10,6 @@ import { EmbeddedResultStore } from './result-store.js';
 import { acquireEnvironment } from './shared-environment.js';
 import { isWritable, snapshotOf } from './snapshot.js';
 
-/** Opens the store in `folder`, creating both. Throws a PlatformError with code `storage`. */
 export async function openEmbeddedStore(folder: string, options: StoreOptions): Promise<ResultStore> {
   const environment = await acquireEnvironment(folder);
   const warning = networkWarning(environment.folder);

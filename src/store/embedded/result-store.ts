@@ -18,7 +18,6 @@ import { addEntry, entriesBySystem, putMeasurement, removeEntries, removeMeasure
 /** The most bytes of the keys of a measurement, its system and its entry in the summary. */
 const KEY_BYTES = 512;
 
-/** Entries of the summary that are made in one transaction, which other processes wait for. */
 const ENTRIES_PER_CHANGE = 1000;
 
 /** The most attempts to complete the summary: other processes, also of older versions, may write meanwhile. */
@@ -33,7 +32,6 @@ const FOUND_PER_TURN = 250;
 /** Measurements deleted in one transaction, which other processes wait for. */
 const DELETED_PER_CHANGE = 100;
 
-/** Measurements in an LMDB environment of this machine. `docs/storage.md` shows its content. */
 export class EmbeddedResultStore implements ResultStore {
   readonly #environment: Environment;
   readonly #warn: (message: string) => void;

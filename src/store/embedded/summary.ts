@@ -44,7 +44,6 @@ function kindOf({ outcome, conditions }: z.infer<typeof countedSchema>): string 
   return isDisturbed({ outcome, conditions }) ? DISTURBED : QUIET;
 }
 
-/** Stores a measurement with its entry, in place of an earlier one. */
 export function putMeasurement({ measurements, indexes }: Tables, id: string, text: string): void {
   const before = measurements.get(id);
   if (before !== undefined) indexes.removeSync(entryOf(id, before));
@@ -52,7 +51,6 @@ export function putMeasurement({ measurements, indexes }: Tables, id: string, te
   indexes.putSync(entryOf(id, text), '');
 }
 
-/** Removes a measurement with its entry. @returns whether there was one */
 export function removeMeasurement({ measurements, indexes }: Tables, id: string): boolean {
   const before = measurements.get(id);
   if (before === undefined) return false;
@@ -60,20 +58,17 @@ export function removeMeasurement({ measurements, indexes }: Tables, id: string)
   return measurements.removeSync(id);
 }
 
-/** Adds the entry of a stored measurement, if it has none. */
 export function addEntry({ measurements, indexes }: Tables, id: string): void {
   const text = measurements.get(id);
   if (text !== undefined) indexes.putSync(entryOf(id, text), '');
 }
 
-/** Removes some of the entries. @returns whether there are more */
 export function removeEntries({ indexes }: Tables, most: number): boolean {
   const keys = [...indexes.getKeys({ ...rangeOf(['']), limit: most })];
   for (const key of keys) indexes.removeSync(key);
   return keys.length === most;
 }
 
-/** Numbers of measurements, and of entries. They differ in the store of an older version. */
 export function sizesOf({ measurements, indexes }: Tables): {
   readonly measurements: number;
   readonly entries: number;
@@ -82,7 +77,6 @@ export function sizesOf({ measurements, indexes }: Tables): {
   return { measurements: entryCount, entries: indexes.getKeysCount(rangeOf([''])) };
 }
 
-/** Counts and dates of the measurements of a system. */
 export interface Entries {
   readonly fingerprint: string;
   readonly measurements: number;
@@ -92,7 +86,6 @@ export interface Entries {
   readonly newest: string;
 }
 
-/** The entries of each system. */
 export function entriesBySystem({ indexes }: Tables): readonly Entries[] {
   const found: Entries[] = [];
   // Entries of unreadable measurements come first, because their second text is empty.
@@ -111,7 +104,6 @@ export function entriesBySystem({ indexes }: Tables): readonly Entries[] {
   }
 }
 
-/** The first and the last time of the entries that begin with some texts. */
 function timesOf(indexes: Tables['indexes'], texts: readonly string[]): readonly string[] {
   const { start, end } = rangeOf(texts);
   const ends = [

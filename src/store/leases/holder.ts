@@ -6,16 +6,13 @@ import type { CollectionDefinition } from '../collection.js';
 
 const holderSchema = z.strictObject({
   id: z.string(),
-  /** For messages. */
   host: z.string(),
   pid: z.int(),
   /** Lets processes of the same machine see at once that the holder's process has ended. */
   life: z.strictObject({ machine: z.string(), pid: z.int(), startTicks: z.string() }).optional(),
-  /** Increases while the holder lives. */
   beat: z.int(),
 });
 
-/** A possible holder of leases: a part of a process. */
 export type Holder = Readonly<z.infer<typeof holderSchema>>;
 
 export const HOLDERS: CollectionDefinition<Holder> = {
@@ -26,7 +23,6 @@ export const HOLDERS: CollectionDefinition<Holder> = {
   isMomentary: true,
 };
 
-/** A new holder in this process. */
 export function newHolder(): Holder {
   const life = ownLife();
   return { id: randomUUID(), host: hostname(), pid: process.pid, ...(life && { life }), beat: 0 };

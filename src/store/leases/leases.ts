@@ -11,14 +11,11 @@ const BEAT_MS = 2_000;
 /** Up to this many leases are asked for one by one. For more, all held leases are read first. */
 const FEW = 10;
 
-/** The kind of work that a lease is for. */
 export type LeaseKind = 'measurement' | 'evaluation' | 'work';
 
 const leaseSchema = z.strictObject({
   kind: z.string(),
-  /** The measurement, evaluation or item. */
   name: z.string(),
-  /** The holder's id. */
   holder: z.string(),
 });
 
@@ -39,10 +36,9 @@ const LEASES: CollectionDefinition<Lease> = {
 const WORK_LEASES: CollectionDefinition<Lease> = { ...LEASES, name: 'work_leases' };
 
 /**
- * Exclusive rights that are kept in a store, for all processes and machines that use it. A right has one holder at a
- * time, and ends with its holder: a holder beats while it lives, and others take over the rights of a silent one.
- * Holders on the same machine see at once that a process has ended. A holder that was suspended for longer than the
- * silence may have lost leases without noticing; {@link Leases.held} returns the leases that are left.
+ * Exclusive rights that are kept in a store, for all processes and machines that use it. A right ends with its holder:
+ * a holder beats while it lives, and others take over the rights of a silent one. A holder that was suspended for
+ * longer may have lost leases without noticing; {@link Leases.held} returns those that are left.
  */
 export class Leases {
   readonly #leases: Collection<Lease>;
@@ -126,7 +122,6 @@ export class Leases {
     }
   }
 
-  /** The holders of all leases of this kind, by the leases' names. */
   async #owners(): Promise<ReadonlyMap<string, string>> {
     const owners = new Map<string, string>();
     for await (const { name, holder } of this.#leases.find({ kind: this.kind })) owners.set(name, holder);

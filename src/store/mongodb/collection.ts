@@ -11,15 +11,12 @@ import type { DocumentTable, Id, PutDocument } from './document-table.js';
 import { ensureStructure } from './structure.js';
 import { validatorOf } from './validator.js';
 
-/** The dependencies of a collection on its store. */
 export interface StoreAccess {
   /** Whether `find` creates nothing on the server. */
   readonly isOnlyRead: boolean;
-  /** Throws when the store has been closed. */
   readonly requireOpen: () => void;
   /** Keeps the store from closing until the work is done. */
   readonly track: <T>(work: Promise<T>) => Promise<T>;
-  /** Warns of unusable stored documents. */
   readonly warn: (problems: readonly string[]) => void;
 }
 

@@ -21,7 +21,6 @@ const SILENCE_MS = 45_000;
 /** The most requests at once; a store has few users. */
 const CONNECTIONS = 16;
 
-/** A connection to one database. Its requests wait while the server is unavailable. */
 export class Connection {
   readonly #retry: OutageRetry;
   readonly db: Db;

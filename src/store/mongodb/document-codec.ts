@@ -13,7 +13,6 @@ const LIST = '%';
 /** The fields at the top level of a document that are texts in JSON and have another type in BSON. */
 export type FieldTypes = Readonly<Partial<Record<string, FieldType>>>;
 
-/** @param json a result of JSON.parse */
 export function encodeDocument(json: object, types: FieldTypes = {}): Document {
   return Object.fromEntries(
     Object.entries(json).map(([name, value]: [string, unknown]) => [

@@ -9,12 +9,10 @@ import { joinDocument, partIdsOf, SPLIT, splitDocument, type DocumentPart } from
 import { DUPLICATE_KEY, isPassing, mongoError } from './mongo-error.js';
 import { WriteQueue } from './write-queue.js';
 
-/** The id of a document in its collection. */
 export type Id = string | ObjectId;
 
 type Stored = Document & { readonly _id: Id };
 
-/** A document to put: its fields as JSON, without `_id`. */
 export interface PutDocument {
   readonly id: Id;
   readonly json: object;
@@ -64,7 +62,6 @@ export class DocumentTable {
     });
   }
 
-  /** Inserts or replaces. */
   put(document: PutDocument): Promise<void> {
     return this.#queue.put(document);
   }
@@ -146,7 +143,6 @@ export class DocumentTable {
     }
   }
 
-  /** @returns the number of deleted documents */
   async delete(filter: Document): Promise<number> {
     const split = await this.connection.run(READ, () => this.#collection.find({ ...filter, [SPLIT]: true }).toArray());
     const { deletedCount } = await this.connection.run(WRITE, () => this.#collection.deleteMany(filter));
@@ -199,7 +195,6 @@ export class DocumentTable {
     return refusals;
   }
 
-  /** @returns for each document, its error, or undefined if it was inserted */
   async #insertAll(documents: readonly Stored[]): Promise<readonly (PlatformError | undefined)[]> {
     const errors = await this.connection.run(WRITE, () =>
       errorsOf(() => this.#collection.insertMany([...documents], { ordered: false })),

@@ -12,10 +12,8 @@ export const SPLIT = '%split';
 /** Takes the place of a field that is too large for its document. */
 const PARTS = '%parts';
 
-/** A piece of a field's JSON in UTF-8, in the collection `parts`. */
 export interface DocumentPart extends Document {
   readonly _id: string;
-  /** Collection and _id of the document that it belongs to. */
   readonly document: string;
   readonly bytes: Binary;
 }

@@ -28,7 +28,6 @@ const SHUTTING_DOWN = /context canceled|database is closed|interrupted at shutdo
 
 const DISK_FULL = /no space left|disk is full|disk full|out of disk space/i;
 
-/** Whether the same request may succeed a little later. */
 export function isPassing(thrown: unknown): boolean {
   if (isClosed(thrown)) return false;
   if (thrown instanceof MongoBulkWriteError && typeof thrown.code !== 'number') return true; // A wrapped network error.
@@ -43,7 +42,6 @@ export function isPassing(thrown: unknown): boolean {
   );
 }
 
-/** Whether the request came too late: this process has closed the store. */
 export function isClosed(thrown: unknown): boolean {
   return (
     thrown instanceof MongoTopologyClosedError || (thrown instanceof MongoAPIError && /closed/i.test(thrown.message))
@@ -56,7 +54,6 @@ export function mongoError(place: string, what: string, thrown: unknown): Platfo
   return new PlatformError('storage', `The store ${place} ${what}: ${reasonOf(thrown)}.`, { cause: thrown });
 }
 
-/** The error for a server that cannot be reached when a store is opened. */
 export function unreachable(place: string, thrown: unknown): PlatformError {
   return new PlatformError(
     'unavailable',
@@ -110,7 +107,6 @@ function isTooOld(thrown: unknown): boolean {
   );
 }
 
-/** An error and its causes. */
 function chainOf(thrown: unknown): readonly unknown[] {
   const chain: unknown[] = [];
   for (let error = thrown; error !== undefined && chain.length < 8;) {

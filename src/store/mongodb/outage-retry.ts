@@ -6,7 +6,6 @@ import { keepTrying } from '../../base/keep-trying.js';
 export interface OutageRetryOptions {
   readonly place: string;
   readonly warn: (message: string) => void;
-  /** Whether a failure may pass. */
   readonly isPassing: (thrown: unknown) => boolean;
   /** After this long without an answer, the server counts as gone for good. */
   readonly giveUpAfterMs: number;

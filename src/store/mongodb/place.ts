@@ -5,7 +5,6 @@ import { messageOf, PlatformError } from '../../base/errors.js';
 export interface MongoPlace {
   readonly client: MongoClient;
   readonly database: string;
-  /** For display, without user and password, as in mongodb://host:27017/results. */
   readonly text: string;
 }
 

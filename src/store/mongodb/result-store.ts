@@ -20,7 +20,6 @@ const COUNTED_FIELDS = ['_id', 'system', 'measuredAt', 'outcome.kind', 'conditio
 /** Ids in one request: some 100 kB. */
 const DELETED_PER_REQUEST = 1000;
 
-/** Results in a MongoDB database. `docs/storage.md` shows its content. */
 export class MongoResultStore implements ResultStore {
   readonly isShared = true;
   readonly #measurements: DocumentTable;
@@ -43,7 +42,6 @@ export class MongoResultStore implements ResultStore {
     this.#shapes = new DocumentTable(connection, 'collections');
   }
 
-  /** The address of the store, without user and password. */
   get place(): string {
     return this.connection.place;
   }
@@ -184,7 +182,6 @@ export class MongoResultStore implements ResultStore {
     await this.#measurements.put(measurement);
   }
 
-  /** Stores each system once, and again after a failure. */
   #storeSystem(id: string, system: System): Promise<void> {
     const stored = this.#storedSystems.get(id) ?? this.#systems.put({ id, json: system });
     this.#storedSystems.set(id, stored);

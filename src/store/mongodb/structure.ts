@@ -2,7 +2,6 @@ import { MongoServerError, type CreateIndexesOptions, type Document } from 'mong
 import { messageOf } from '../../base/errors.js';
 import type { Connection } from './connection.js';
 
-/** The structure of a collection on the server. */
 export interface Structure {
   readonly name: string;
   readonly validator: Document | undefined;

@@ -63,7 +63,6 @@ export class SpoolingResultStore implements ResultStore {
     return found;
   }
 
-  /** Deletes measurements on the server. Measurements that wait on this machine stay. */
   deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
     return this.remote.deleteMeasurements(keys);
   }
@@ -149,7 +148,6 @@ export class SpoolingResultStore implements ResultStore {
     return this.#attempt(() => this.spool.findMeasurement(key));
   }
 
-  /** Does optional work on the spool. The first failure gives a warning. */
   async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();

@@ -11,7 +11,6 @@ import type { ResultStore, StoreOptions } from '../result-store.js';
 import { readText } from '../stored-text.js';
 import { anyDocumentOf, transferRecordSchema, type TransferRecord } from '../transfer-record.js';
 
-/** A record that waits for its server. */
 const spooledSchema = z.strictObject({ key: z.string(), record: z.string() });
 
 export type Spooled = z.infer<typeof spooledSchema>;
@@ -30,7 +29,6 @@ const SPOOLED: CollectionDefinition<Spooled> = {
 export class Spool {
   #store: Promise<ResultStore> | undefined;
 
-  /** @param folder see {@link spoolFolder} */
   constructor(
     readonly folder: string,
     private readonly options: StoreOptions,
@@ -65,7 +63,6 @@ export class Spool {
     }
   }
 
-  /** Whether nothing waits. */
   async isEmpty(): Promise<boolean> {
     for await (const { record } of this.records()) return record === undefined;
     return true;
@@ -87,7 +84,6 @@ export class Spool {
   }
 }
 
-/** The folder of the records that wait for a server. @param place the server's URI, without user and password */
 export function spoolFolder(dataFolder: string, place: string): string {
   return join(dataFolder, 'spool', createHash('sha256').update(place).digest('hex').slice(0, 16));
 }

@@ -47,7 +47,6 @@ function argumentsOf({ attributes, status, status_message, ...span }: SpanDocume
   return { ...attributes, ...failure, trace_id, span_id, parent_span_id };
 }
 
-/** {"traceEvents": […]}: a process for each resource. The resource's attributes are arguments of the process's name. */
 export const chrome: Exporter<readonly SpanDocument[]> = (spans) => {
   const all = spans.map(timed).sort(byStartAndLength);
   const originNano = all[0]?.startNano ?? 0n;

@@ -4,7 +4,6 @@ import { chrome } from './chrome.js';
 import { jaeger } from './jaeger.js';
 import { otlp } from './otlp.js';
 
-/** Every format that traces are exported in. */
 export const SPAN_EXPORTERS = { jaeger, otlp, chrome } as const satisfies Record<
   string,
   Exporter<readonly SpanDocument[]>

@@ -3,7 +3,6 @@ import { jaegerProcess, jaegerSpan } from '../jaeger-document.js';
 import type { SpanAttributeValue, SpanDocument } from '../span-document.js';
 import { groupedBy } from '../../base/grouped-by.js';
 
-/** To the nearest microsecond. */
 function microseconds(nanoseconds: bigint): number {
   return Number((nanoseconds + 500n) / 1000n);
 }
@@ -28,7 +27,6 @@ function spanOf(span: SpanDocument, processId: string): object {
   return { ...written, warnings: null };
 }
 
-/** {"data": [{traceID, spans, processes}]}, one entry for each trace. */
 export const jaeger: Exporter<readonly SpanDocument[]> = (spans) => {
   const traces = groupedBy(spans, ({ trace_id }) => trace_id);
   const data = [...traces].map(([traceID, own]) => {

@@ -37,7 +37,6 @@ function spanOf(span: SpanDocument): object {
   };
 }
 
-/** {"resourceSpans": […]}, as it is posted to a receiver's /v1/traces. */
 export const otlp: Exporter<readonly SpanDocument[]> = (spans) => {
   const resources = groupedBy(spans, ({ resource }) => JSON.stringify(resource));
   const resourceSpans = [...resources.values()].map((own) => ({

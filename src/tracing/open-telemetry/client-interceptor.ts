@@ -14,7 +14,6 @@ function serverAttributes(peer: string): Record<string, string | number> {
   return { 'server.address': host.replace(/^\[|\]$/g, ''), 'server.port': Number(port) };
 }
 
-/** Makes a span of every call that is part of a trace, and passes the trace on in the call's metadata. */
 export function clientInterceptor(tracer: Tracer): Interceptor {
   return (options, nextCall) => {
     const around = context.active();

@@ -20,7 +20,6 @@ function attributesOf(
   );
 }
 
-/** A finished span of the SDK, in the form that stores keep. */
 export function spanDocumentOf(span: sdk.ReadableSpan): SpanDocument {
   const { traceId, spanId } = span.spanContext();
   return {

@@ -39,19 +39,16 @@ const SPANS_PER_FLUSH = 1024;
 
 export interface OpenTelemetryParts {
   readonly keeper: SpanKeeper;
-  /** The processors that send spans to a tracing server. */
   readonly senders: readonly sdk.SpanProcessor[];
   readonly flush: () => Promise<void>;
   readonly shutDown: () => Promise<void>;
 }
 
-/** Marks a span as failed. */
 function fail(span: Span, thrown: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR, message: messageOf(thrown) });
   span.setAttribute('error.type', thrown instanceof PlatformError ? thrown.code : '_OTHER');
 }
 
-/** Tracing with OpenTelemetry's SDK, which is already set up. */
 export class OpenTelemetryTracing implements Tracing {
   readonly #tracer: Tracer = trace.getTracer(SCOPE);
   readonly #parts: OpenTelemetryParts;
@@ -190,7 +187,6 @@ export class OpenTelemetryTracing implements Tracing {
   }
 }
 
-/** @throws PlatformError `unavailable`, and the errors of storing spans */
 async function exported(flushed: Promise<unknown>): Promise<void> {
   try {
     await flushed;

@@ -14,7 +14,6 @@ function attributesOf(attributes: SpanDocument['attributes']): Attributes {
   return attributes as Attributes;
 }
 
-/** A stored span in the form that the SDK's exporters accept: the inverse of documentOf. */
 export function readableSpanOf(span: SpanDocument): sdk.ReadableSpan {
   const { trace_id: traceId, span_id: spanId, parent_span_id: parentSpanId, status_message: message } = span;
   const [start, end] = [BigInt(span.start_unix_nano), BigInt(span.end_unix_nano)];

@@ -15,17 +15,14 @@ const SERVER_ERRORS: ReadonlySet<status> = new Set([
   status.DATA_LOSS,
 ]);
 
-/** The span's name and `rpc.method`: package.Service/Method. */
 export function methodOf(path: string): string {
   return path.replace(/^\//, '');
 }
 
-/** The attributes that are known when a call starts. RPC spans connect processes, so every trace has them. */
 export function callAttributes(path: string): Record<string, string> {
   return { 'rpc.system.name': 'grpc', 'rpc.method': methodOf(path), trace_level: 'APPLICATION_TRACE' };
 }
 
-/** Records on the span how a call ended. */
 export function setEnd(span: Span, kind: 'client' | 'server', code: status, details: string | undefined): void {
   const name = status[code] ?? `${code}`;
   span.setAttribute('rpc.response.status_code', name);
