@@ -11,7 +11,6 @@ export interface RegisteredAgent extends AgentOffer {
   readonly accessToken: string;
   /** The number of its registration; later ones are greater. */
   readonly number: number;
-  /** ISO 8601 in UTC. */
   readonly registeredAt: string;
 }
 
@@ -21,7 +20,6 @@ export interface RegisteredAgent extends AgentOffer {
  */
 export type Unmet = (agent: RegisteredAgent) => readonly string[];
 
-/** The agents that the platform can measure on. */
 export interface AgentDirectory {
   /** Every agent whose lease has not run out, in the order of registration. */
   list(): readonly RegisteredAgent[];
@@ -43,17 +41,14 @@ export interface AgentDirectory {
   chooseAll(unmet: Unmet, used: number): readonly [RegisteredAgent, ...RegisteredAgent[]];
 }
 
-/** Who registers an agent. */
 export interface AgentHolder {
   /** Name of the token with which the agent was registered; '' on a server without tokens of several holders. */
   readonly name: string;
-  /** See {@link RegisteredAgent.accessToken}. */
   readonly accessToken: string;
 }
 
 const NO_HOLDER: AgentHolder = { name: '', accessToken: '' };
 
-/** A directory in which agents register. */
 export interface LeasedDirectory extends AgentDirectory {
   readonly leaseMs: number;
 
@@ -67,7 +62,6 @@ export interface LeasedDirectory extends AgentDirectory {
   /** @throws PlatformError `not_found` where the lease is unknown or has run out: register again */
   renew(id: string): void;
 
-  /** Does nothing where there is no such lease. */
   unregister(id: string): void;
 }
 
@@ -88,7 +82,6 @@ interface Entry {
 }
 
 export interface DirectoryOptions {
-  /** An agent without renewal for this long is removed. */
   readonly leaseMs?: number;
   /** Milliseconds on a clock that never goes back; by default it does not count the server's own lateness. */
   readonly now?: () => number;
@@ -104,7 +97,6 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
   const entries = new Map<string, Entry>();
   let choices = 0;
   let registrations = 0;
-  /** The list of agents; undefined after a change. */
   let listed: readonly RegisteredAgent[] | undefined;
 
   function remove(id: string): void {
@@ -117,7 +109,6 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
     return [...entries.values()];
   }
 
-  /** The entries that fit, the one that was chosen the longest time ago first. */
   function fitting(unmet: Unmet): readonly [Entry, ...Entry[]] {
     const judged = live().map((entry) => ({ entry, problems: unmet(entry.agent) }));
     const [first, ...rest] = judged

@@ -15,7 +15,6 @@ const VALUE_BYTES = 32;
 
 const WILDCARDS = ['0.0.0.0', '::'];
 
-/** Whether others can connect to it. */
 function isReachable(address: string): boolean {
   const parsed = parseHostPort(address);
   return parsed !== undefined && parsed.port > 0 && !WILDCARDS.includes(parsed.host);
@@ -50,12 +49,10 @@ export const agentOfferSchema = z
     operatingSystem: line(300).min(1),
     cores: z.int().min(1),
     memoryBytes: z.number().positive(),
-    /** The models that it can open by name. */
     models: z.array(modelOfferSchema).max(MAX_MODELS),
   })
   .refine((offer) => sizeOf(offer) <= MAX_OFFER_SIZE, `more than ${MAX_OFFER_SIZE / 1024} KiB; offer fewer models`);
 
-/** The models that fit into an offer, and the number of models that do not fit. */
 export function modelsWithin(
   offer: Omit<z.infer<typeof agentOfferSchema>, 'models'>,
   models: readonly z.infer<typeof modelOfferSchema>[],
@@ -75,7 +72,6 @@ export function modelsWithin(
 
 export type AgentOffer = Readonly<z.infer<typeof agentOfferSchema>>;
 
-/** The part of an offer that describes the agent's machine and framework. */
 export function offeredFacts(
   description: SystemFacts & { readonly host: string },
 ): Omit<AgentOffer, 'address' | 'tls' | 'models'> {

@@ -18,7 +18,6 @@ import { accessTokenSchema } from './agent-offer.js';
 import { pageOf } from './agent-pages.js';
 import { fromWireAgent } from './agent-wire.js';
 
-/** Adds the service by which agents register in the directory. */
 export function addAgentRegistryService(server: RpcServer, directory: LeasedDirectory): void {
   const { calls } = server;
 

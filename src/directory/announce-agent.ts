@@ -52,7 +52,6 @@ async function renew(client: RpcClient, { id }: Lease): Promise<boolean> {
   }
 }
 
-/** Ends the lease. On an unreachable server, it runs out. */
 async function unregister(client: RpcClient, { id }: Lease): Promise<void> {
   await client.unary(unregisterAgent, { agentId: id }, { deadlineMs: FAREWELL_DEADLINE_MS }).catch(() => {});
 }

@@ -5,17 +5,11 @@ import { fromWireAgent } from './agent-wire.js';
 
 const DEADLINE_MS = 10_000;
 
-/** The public description of an agent. */
 export type ListedAgent = Omit<RegisteredAgent, 'id' | 'number' | 'accessToken'>;
 
-/** Most pages of a server's list. */
 const MOST_PAGES = 1000;
 
-/**
- * The agents that are registered with the platform's server at an address.
- *
- * @throws PlatformError `unsupported` where it is another kind of server, else as {@link createRpcClient}
- */
+/** @throws PlatformError `unsupported` where it is another kind of server, else as {@link createRpcClient} */
 export async function listAgents(server: string, options?: RpcClientOptions): Promise<readonly ListedAgent[]> {
   const client = createRpcClient(server, 'server', options);
   try {

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { line, text } from './offered-text.js';
 
-// A model in an agent's offer, by the platform's contract, with a limit on every field.
-
 const container = z
   .record(line(100), z.strictObject({ gpu: line(300), cpu: line(300) }))
   .refine((images) => Object.keys(images).length <= 16, 'more than 16 containers');

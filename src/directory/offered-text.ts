@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** A text for messages and tables, without characters that control a terminal. May be empty. */
 export function line(most: number): z.ZodString {
   return z
     .string()
@@ -8,7 +7,6 @@ export function line(most: number): z.ZodString {
     .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, 'not a line');
 }
 
-/** The same for a text of several lines. */
 export function text(most: number): z.ZodString {
   return z
     .string()

@@ -7,7 +7,6 @@ const PAGE_BYTES = 2 * 2 ** 20;
 /** Bytes that are counted in one turn of the event loop: a few milliseconds. */
 const BYTES_PER_TURN = 256 * 1024;
 
-/** The items of a list that go into one message, and whether the list ends with them. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly isLast: boolean;
@@ -17,7 +16,6 @@ interface PageOptions<T> {
   /** The bytes of an item in the message; takes time for large ones. */
   readonly bytesOf: (item: T) => number;
   readonly most?: number | undefined;
-  /** Lets other work run. */
   readonly turn: () => Promise<void>;
 }
 

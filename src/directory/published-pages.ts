@@ -7,16 +7,13 @@ import { firstPage } from './page.js';
 const PAGE_TOKEN = 'page-token';
 const NEXT_PAGE_TOKEN = 'next-page-token';
 
-/** A message of a list, with the key that decides its place in the list. */
 export interface Listed<Message> {
   readonly key: string;
   readonly message: Message;
 }
 
 interface PageForOptions<Message> {
-  /** Encodes a message as it is sent. */
   readonly encode: (message: Message) => { finish(): Uint8Array };
-  /** Lets other work run. */
   readonly turn: () => Promise<void>;
 }
 

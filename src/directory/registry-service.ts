@@ -22,7 +22,6 @@ import { goArchitecture } from '../base/go-architecture.js';
 import { isAny, isLatest, isSameName, isWithin, platformName } from '../base/platform-name.js';
 import { type Listed, pageFor } from './published-pages.js';
 
-/** Whether a version is within a constraint; an empty constraint holds for all. */
 type Fits = (version: string) => boolean;
 
 /** @throws PlatformError `usage` for an invalid constraint */
@@ -77,10 +76,8 @@ function inOrder<T extends Listed<unknown>>(listed: T[]): T[] {
   return listed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 
-/** Digits of a registration's number. */
 const NUMBER_LENGTH = 15;
 
-/** Agents are in the order of their registration. */
 function listedAgent(agent: RegisteredAgent): Listed<Agent> {
   return { key: String(agent.number).padStart(NUMBER_LENGTH, '0'), message: toAgent(agent) };
 }
@@ -103,7 +100,6 @@ function modelsOf(agents: readonly RegisteredAgent[]): Promise<readonly OfferedM
 
 async function modelsInOrder(agents: readonly RegisteredAgent[]): Promise<readonly OfferedModel[]> {
   const models = agents.flatMap((agent) => agent.models.map((message) => ({ key: keyOf(message), agent, message })));
-  // Lets other work run.
   await setImmediate();
   return inOrder(models);
 }
@@ -136,7 +132,6 @@ function isVersion(version: string, other: string | undefined): boolean {
   return other !== undefined && compareVersions(version, other) === 0;
 }
 
-/** The newest version by name. */
 function newestVersions(list: readonly (readonly [name: string, version: string])[]): ReadonlyMap<string, string> {
   const versions = new Map<string, string>();
   for (const [name, version] of list) {

@@ -12,7 +12,6 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** The rules for requests: allowed addresses, headers, and the signal that ends them. */
 export interface UrlRules {
-  /** Whether a connection to an IP address is allowed. */
   readonly isAllowed: (address: string) => boolean;
   /** Reason for refusing an address; follows the URL in the message. */
   readonly refusal: string;
@@ -29,18 +28,15 @@ export interface OpenedUrl {
   close(): void;
 }
 
-/** The error for a URL that is refused. A password in it is not shown. */
 function refused(url: URL | string, problem: string): PlatformError {
   const shown = String(url).replace(/\/\/[^/?#]*@/, '//…@');
   return new PlatformError('usage', `the URL ${quotedUpTo(shown, 200)} ${problem}`);
 }
 
-/** The error for an allowed URL that cannot be fetched. */
 export function urlFailure(url: URL, problem: string, cause?: unknown): PlatformError {
   return new PlatformError('not_found', `nothing can be fetched from ${url.href.slice(0, 200)}: ${problem}`, { cause });
 }
 
-/** @throws PlatformError `usage` */
 function parseUrl(text: string, { httpRefusal }: UrlRules, base?: URL): URL {
   const url = text.length <= MAX_URL_LENGTH && URL.canParse(text, base?.href) ? new URL(text, base?.href) : undefined;
   if (url === undefined) throw refused(text, `is not a URL of at most ${MAX_URL_LENGTH} letters`);

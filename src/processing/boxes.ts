@@ -20,7 +20,6 @@ type Outputs = ReadonlyMap<string, TensorValue>;
  */
 const MOST_CANDIDATES = 4096;
 
-/** A box above the threshold, and its index among the boxes. */
 interface Candidate extends DetectedBox {
   readonly box: number;
 }
@@ -43,13 +42,11 @@ function isBox({ xmin, xmax, ymin, ymax }: Corners): boolean {
   return [xmin, xmax, ymin, ymax].every(Number.isFinite) && xmin <= xmax && ymin <= ymax;
 }
 
-/** Scores of the classes of each box. */
 interface Scores {
   readonly count: number;
   readonly classesOf: (box: number) => Iterable<readonly [index: number, score: number]>;
 }
 
-/** Reads the outputs of one element. */
 class DetectorOutputs {
   constructor(
     private readonly outputs: Outputs,
@@ -61,7 +58,6 @@ class DetectorOutputs {
     return partOfRank(this.output(name), rank, this.place, name);
   }
 
-  /** Number of dimensions beside the batch. */
   rank(name: string, isBatched: boolean): number {
     return this.output(name).dims.length - (isBatched ? 1 : 0);
   }

@@ -1,4 +1,3 @@
-/** A class and its score. */
 export interface ClassScore {
   readonly index: number;
   /** The model's output: a probability if the model or a softmax step makes one. */

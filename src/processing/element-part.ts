@@ -2,10 +2,8 @@ import { PlatformError } from '../base/errors.js';
 import { fromFloat16Bits } from '../onnx/model/float16.js';
 import { elementsOf, type TensorValue } from '../predictor/tensor-value.js';
 
-/** An element of a batch. */
 export interface BatchPosition {
   readonly row: number;
-  /** The number of rows in the batch. */
   readonly rows: number;
 }
 
@@ -23,9 +21,8 @@ function cannotDivide({ dims }: TensorValue, rows: number): PlatformError {
 }
 
 /**
- * The part of an output that belongs to one element of the batch. A batch of one may have outputs without a batch.
- *
- * @throws PlatformError `unsupported` where the output cannot be divided
+ * A batch of one may have outputs without a batch. @throws PlatformError `unsupported` where the output cannot be
+ * divided
  */
 export function partOf(output: TensorValue, { row, rows }: BatchPosition): TensorValue {
   if (output.dims[0] === rows) return slice(output, row, rows);
@@ -34,9 +31,8 @@ export function partOf(output: TensorValue, { row, rows }: BatchPosition): Tenso
 }
 
 /**
- * The same as {@link partOf}, for an output whose part has `rank` dimensions.
- *
- * @throws PlatformError `unsupported` where the output cannot be divided; `manifest` where it has another rank
+ * The part has `rank` dimensions. @throws PlatformError `unsupported` where the output cannot be divided; `manifest`
+ * where it has another rank
  */
 export function partOfRank(output: TensorValue, rank: number, place: BatchPosition, what: string): TensorValue {
   const { dims } = output;
@@ -46,17 +42,14 @@ export function partOfRank(output: TensorValue, rank: number, place: BatchPositi
   throw wrongShape(what, `${rank} dimensions beside the batch`, dims);
 }
 
-/** The error for an output with another shape than the manifest's steps expect. */
 export function wrongShape(what: string, expected: string, dims: readonly number[]): PlatformError {
   const message = `the output of ${what} has the dimensions [${dims.join(', ')}]; expected ${expected}`;
   return new PlatformError('manifest', `${message}; correct the steps in the model's manifest`);
 }
 
 /**
- * One row of an element's part of an output.
- *
- * @param row from 0, or from the end where it is negative
- * @throws PlatformError `usage` where there is no such row, which depends on the input
+ * @param row from 0, or from the end where it is negative @throws PlatformError `usage` where there is no such row,
+ * which depends on the input
  */
 export function rowOfPart(part: TensorValue, row: number): TensorValue {
   const [count = 0] = part.dims;

@@ -40,11 +40,7 @@ function crop(image: Image, step: CropStep): Image {
   return { width, height, pixels };
 }
 
-/**
- * The picture after the steps.
- *
- * @throws PlatformError `usage` where a crop is larger than its picture
- */
+/** @throws PlatformError `usage` where a crop is larger than its picture */
 export function applyGeometry(image: Image, steps: readonly GeometryStep[]): Image {
   return steps.reduce((at, step) => (step.operator === 'resize' ? resize(at, step) : crop(at, step)), image);
 }

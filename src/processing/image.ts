@@ -1,4 +1,3 @@
-/** A decoded picture: rows from the top, three bytes (R, G, B) per pixel. */
 export interface Image {
   readonly width: number;
   readonly height: number;

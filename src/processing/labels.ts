@@ -5,9 +5,8 @@ import { openRegularFile } from '../base/regular-file.js';
 const MAX_LABELS_BYTES = 4 * 2 ** 20;
 
 /**
- * The lines of a text file, one for each class.
- *
- * @throws PlatformError `manifest` where there is no such file, or the file is too large for a list of labels
+ * A line for each class. @throws PlatformError `manifest` where there is no such file, or it is too large for a list
+ * of labels
  */
 export async function readLabels(path: string): Promise<readonly string[]> {
   const wrong = (found: string): PlatformError => {

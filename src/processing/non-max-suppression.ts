@@ -1,4 +1,3 @@
-/** A rectangle with its class and its score. */
 export interface ScoredBox {
   readonly index: number;
   readonly probability: number;

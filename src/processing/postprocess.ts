@@ -7,24 +7,17 @@ import { numbersOf, partOf, type BatchPosition, rowOfPart } from './element-part
 import type { PredictedFeature } from './feature.js';
 import { type Segmenter, segmentsOf } from './segments.js';
 
-/** How an output becomes classes; see ClassSteps. */
 export interface Classifier extends Omit<ClassSteps, 'labels'> {
   readonly labels?: readonly string[] | undefined;
 }
 
-/** How an output becomes features. */
 export type Postprocessor = Classifier | Detector | Segmenter;
 
-/** An element of a batch, and how many features are asked for; 0 for as many as the manifest says. */
 export interface AskedElement extends BatchPosition {
   readonly limit: number;
 }
 
-/**
- * The classes of one element of the batch, the likeliest first.
- *
- * @throws PlatformError `manifest` where the numbers of labels and classes differ
- */
+/** The likeliest first. @throws PlatformError `manifest` where the numbers of labels and classes differ */
 export function classesOf(
   output: TensorValue,
   { row, softmax: isSoftmax, labels, k }: Classifier,
@@ -49,9 +42,8 @@ export function rawOf(name: string, output: TensorValue, place: BatchPosition): 
 }
 
 /**
- * The features of one element, by the model's postprocessors. Without postprocessors, its outputs as they are.
- *
- * @throws PlatformError where an output is not what a postprocessor needs
+ * Without postprocessors, its outputs as they are. @throws PlatformError where an output is not what a postprocessor
+ * needs
  */
 export function featuresOf(
   outputs: ReadonlyMap<string, TensorValue>,

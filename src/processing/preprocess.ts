@@ -8,7 +8,6 @@ import { applyGeometry } from './geometry.js';
 import type { Image } from './image.js';
 import { imageTensor } from './image-tensor.js';
 
-/** An encoded picture, and its name in messages. */
 export interface EncodedImage {
   readonly id: string;
   readonly bytes: Uint8Array;
@@ -25,11 +24,6 @@ async function decodeToSize({ id, bytes }: EncodedImage, { geometry }: ImageStep
   }
 }
 
-/**
- * Makes a batch from encoded pictures. They are decoded one after another, so that only one is in memory at full size.
- *
- * @throws PlatformError `usage` that names the picture that cannot be used
- */
 export async function preprocessImages(
   images: readonly EncodedImage[],
   steps: ImageSteps,

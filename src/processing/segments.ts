@@ -4,15 +4,12 @@ import type { TensorValue } from '../predictor/tensor-value.js';
 import { numbersOf, partOfRank, type BatchPosition, wrongShape } from './element-part.js';
 import { type ClassShare, MOST_CLASS, type PredictedFeature } from './feature.js';
 
-/** How an output becomes a map of classes; see SegmentSteps. */
 export interface Segmenter extends Omit<SegmentSteps, 'labels'> {
   readonly labels?: readonly string[] | undefined;
 }
 
-/** Most pixels of a map: 4096 by 4096. */
 const MOST_PIXELS = 2 ** 24;
 
-/** A pixel without a class. */
 const NO_CLASS = -1;
 
 interface ClassMap {

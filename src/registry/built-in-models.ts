@@ -8,29 +8,22 @@ import { buildZooModel, zooEntry } from '../zoo/zoo.js';
 /** Folder of the package's own manifests. The package is three folders above dist/src/registry. */
 const MODELS_FOLDER = new URL('../../../manifests/models/', import.meta.url);
 
-/** A model that comes with the platform. */
 export interface BuiltInModel {
-  /** Its name in commands and manifests. */
   readonly reference: string;
   readonly name: string;
   readonly version: string;
-  /** Framework and versions that it needs. */
   readonly framework: string;
   readonly parameters: number;
-  /** As in its manifest; null where that names none. */
   readonly task: string | null;
   readonly title: string;
-  /** Path of its manifest. */
   readonly manifest: string;
 }
 
-/** A manifest that comes with the platform. */
 export interface BuiltInManifest {
   readonly path: string;
   readonly manifest: ModelManifest;
 }
 
-/** The manifests of the models that come with the platform, in the order of their paths. */
 export async function builtInManifests(): Promise<readonly BuiltInManifest[]> {
   const files = (await readdir(MODELS_FOLDER, { recursive: true })).filter((file) => file.endsWith('.yml')).sort();
   return Promise.all(
@@ -41,7 +34,6 @@ export async function builtInManifests(): Promise<readonly BuiltInManifest[]> {
   );
 }
 
-/** The models that come with the platform, in the order of their manifests' paths. */
 export async function builtInModels(): Promise<readonly BuiltInModel[]> {
   return (await builtInManifests()).map(({ path, manifest }) => {
     const { graph_path: reference = '' } = manifest.model;

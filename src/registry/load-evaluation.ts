@@ -22,19 +22,15 @@ import type { Limits, Protocol } from '../measurement/protocol.js';
 import { type UnusableModel, unusableModel } from './unusable-model.js';
 import { type LoadedModel, type LoadOptions, loadResolvedModel, ZOO_NAMES } from './load-model.js';
 
-/** An evaluation manifest with its loaded models. */
 export interface LoadedEvaluation {
   readonly manifest: EvaluationManifest;
   readonly protocol: Protocol;
   readonly limits: Limits;
   /** The models that can be used, at least one. */
   readonly models: readonly LoadedModel[];
-  /** The models that cannot be used. */
   readonly unusable: readonly UnusableModel[];
   readonly requirements: Requirements;
-  /** The requirements that a system does not meet, one line each. */
   readonly unmet: (system: Candidate) => readonly string[];
-  /** Notes on its manifests and models. */
   readonly notes: readonly string[];
   /**
    * The manifest's `settings`, checked against its plugin's schema.
@@ -47,13 +43,10 @@ export interface LoadedEvaluation {
 export interface LoadEvaluationOptions extends Partial<LoadOptions> {
   /** Whether any version of its manifests' frameworks is accepted. */
   readonly allowVersion?: boolean | undefined;
-  /** The agents that measure it; by default as the manifest says. */
   readonly agents?: AgentChoice | undefined;
-  /** Where its manifests are; by default on this machine. */
   readonly files?: ManifestFiles;
   /** Called before any model is read. It throws to refuse the evaluation. */
   readonly check?: (manifest: EvaluationManifest, requirements: Requirements) => void | Promise<void>;
-  /** Called before each model is read. */
   readonly onModel?: (name: string, done: number, total: number) => void;
   /** Called with each model that cannot be used, as soon as that is known. */
   readonly onUnusable?: (model: UnusableModel) => void;

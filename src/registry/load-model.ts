@@ -32,9 +32,7 @@ import { buildZooModel, ZOO, zooEntry } from '../zoo/zoo.js';
 import { missingSentence } from './missing-weights.js';
 import { type WeightsOfFile, weightsOfFile } from './weights-of-file.js';
 
-/** A loaded model: its graph without weights, all dimensions bound. */
 export interface LoadedModel {
-  /** Its name in reports. */
   readonly name: string;
   readonly model: Model;
   /** The model as in its file, where the file leaves dimensions open; else undefined. */
@@ -44,9 +42,7 @@ export interface LoadedModel {
    * undefined where the manifest accepts any.
    */
   readonly manifest?: { readonly version: string; readonly framework: FrameworkConstraint | undefined } | undefined;
-  /** Names of the dimensions that the file leaves open; all are bound in `model`. */
   readonly symbols: readonly string[];
-  /** Notes on its manifest, and on assumptions about its inputs. */
   readonly notes: readonly string[];
   /** Inputs whose made-up values may change the computation; none for a zoo model, whose values are right. */
   readonly assumed: readonly AssumedInput[];
@@ -61,7 +57,6 @@ export interface LoadedModel {
   readonly weights?: WeightsOfFile | undefined;
 }
 
-/** A framework that runs models. */
 export interface RunningFramework {
   readonly framework: string;
   readonly frameworkVersion: string;
@@ -70,7 +65,6 @@ export interface RunningFramework {
 }
 
 export interface LoadOptions {
-  /** Size of the batch dimension. */
   readonly batch: number;
   /**
    * Sizes of other symbolic dimensions, which win over the manifest's. Names that the model does not have are ignored.
@@ -85,7 +79,6 @@ export interface LoadOptions {
   readonly readGraph?: typeof readGraph | undefined;
 }
 
-/** Names of the zoo's models. */
 export const ZOO_NAMES: readonly string[] = ZOO.map(({ name }) => name);
 
 /** The sizes of the dimensions: from the zoo, the batch size, the manifest and the user. A later source wins. */
@@ -107,11 +100,7 @@ export async function readGraph({ source }: ResolvedModel, signal?: AbortSignal)
   return readModel(source.path, { ownValues: 'optional' });
 }
 
-/**
- * Reads the graph that a reference resolved to, and binds its dimensions.
- *
- * @throws PlatformError `model` where the file is invalid or a dimension stays open, `cancelled` after the signal
- */
+/** @throws PlatformError `model` where the file is invalid or a dimension stays open, `cancelled` after the signal */
 export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOptions): Promise<LoadedModel> {
   const { name } = resolved;
   const model = hoistSubgraphWeights(await (options.readGraph ?? readGraph)(resolved, options.signal));
@@ -152,7 +141,6 @@ function tokensOf({ graph }: Model, symbols: readonly string[]): number | undefi
   return ids && elementCount(ids.dims);
 }
 
-/** See {@link LoadedModel.manifest}. */
 export function wordsOf(manifest: ModelManifest | undefined): LoadedModel['manifest'] {
   if (manifest === undefined) return undefined;
   const { version, framework, written } = manifest;
@@ -178,7 +166,6 @@ export function requireFramework(
   if (unmet !== '') throw new PlatformError('unsupported', `${unmet}; ${frameworkRemedy(framework, running)}`);
 }
 
-/** The error for a reference on a command line, which has no line number. */
 function wrongReference(reference: string, { problems }: Problems): PlatformError {
   const lines = problems.map(({ expected, found }) => `${reference}: expected ${expected}, found ${found}`);
   return new PlatformError('usage', lines.join('\n'));

@@ -11,18 +11,15 @@ const MAX_MANIFESTS = 10_000;
 /** Manifests that are read at the same time. */
 const AT_ONCE = 16;
 
-/** The manifests of a folder that were read. */
 export interface ReadFolder<T> {
-  /** The result of each manifest, in the order of their names. */
   readonly read: readonly T[];
   /** One line on the manifests that were not read; undefined where there are none. */
   readonly notRead: string | undefined;
 }
 
 /**
- * Reads the first {@link MAX_MANIFESTS} manifests of a folder. Subfolders are not searched.
- *
- * @throws PlatformError `usage` where the folder cannot be read
+ * The first {@link MAX_MANIFESTS}; subfolders are not searched. @throws PlatformError `usage` where the folder cannot
+ * be read
  */
 export async function readFolder<T>(folder: string, read: (path: string) => Promise<T>): Promise<ReadFolder<T>> {
   const entries = await readdir(folder).catch((cause: unknown) => {
@@ -37,7 +34,6 @@ export async function readFolder<T>(folder: string, read: (path: string) => Prom
   return { read: await pMap(first, (file) => read(join(folder, file)), { concurrency: AT_ONCE }), notRead };
 }
 
-/** The problems of one manifest as one line. */
 export function problemsLine(problems: readonly Problem[]): string {
   const [first, ...others] = problems;
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;

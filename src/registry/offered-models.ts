@@ -5,15 +5,12 @@ import { type RunningFramework, ZOO_NAMES } from './load-model.js';
 import { problemsLine, readFolder } from './model-folder.js';
 import { toWireModelManifest } from './model-manifest-wire.js';
 
-/** The models that an agent can open by name. */
 export interface OfferedModels {
-  /** In the form of the platform's contract. */
   readonly models: readonly WireModelManifest[];
   /** One line for each manifest of the folder that cannot be opened, and one for those that were not read. */
   readonly leftOut: readonly string[];
 }
 
-/** The manifest, or one line that says why its model cannot be opened. */
 async function openable(path: string, runsOn: RunningFramework): Promise<ModelManifest | string> {
   const loaded = await loadManifest(path, ['model']);
   if (!loaded.ok) return problemsLine(loaded.problems);

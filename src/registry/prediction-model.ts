@@ -16,7 +16,6 @@ import { readLabels } from '../processing/labels.js';
 import { ensureZooModel } from '../zoo/cache.js';
 import { type LoadedModel, loadResolvedModel, wordsOf, ZOO_NAMES } from './load-model.js';
 
-/** An input of a model that predicts. */
 export interface PredictionInput {
   readonly name: string;
   readonly elementType: ElementType;
@@ -26,13 +25,11 @@ export interface PredictionInput {
   readonly isBatched: boolean;
   /** Sizes of the dimensions that the model takes; undefined for any size. Without the batch where `isBatched`. */
   readonly sizes: readonly (number | undefined)[];
-  /** How values are made up. */
   readonly fill: Fill;
   /** How a picture becomes this input; undefined where its manifest has no steps. */
   readonly steps?: ImageSteps | undefined;
 }
 
-/** Everything that predicting with a model needs, as plain data that can be sent to the predicting process. */
 export interface PredictionModel {
   readonly name: string;
   readonly version: string;

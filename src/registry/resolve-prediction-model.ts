@@ -7,7 +7,6 @@ import { requireFramework, type RunningFramework } from './load-model.js';
 import { readFolder } from './model-folder.js';
 import { loadPredictionModel, type PredictionModel } from './prediction-model.js';
 
-/** A manifest that was read, with its path. */
 interface Offered {
   readonly path: string;
   readonly manifest: ModelManifest;
@@ -16,7 +15,6 @@ interface Offered {
 export interface ResolvePredictionOptions {
   /** Folder of further model manifests. They come before those of the platform. */
   readonly folder?: string | undefined;
-  /** The framework that will run the model. */
   readonly runsOn: RunningFramework;
 }
 

@@ -1,20 +1,14 @@
 import { type ErrorCode, PlatformError } from '../base/errors.js';
 
-/** A model that cannot be used. The evaluation goes on with the others. */
 export interface UnusableModel {
   readonly name: string;
-  /** The problem, and its remedy. */
   readonly reason: string;
 }
 
 /** Errors of one model: of its file, or of a runtime's use of it. All other errors concern all models. */
 const ABOUT_ONE_MODEL: ReadonlySet<ErrorCode> = new Set(['model', 'unsupported', 'timeout']);
 
-/**
- * Turns the error of a model into an unusable model.
- *
- * @throws the given error where it concerns all models
- */
+/** @throws the given error where it concerns all models */
 export function unusableModel(name: string, error: unknown): UnusableModel {
   if (error instanceof PlatformError && ABOUT_ONE_MODEL.has(error.code)) {
     // Its messages begin with the file, which is usually also its name.

@@ -3,15 +3,12 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Model } from '../onnx/model/model.js';
 
-/** The location of a model's own weights. */
 export interface WeightsOfFile {
-  /** The ONNX file. */
   readonly path: string;
   /** SHA-256 of the files with the weights, 64 hexadecimal digits. It reads all of these files. */
   readonly identity: () => Promise<string>;
 }
 
-/** The location of the weights of a model that is read from the file at `path`. */
 export function weightsOfFile(path: string, { graph }: Model): WeightsOfFile {
   const file = resolve(path);
   const files = new Set([file]);

@@ -4,7 +4,6 @@ import type { Collection, CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
 
 const answerSchema = z.strictObject({
-  /** Id of the message that asked for the measurement. */
   item: z.string(),
   /** Index of the request in the item, as a text. */
   request: z.string().regex(/^\d+$/),
@@ -25,15 +24,12 @@ const ANSWERS: CollectionDefinition<Answer> = {
   isMomentary: true,
 };
 
-/** Where an answer belongs. */
 export interface AnswerPlace {
   readonly item: string;
-  /** Index of the request in the item. */
   readonly request: number;
   readonly wantedBy: string;
 }
 
-/** An answer, and where it belongs. */
 export interface PlacedAnswer {
   readonly place: AnswerPlace;
   readonly measurement: Measurement;
@@ -58,14 +54,12 @@ export class Answers {
     return this.#answers.put(isStored ? { ...answer, is_stored: true } : answer);
   }
 
-  /** The indices of an item's requests that are answered. */
   async answered(item: string): Promise<ReadonlySet<number>> {
     const indices = new Set<number>();
     for await (const { request } of this.#answers.find({ item })) indices.add(Number(request));
     return indices;
   }
 
-  /** All answers for a caller, with their places. */
   async for(wantedBy: string): Promise<readonly PlacedAnswer[]> {
     const found: PlacedAnswer[] = [];
     for await (const { item, request, measurement, is_stored: stored } of this.#answers.find({ wanted_by: wantedBy })) {

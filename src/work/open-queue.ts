@@ -2,7 +2,6 @@ import { brokerPlaceOf } from './amqp/place.js';
 import type { WorkQueue } from './work-queue.js';
 
 export interface QueueOptions {
-  /** Called with warnings, one sentence each: the broker is lost, or answers again. */
   readonly onWarning: (message: string) => void;
   /** The authorities that the broker's certificate comes from; by default those that Node.js trusts. */
   readonly caPem?: Buffer | undefined;

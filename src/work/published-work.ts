@@ -34,7 +34,6 @@ export interface IndexedWork extends WorkRequest {
 
 export interface PublishedWorkOptions {
   readonly queue: WorkQueue;
-  /** The class of systems. */
   readonly system: string;
   /** What every agent of the class says about itself. */
   readonly facts: SystemFacts;
@@ -44,13 +43,11 @@ export interface PublishedWorkOptions {
   readonly clock: Clock;
 }
 
-/** A published item, and the indices of its requests without an answer. */
 interface Outstanding {
   readonly item: readonly IndexedWork[];
   readonly missing: Set<number>;
 }
 
-/** The work of one call, from its publication to the last answer. */
 export class PublishedWork {
   readonly #outstanding = new Map<string, Outstanding>();
   #failed: FailedWork[] = [];
@@ -104,7 +101,6 @@ export class PublishedWork {
     }
   }
 
-  /** Number of further items that may be published. */
   #room(): number {
     return Math.max(0, ITEMS_EACH * Math.max(1, this.#serving) - this.#outstanding.size);
   }

@@ -7,9 +7,7 @@ interface Remedy {
   readonly text: string;
 }
 
-/** A broker as messages name it. */
 export interface NamedBroker {
-  /** Its address without a password. */
   readonly place: string;
   readonly user: string;
 }
@@ -57,7 +55,6 @@ const REMEDIES: ReadonlyMap<string, Remedy> = new Map([
   ],
 ]);
 
-/** The code of an error of the client or of the operating system. */
 function codeOf(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
 }

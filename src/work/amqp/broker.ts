@@ -9,7 +9,6 @@ const HEARTBEAT_S = 10;
 /** The largest frame that RabbitMQ accepts by default. */
 const FRAME_BYTES = 128 * 2 ** 10;
 
-/** Pauses between attempts to reconnect; the client doubles them. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 
@@ -21,7 +20,6 @@ const CLOSE_LIMIT_MS = 3_000;
 
 export interface BrokerOptions {
   readonly onWarning: (message: string) => void;
-  /** The authorities that the broker's certificate comes from; by default those that Node.js trusts. */
   readonly caPem?: Buffer | undefined;
 }
 
@@ -32,9 +30,7 @@ export class Broker {
 
   private constructor(
     readonly connection: Connection,
-    /** The address without a password. */
     readonly place: string,
-    /** For messages. */
     readonly user: string,
     readonly warn: BrokerOptions['onWarning'],
   ) {}
@@ -86,7 +82,6 @@ export class Broker {
     return broker;
   }
 
-  /** The error of a broker that accepts no messages; undefined while it accepts them. */
   get refusal(): PlatformError | undefined {
     return this.#blocked === undefined
       ? undefined

@@ -4,12 +4,10 @@ import { ownValue } from '../../base/own-value.js';
 import { type FailedWork, MOST_DELIVERIES, type WorkMessage } from '../work-queue.js';
 import { FAILED, classIn, classOfQueue } from './topology.js';
 
-/** Headers of work that was given up. */
 const REASON = 'x-mlmodelscope-reason';
 const SYSTEM = 'x-mlmodelscope-system';
 const FAILED_AT = 'x-mlmodelscope-failed-at';
 
-/** Header with the number of RabbitMQ's earlier deliveries of a message of a quorum queue. */
 const DELIVERY_COUNT = 'x-delivery-count';
 
 /**
@@ -38,12 +36,10 @@ export function deliveriesBefore({ headers }: AsyncMessage): number {
   return typeof count === 'number' ? count : 0;
 }
 
-/** The envelope of a message on its way to a queue. */
 export function envelopeTo(queue: string, { id }: WorkMessage): Envelope {
   return { routingKey: queue, messageId: id, durable: true };
 }
 
-/** The envelope of a message that is given up. */
 export function envelopeOfFailed({ message, system, reason, failedAt }: FailedWork): Envelope {
   const headers = { [REASON]: reason, [SYSTEM]: system, [FAILED_AT]: failedAt };
   return { exchange: FAILED, routingKey: '', messageId: message.id, durable: true, headers };

@@ -13,7 +13,6 @@ export function brokerPlaceOf(uri: string): string {
   try {
     url = new URL(uri);
   } catch {
-    // The error would repeat the URI.
     throw new PlatformError('usage', `the queue's address is no URI; write it as ${EXAMPLE}`);
   }
   if ((url.protocol !== 'amqp:' && url.protocol !== 'amqps:') || url.hostname === '') {

@@ -45,7 +45,6 @@ export function workQueue(system: string): QueueParams {
 /** A class is a fingerprint. Others may write anything into a message. */
 const CLASS = /^[\w-]{1,64}$/;
 
-/** The text if it can be a class. */
 export function classIn(text: string): string | undefined {
   return CLASS.test(text) ? text : undefined;
 }

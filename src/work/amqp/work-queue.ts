@@ -30,7 +30,6 @@ import { FAILED, FAILED_BINDING, FAILED_EXCHANGE, FAILED_QUEUE, workQueue } from
 /** A broker that is unavailable, or accepts no messages, for this long causes an error. */
 const GIVE_UP_MS = 2 * 60_000;
 
-/** Pauses between two attempts. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 
@@ -184,7 +183,6 @@ export class AmqpWorkQueue implements WorkQueue {
     await Promise.all([this.broker.close(), this.publishing.close()]);
   }
 
-  /** Resolves when the broker delivers to the consumer. */
   async #started(consumer: Consumer): Promise<Ongoing> {
     this.#consumers.add(consumer);
     // The client tries again, and the connection itself reports its loss.
@@ -242,12 +240,10 @@ export class AmqpWorkQueue implements WorkQueue {
     }
   }
 
-  /** Resolves when the broker has confirmed the message. */
   #send(envelope: Envelope, body: Uint8Array): Promise<void> {
     return this.#publisher.send(envelope, Buffer.from(body.buffer, body.byteOffset, body.length));
   }
 
-  /** One attempt. @throws PlatformError */
   async #once<T>(work: () => Promise<T>): Promise<T> {
     this.#checkOpen();
     try {
