@@ -1,8 +1,9 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { messageOf, PlatformError } from '../base/errors.js';
+import { OperatorSetIdProto } from '../generated/onnx/onnx.js';
+import { FIELDS } from '../onnx/bytes/field-numbers.js';
 import { domainOf } from '../onnx/model/opsets.js';
 
-/** The operators of a graph, read from its file without the rest of it. */
 export interface Operators {
   /** Version by domain; '' is ai.onnx. */
   readonly opsets: ReadonlyMap<string, number>;
@@ -17,45 +18,28 @@ export interface Operators {
 /** Operators of ai.onnx that read only as many bytes of their first input as they write, however large the input is. */
 export const GATHERING: ReadonlySet<string> = new Set(['Gather', 'GatherElements', 'GatherND']);
 
-// Field numbers of onnx.proto.
-const MODEL = { graph: 7, opsetImport: 8 } as const;
-const OPSET = { domain: 1, version: 2 } as const;
-const GRAPH = { node: 1 } as const;
-const NODE = { input: 1, opType: 4, attribute: 5, domain: 7 } as const;
-const ATTRIBUTE = { graph: 6, graphs: 11 } as const;
-
 /** Levels of nested subgraphs; no graph that a runtime accepts is deeper. */
 const MOST_DEPTH = 64;
 
-/** Reads the operators of one file. */
-class OperatorReader {
-  readonly opsets = new Map<string, number>();
-  readonly standard = new Set<string>();
-  readonly #lookedUp = new Set<string>();
-  readonly #readWhole = new Set<string>();
-  readonly #reader: BinaryReader;
+/**
+ * Reads the operators of an ONNX file, and nothing else of it: the agent's own process does this for thousands of bricks
+ * of untrusted clients, in a tenth of the time of parsing the files and without making anything of their other content.
+ *
+ * @throws PlatformError `usage` where the file is not ONNX
+ */
+export function operatorsOf(model: Uint8Array): Operators {
+  const reader = new BinaryReader(model);
+  const opsets = new Map<string, number>();
+  const standard = new Set<string>();
+  const lookedUp = new Set<string>();
+  const readWhole = new Set<string>();
+  let nodes = 0;
 
-  constructor(private readonly bytes: Uint8Array) {
-    this.#reader = new BinaryReader(bytes);
-  }
-
-  get gathered(): ReadonlySet<string> {
-    return new Set([...this.#lookedUp].filter((name) => !this.#readWhole.has(name)));
-  }
-
-  /** @returns nodes of the graph itself */
-  readModel(): number {
-    let nodes = 0;
-    this.#eachField(this.bytes.length, (field, end) => {
-      if (field === MODEL.graph) nodes += this.#readGraph(end, 0);
-      else if (field === MODEL.opsetImport) this.#readOpset(end);
-    });
-    return nodes;
-  }
+  const bytesTo = (end: number): Uint8Array => model.subarray(reader.pos, end);
+  const textTo = (end: number): string => Buffer.from(bytesTo(end)).toString('utf8');
 
   /** Calls `visit` at every length-delimited field of a message; bytes that it leaves unread are skipped. */
-  #eachField(end: number, visit: (field: number, end: number) => void): void {
-    const reader = this.#reader;
+  function eachField(end: number, visit: (field: number, end: number) => void): void {
     while (reader.pos < end) {
       const [field, type] = reader.tag();
       if (type !== WireType.LengthDelimited) {
@@ -69,67 +53,47 @@ class OperatorReader {
     }
   }
 
-  #textTo(end: number): string {
-    return Buffer.from(this.bytes.subarray(this.#reader.pos, end)).toString('utf8');
-  }
-
-  #readOpset(end: number): void {
-    const reader = this.#reader;
-    let domain = '';
-    let version = 0;
-    while (reader.pos < end) {
-      const [field, type] = reader.tag();
-      if (field === OPSET.domain && type === WireType.LengthDelimited) domain = reader.string();
-      else if (field === OPSET.version && type === WireType.Varint) version = Number(reader.int64());
-      else reader.skip(type, field);
-    }
-    this.opsets.set(domainOf(domain), version);
-  }
-
-  #readGraph(end: number, depth: number): number {
-    let nodes = 0;
-    this.#eachField(end, (field, nodeEnd) => {
-      if (field !== GRAPH.node) return;
-      nodes++;
-      this.#readNode(nodeEnd, depth);
+  function readGraph(end: number, depth: number): void {
+    eachField(end, (field, nodeEnd) => {
+      if (field !== FIELDS.GraphProto.node) return;
+      if (depth === 0) nodes++;
+      readNode(nodeEnd, depth);
     });
-    return nodes;
   }
 
-  #readNode(end: number, depth: number): void {
+  function readNode(end: number, depth: number): void {
+    const { input, opType: type, domain: domainField, attribute } = FIELDS.NodeProto;
     const inputs: string[] = [];
-    let opType = '';
-    let domain = '';
-    this.#eachField(end, (field, fieldEnd) => {
-      if (field === NODE.input) inputs.push(this.#textTo(fieldEnd));
-      else if (field === NODE.opType) opType = this.#textTo(fieldEnd);
-      else if (field === NODE.domain) domain = this.#textTo(fieldEnd);
-      else if (field === NODE.attribute && depth < MOST_DEPTH) {
-        this.#eachField(fieldEnd, (attribute, attributeEnd) => {
-          if (attribute === ATTRIBUTE.graph || attribute === ATTRIBUTE.graphs) this.#readGraph(attributeEnd, depth + 1);
+    let [opType, domain] = ['', ''];
+    eachField(end, (field, fieldEnd) => {
+      if (field === input) inputs.push(textTo(fieldEnd));
+      else if (field === type) opType = textTo(fieldEnd);
+      else if (field === domainField) domain = textTo(fieldEnd);
+      else if (field === attribute && depth < MOST_DEPTH) {
+        eachField(fieldEnd, (inner, innerEnd) => {
+          const { g, graphs } = FIELDS.AttributeProto;
+          if (inner === g || inner === graphs) readGraph(innerEnd, depth + 1);
         });
       }
     });
     const isStandard = domainOf(domain) === '';
-    if (isStandard) this.standard.add(opType);
+    if (isStandard) standard.add(opType);
     for (const [at, name] of inputs.entries()) {
       const isLookedUp = at === 0 && isStandard && GATHERING.has(opType);
-      (isLookedUp ? this.#lookedUp : this.#readWhole).add(name);
+      (isLookedUp ? lookedUp : readWhole).add(name);
     }
   }
-}
 
-/**
- * Reads the operators of an ONNX file. It takes microseconds; parsing the file takes milliseconds.
- *
- * @throws PlatformError `usage` where the file is not ONNX
- */
-export function operatorsOf(model: Uint8Array): Operators {
-  const reader = new OperatorReader(model);
   try {
-    const nodes = reader.readModel();
-    return { opsets: reader.opsets, standard: reader.standard, nodes, gathered: reader.gathered };
+    eachField(model.length, (field, end) => {
+      if (field === FIELDS.ModelProto.graph) readGraph(end, 0);
+      else if (field === FIELDS.ModelProto.opsetImport) {
+        const { domain, version } = OperatorSetIdProto.decode(bytesTo(end));
+        opsets.set(domainOf(domain), Number(version));
+      }
+    });
   } catch (cause) {
     throw new PlatformError('usage', `the model of a brick is not an ONNX file (${messageOf(cause)})`, { cause });
   }
+  return { opsets, standard, nodes, gathered: new Set([...lookedUp].filter((name) => !readWhole.has(name))) };
 }
