@@ -8,10 +8,15 @@ export interface TakeOptions {
   readonly signal?: AbortSignal | undefined;
   /** The client that takes the place. Of several clients that wait, the one with the fewest places is next. */
   readonly client?: string | undefined;
+  /** How many places are taken together. */
+  readonly size?: number | undefined;
+  /** Called if the caller has to wait. */
+  readonly onWaiting?: (() => void) | undefined;
 }
 
 interface Waiting {
   readonly client: string;
+  readonly size: number;
   readonly enter: () => void;
 }
 
@@ -26,17 +31,29 @@ export class Places {
     this.#free = count;
   }
 
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Whether nobody has a place, or waits for one. */
+  get isIdle(): boolean {
+    return this.#taken.size === 0;
+  }
+
   /** Resolves when it is the caller's turn. @throws PlatformError the reason of the aborted signal */
-  async take({ signal, client = '' }: TakeOptions = {}): Promise<LeavePlace> {
+  async take({ signal, client = '', size = 1, onWaiting }: TakeOptions = {}): Promise<LeavePlace> {
     throwIfCancelled(signal);
-    if (this.#free > 0) {
-      this.#free--;
-      this.#count(client, 1);
-    } else await this.#turn(client, signal);
+    if (this.#waiting.size === 0 && size <= this.#free) this.#count(client, size);
+    else {
+      onWaiting?.();
+      await this.#turn(client, size, signal);
+    }
     let isTaken = true;
     return () => {
-      if (isTaken) this.#giveBack(client);
+      if (!isTaken) return;
       isTaken = false;
+      this.#count(client, -size);
+      this.#admit();
     };
   }
 
@@ -46,7 +63,7 @@ export class Places {
     return await work().finally(leave);
   }
 
-  #turn(client: string, signal: AbortSignal | undefined): Promise<void> {
+  #turn(client: string, size: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const forget = (): void => {
         this.#waiting.delete(waiting);
@@ -54,25 +71,29 @@ export class Places {
       };
       const enter = (): void => {
         forget();
-        this.#count(client, 1);
+        this.#count(client, size);
         resolve();
       };
       const leave = (): void => {
         forget();
+        // Those behind it may fit where this one did not.
+        this.#admit();
         if (signal !== undefined) reject(cancellationOf(signal));
       };
-      const waiting = { client, enter };
+      const waiting = { client, size, enter };
       this.#waiting.add(waiting);
       signal?.addEventListener('abort', leave, { once: true });
     });
   }
 
-  #giveBack(client: string): void {
-    this.#count(client, -1);
-    let next: Waiting | undefined;
-    for (const one of this.#waiting) if (next === undefined || this.#of(one) < this.#of(next)) next = one;
-    if (next === undefined) this.#free++;
-    else next.enter();
+  /** Lets in whoever is next, while there is room for it. */
+  #admit(): void {
+    for (;;) {
+      let next: Waiting | undefined;
+      for (const one of this.#waiting) if (next === undefined || this.#of(one) < this.#of(next)) next = one;
+      if (next === undefined || next.size > this.#free) return;
+      next.enter();
+    }
   }
 
   #of({ client }: Waiting): number {
@@ -80,6 +101,7 @@ export class Places {
   }
 
   #count(client: string, change: number): void {
+    this.#free -= change;
     const taken = (this.#taken.get(client) ?? 0) + change;
     if (taken > 0) this.#taken.set(client, taken);
     else this.#taken.delete(client);

@@ -1,9 +1,9 @@
+import { Places } from '../base/places.js';
 import { isFinal } from '../evaluation/event.js';
 import { type EvaluationCollections, type EvaluationRecord, evaluationHasEnded } from '../evaluation/records.js';
 import type { Requirements } from '../manifest/index.js';
 import type { Dispatcher } from './dispatcher.js';
 import { EvaluationJob } from './job.js';
-import { KeyedPlaces } from './keyed-places.js';
 import type { Ownership } from './ownership.js';
 import type { StoredLogs } from './stored-logs.js';
 
@@ -17,7 +17,7 @@ export interface JobsOptions {
 export class Jobs {
   readonly #byId = new Map<string, EvaluationJob>();
   /** By the ids of evaluations: an evaluation is submitted or resumed by one caller at a time. */
-  readonly #turns = new KeyedPlaces();
+  readonly #turns = new Map<string, Places>();
 
   constructor(private readonly options: JobsOptions) {}
 
@@ -33,9 +33,15 @@ export class Jobs {
     return this.#byId.get(id);
   }
 
-  /** Runs `work` while no other work on this evaluation runs here. @throws PlatformError as {@link KeyedPlaces.run} */
-  inTurn<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return this.#turns.run(id, work, signal);
+  /** Runs `work` while no other work on this evaluation runs here. @throws PlatformError as {@link Places.run} */
+  async inTurn<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const turn = this.#turns.get(id) ?? new Places(1);
+    this.#turns.set(id, turn);
+    try {
+      return await turn.run(work, { signal });
+    } finally {
+      if (turn.isIdle) this.#turns.delete(id);
+    }
   }
 
   async begin(record: EvaluationRecord, requirements?: Requirements): Promise<void> {
