@@ -17,6 +17,7 @@ const HOUSES = [
       ['evaluation'],
       ['measuring'],
       ['work'],
+      ['web'],
       ['command', 'server'],
       ['cli', 'client-api.ts', 'plugin-api.ts'],
     ],
@@ -33,7 +34,7 @@ const HOUSES = [
   {
     folder: 'plugins/dlbricks',
     levels: [
-      ['cut', 'plots'],
+      ['cut'],
       ['blocks'],
       ['bricks'],
       ['estimate', 'exchange'],

@@ -1,4 +1,4 @@
-import { LABEL, svgLine, svgText, widthOf } from '../../plugins/dlbricks/plots/svg.js';
+import { LABEL, svgLine, svgText, widthOf } from '../../src/web/plots/svg.js';
 
 /** Radius around a point that labels leave free, in pixels. */
 const POINT_RADIUS = 5;

@@ -1,13 +1,5 @@
-import {
-  escapedXml,
-  LABEL,
-  svgLine,
-  type Plot,
-  PLOT,
-  svg,
-  svgText,
-  widthOf,
-} from '../../plugins/dlbricks/plots/svg.js';
+import { escapedMarkup } from '../../src/base/markup.js';
+import { LABEL, svgLine, type Plot, PLOT, svg, svgText, widthOf } from '../../src/web/plots/svg.js';
 import { signedScale } from './scales.js';
 
 /** An estimate and the measured latency; ms. */
@@ -71,7 +63,7 @@ export function plotResiduals(title: string, residuals: readonly Residual[]): st
           'class="axis"',
         ),
       ),
-      `<circle cx="${x.at(errorOf(row, estimateMs)).toFixed(1)}" cy="${at.toFixed(1)}" r="4" fill="#0969da"><title>${escapedXml(tip)}</title></circle>`,
+      `<circle cx="${x.at(errorOf(row, estimateMs)).toFixed(1)}" cy="${at.toFixed(1)}" r="4" fill="#0969da"><title>${escapedMarkup(tip)}</title></circle>`,
       svgText(left - 8, at + LABEL.height / 2 - 3, label, 'class="label" text-anchor="end"'),
     ];
   });

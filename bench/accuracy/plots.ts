@@ -1,6 +1,6 @@
+import { escapedMarkup } from '../../src/base/markup.js';
 import { labelsBeside } from './labels.js';
 import {
-  escapedXml,
   LABEL,
   svgLine,
   linearScale,
@@ -10,7 +10,7 @@ import {
   svg,
   svgText,
   widthOf,
-} from '../../plugins/dlbricks/plots/svg.js';
+} from '../../src/web/plots/svg.js';
 import { logScale } from './scales.js';
 
 const BANDS = [
@@ -44,7 +44,7 @@ export function plotPredictions(title: string, points: readonly Point[]): string
   });
   const marks = points.map(({ x: measured, y: predicted, label }) => {
     const tip = `${label}: measured ${measured.toFixed(2)} ms, predicted ${predicted.toFixed(2)} ms`;
-    return `<circle cx="${x.at(measured).toFixed(1)}" cy="${y.at(predicted).toFixed(1)}" r="4" fill="#0969da"><title>${escapedXml(tip)}</title></circle>`;
+    return `<circle cx="${x.at(measured).toFixed(1)}" cy="${y.at(predicted).toFixed(1)}" r="4" fill="#0969da"><title>${escapedMarkup(tip)}</title></circle>`;
   });
   const places = points.map((point) => ({ x: x.at(point.x), y: y.at(point.y), label: point.label }));
   const key = { left, top, right: left + 100, bottom: top + 14 + BANDS.length * 20 };
@@ -100,7 +100,7 @@ export function plotGrowth(title: string, growth: readonly Growth[]): string {
     );
     const dots = growth.map((entry, at) => {
       const tip = `${entry.model}: ${of(entry).toFixed(1)} s`;
-      return `<circle cx="${x.at(at + 1).toFixed(1)}" cy="${y.at(of(entry)).toFixed(1)}" r="3" fill="${color}"><title>${escapedXml(tip)}</title></circle>`;
+      return `<circle cx="${x.at(at + 1).toFixed(1)}" cy="${y.at(of(entry)).toFixed(1)}" r="3" fill="${color}"><title>${escapedMarkup(tip)}</title></circle>`;
     });
     const legendY = PLOT.y[1] + 14 + index * 20;
     const swatch = svgLine(

@@ -1,4 +1,4 @@
-import { roundStep, type Scale } from '../../plugins/dlbricks/plots/svg.js';
+import { roundStep, type Scale } from '../../src/web/plots/svg.js';
 
 /** Ticks at 1, 2 and 5 times powers of ten. */
 export function logScale(values: readonly number[], [from, to]: readonly [number, number]): Scale {

@@ -10,6 +10,13 @@ export interface TextTable {
   /** One for each title; without them, all columns are aligned left. */
   readonly aligns?: readonly Align[];
   readonly rows: readonly (readonly string[])[];
+  /** More about each cell, where there is room for it: the interval of a number, its samples. */
+  readonly hints?: readonly (readonly (string | undefined)[])[] | undefined;
+}
+
+/** A table with the alignment of each column. */
+export interface AlignedTable extends TextTable {
+  readonly aligns: readonly Align[];
 }
 
 /** A column of a table, and its value for a row. */
@@ -17,6 +24,8 @@ export interface Column<Row> {
   readonly title: string;
   readonly align: Align;
   readonly cell: (row: Row) => string;
+  /** More about the cell; see {@link TextTable}. */
+  readonly hint?: (row: Row) => string | undefined;
 }
 
 /** The columns that have a text in some row. */
@@ -24,11 +33,12 @@ export function filledColumns<Row>(columns: readonly Column<Row>[], rows: readon
   return columns.filter(({ cell }) => rows.some((row) => cell(row) !== ''));
 }
 
-export function textTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Required<TextTable> {
+export function textTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): AlignedTable {
   return {
     titles: columns.map(({ title }) => title),
     aligns: columns.map(({ align }) => align),
     rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
+    hints: columns.some(({ hint }) => hint) ? rows.map((row) => columns.map(({ hint }) => hint?.(row))) : undefined,
   };
 }
 

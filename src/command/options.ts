@@ -14,6 +14,7 @@ export interface OutputOptions {
   readonly exportJson?: string;
   readonly exportCsv?: string;
   readonly exportMarkdown?: string;
+  readonly exportHtml?: string;
   readonly traceOut?: string;
   readonly exportSvg?: string;
 }
@@ -205,7 +206,8 @@ export function addTableOptions(command: Command, row: 'model' | 'kernel' = 'mod
       'write the whole result; - is standard output, the table then goes to standard error',
     )
     .option('--export-csv <file>', `write one row per ${row}`)
-    .option('--export-markdown <file>', 'write all columns and the summary');
+    .option('--export-markdown <file>', 'write all columns and the summary')
+    .option('--export-html <file>', 'write a page for browsers, with charts; it is one file and loads nothing else');
 }
 
 /** For tables that have more columns than most readers need. */

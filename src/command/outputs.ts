@@ -4,12 +4,13 @@ import { TABLE_EXPORTERS, type TableFormat } from '../base/exporters/index.js';
 import { requireWritable, writeResult } from '../base/output-file.js';
 import type { CommandHost } from '../evaluation/plugin.js';
 import type { ShownResult } from '../evaluation/shown-result.js';
+import { htmlPage } from '../web/page.js';
 import type { OutputOptions } from './options.js';
 
 const STANDARD_OUTPUT = '-';
 
-/** The kinds of exports: tables, a trace of an estimate's parts, a picture. */
-export type OutputFormat = TableFormat | 'trace' | 'svg';
+/** The kinds of exports: tables, a page, a trace of an estimate's parts, a picture. */
+export type OutputFormat = TableFormat | 'html' | 'trace' | 'svg';
 
 interface Export {
   readonly format: OutputFormat;
@@ -33,6 +34,7 @@ export async function prepareOutputs(options: OutputOptions): Promise<Outputs> {
     json: options.exportJson,
     csv: options.exportCsv,
     markdown: options.exportMarkdown,
+    html: options.exportHtml,
     trace: options.traceOut,
     svg: options.exportSvg,
   };
@@ -48,6 +50,11 @@ export async function prepareOutputs(options: OutputOptions): Promise<Outputs> {
     if (path !== STANDARD_OUTPUT) await requireWritable(path);
   }
   return { exports, quiet: options.quiet ?? false };
+}
+
+/** Whether standard output is taken by an export. */
+export function printsExport({ exports }: Outputs): boolean {
+  return exports.some(({ path }) => path === STANDARD_OUTPUT);
 }
 
 /** Gives the text of each export. */
@@ -92,13 +99,13 @@ export async function writeShown(shown: Shown, outputs: Outputs, host: CommandHo
   const { result, picture, jsonLines, text } = shown;
   const textFor = (format: OutputFormat): string => {
     if (format === 'trace' || format === 'svg') return picture?.() ?? '';
+    if (format === 'html') return htmlPage([shown]);
     return format === 'json' && jsonLines !== undefined ? jsonLines() : TABLE_EXPORTERS[format](result());
   };
   await writeExports(textFor, outputs.exports, host, () => {
     if (outputs.quiet) return;
     // The table goes to standard error where an export goes to standard output.
-    const isTaken = outputs.exports.some(({ path }) => path === STANDARD_OUTPUT);
-    if (isTaken) host.warn(text({ color: false, width: host.columns?.err }).trimEnd());
+    if (printsExport(outputs)) host.warn(text({ color: false, width: host.columns?.err }).trimEnd());
     else host.print(text({ color: host.color, width: host.columns?.out }));
   });
 }

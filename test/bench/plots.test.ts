@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { plotResiduals } from '../../bench/accuracy/plot-residuals.js';
 import { plotGrowth, plotPredictions } from '../../bench/accuracy/plots.js';
 import { logScale, signedScale } from '../../bench/accuracy/scales.js';
-import { LABEL, linearScale, widthOf } from '../../plugins/dlbricks/plots/svg.js';
+import { LABEL, linearScale, widthOf } from '../../src/web/plots/svg.js';
 
 /** Measured and estimated latency in ms, half the interval in %; 1 thread, batch 1 (docs/accuracy.md of 2026-11-21). */
 const MODELS: readonly (readonly [name: string, measuredMs: number, estimateMs: number, margin: number])[] = [

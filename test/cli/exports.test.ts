@@ -153,6 +153,8 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
       'out/report.csv',
       '--export-markdown',
       'out/r.md',
+      '--export-html',
+      'out/r.html',
     ];
     const { stdout, code } = await place.run(await validate(place, ...files));
     assert.equal(code, 0);
@@ -162,7 +164,13 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
     const markdown = await readFile(place.path('out/r.md'), 'utf8');
     assert.equal(csv.split('\r\n')[1]?.split(',').slice(0, 5).join(), `four,4,3,1,${models[0]?.estimate_ms}`);
     assert.match(markdown, /^\| model \|.*\n\| --- \|.*\n\| four \| 1 \| 1 \| 4 \| 3 \|/);
-    assert.deepEqual(await readdir(place.path('out')), ['a', 'r.md', 'report.csv'], 'temporary files are left');
+    const html = await readFile(place.path('out/r.html'), 'utf8');
+    assert.match(html, /<h1>Latency of four on .*<\/h1>[^]*<th scope="row">four<\/th>/);
+    assert.deepEqual(
+      await readdir(place.path('out')),
+      ['a', 'r.html', 'r.md', 'report.csv'],
+      'temporary files are left',
+    );
   });
 
   it('replace an older file as a whole', async (t) => {

@@ -51,9 +51,10 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
     'measurement',
     'measuring',
     'processing',
+    'web',
   ],
   onnx: ['onnx', 'foreign-traces', 'zoo'],
-  bricks: ['blocks', 'bricks', 'cut', 'estimate', 'exchange', 'measure', 'plots', 'report', 'sharing'].map(
+  bricks: ['blocks', 'bricks', 'cut', 'estimate', 'exchange', 'measure', 'report', 'sharing'].map(
     (name) => `plugins/dlbricks/${name}`,
   ),
   plugins: ['plugins'],

@@ -6,6 +6,7 @@ import {
   addTableOptions,
   COMMAND_DEFAULTS,
   type CommandHost,
+  heatMapSvg,
   identifySystem,
   knownResults,
   loadModels,
@@ -19,7 +20,6 @@ import { prepareOrRefuse } from '../bricks/prepare-model.js';
 import { observationsOf } from '../estimate/observations.js';
 import { FIRST_OCCASION } from '../measure/tasks.js';
 import { wantedOfNeed } from '../measure/wanted-need.js';
-import { heatMapSvg } from '../plots/heat-map.js';
 import { sharingAmong } from '../sharing/sharing.js';
 import { shownSharing } from '../sharing/sharing-result.js';
 import { prepareModels } from './prepare-models.js';

@@ -1,4 +1,4 @@
-import { type Column, oneLine } from '../../../src/plugin-api.js';
+import { type Column, counted, oneLine } from '../../../src/plugin-api.js';
 import { dimensionsOf, isAlike } from './configuration.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { formatMs, percent, relative, UNKNOWN } from './words.js';
@@ -45,8 +45,24 @@ function extendedCell({ extended }: ModelReport): string {
   return extended === null ? UNKNOWN : `${extended.optimized_with.join(' and ')} of ${extended.blocks} blocks`;
 }
 
-function right(title: string, cell: (row: Row) => string): Column<Row> {
-  return { title, align: 'right', cell };
+function right(title: string, cell: Column<Row>['cell'], hint?: Column<Row>['hint']): Column<Row> {
+  return { title, align: 'right', cell, ...(hint && { hint }) };
+}
+
+/** An estimate, its interval and its samples, in words. */
+export function estimateHint({ model, report }: Row): string | undefined {
+  const { estimate_ms: ms, estimate_low_ms: low, estimate_high_ms: high, bricks } = model;
+  if (ms === null) return undefined;
+  const level = percent(report.settings.confidence * 100, 0);
+  const interval =
+    low === null || high === null ? 'no interval' : `${level} interval ${formatMs(low)} to ${formatMs(high)} ms`;
+  const runs = bricks.reduce((sum, brick) => sum + brick.runs, 0);
+  return `estimate ${formatMs(ms)} ms; ${interval}; ${counted(bricks.length, 'brick')}, ${counted(runs, 'timed run')}; coverage ${percent(model.coverage * 100)}`;
+}
+
+function measuredHint({ model }: Row): string | undefined {
+  if (model.end_to_end_ms === null) return undefined;
+  return `the whole model: ${formatMs(model.end_to_end_ms)} ms; measured again after everything else: ${formatMs(model.end_to_end_repeat_ms)} ms`;
 }
 
 /** A column with the evaluation of a row, or with a setting of its run. */
@@ -119,7 +135,7 @@ export function columnsFor(reports: readonly Report[], { wide }: { readonly wide
         cell: ({ model }) => extendedCell(model),
       },
     ),
-    right('estimate (ms)', ({ model }) => estimateCell(model)),
+    right('estimate (ms)', ({ model }) => estimateCell(model), estimateHint),
     ...when(
       models.some(({ tokens_per_second: tokens }) => tokens !== null),
       right('tokens/s', ({ model: { tokens_per_second: tokens } }) => formatMs(tokens)),
@@ -134,7 +150,7 @@ export function columnsFor(reports: readonly Report[], { wide }: { readonly wide
     ),
     ...when(
       hasEndToEnd,
-      right('measured (ms)', ({ model }) => formatMs(model.end_to_end_ms)),
+      right('measured (ms)', ({ model }) => formatMs(model.end_to_end_ms), measuredHint),
       ...when(
         wide,
         right('repeat', ({ model }) => repeatDifference(model)),

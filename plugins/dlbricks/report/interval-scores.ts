@@ -1,6 +1,6 @@
+import { linePlot } from '../../../src/plugin-api.js';
 import { LEVELS, mean } from '../estimate/statistics.js';
 import type { Margin } from '../estimate/interval.js';
-import { linePlot } from '../plots/line-plot.js';
 import type { Report } from './report-schema.js';
 
 /** An estimate with its intervals, and the measured latency. */

@@ -1,5 +1,6 @@
 import type { ShownResult, ShowOptions } from '../../../src/plugin-api.js';
 import { type Report, reportSchema } from './report-schema.js';
+import { reportPage } from './report-page.js';
 import { reportResult } from './report-result.js';
 import { toTable } from './table.js';
 
@@ -7,6 +8,7 @@ import { toTable } from './table.js';
 export function shownTable(reports: readonly Report[], { wide }: ShowOptions): ShownResult {
   return {
     result: () => reportResult(reports),
+    page: () => reportPage(reports),
     text: (options) => toTable(reports, { ...options, wide }),
   };
 }

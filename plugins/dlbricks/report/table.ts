@@ -19,7 +19,7 @@ export interface TableOptions {
 }
 
 /** The name of a row's model; with its configuration where there are several. */
-function nameOf({ model, report }: Row, reports: readonly Report[]): string {
+export function nameOf({ model, report }: Row, reports: readonly Report[]): string {
   return reports.length > 1 ? `${model.name}, ${configurationOf(report, reports)}` : model.name;
 }
 

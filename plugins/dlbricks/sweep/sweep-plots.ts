@@ -1,5 +1,4 @@
-import { heatMapSvg } from '../plots/heat-map.js';
-import { linePlot, type Series } from '../plots/line-plot.js';
+import { heatMapSvg, linePlot, type Series } from '../../../src/plugin-api.js';
 import { calibrationPlot } from '../report/interval-scores.js';
 import type { Sweep } from './sweep-result.js';
 

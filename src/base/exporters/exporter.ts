@@ -1,4 +1,4 @@
-import type { TextTable } from '../text-table.js';
+import type { AlignedTable } from '../text-table.js';
 
 /** Writes a result as the text of a file. One module for each format. */
 export type Exporter<Result> = (result: Result) => string;
@@ -14,7 +14,7 @@ export interface TableResult {
     readonly rows: readonly (readonly (string | number | null | undefined)[])[];
   };
   /** For people. */
-  readonly table: Required<TextTable>;
+  readonly table: AlignedTable;
   /** Warnings above the table, in sentences: what to know before its numbers. */
   readonly warnings?: readonly string[];
   /** Notes below the table, in sentences. */

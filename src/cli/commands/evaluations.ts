@@ -4,7 +4,7 @@ import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
 import type { Column } from '../../base/text-table.js';
 import { addQuietOption, addTableOptions, addWideOption, type OutputOptions } from '../../command/options.js';
-import { prepareOutputs } from '../../command/outputs.js';
+import { prepareOutputs, printsExport } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { LoggedEvent } from '../../evaluation/event.js';
 import type { Plugin } from '../../evaluation/plugin.js';
@@ -131,8 +131,7 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost, pl
           return;
         }
         const state = `${table([evaluation], host.columns?.out)}${inWords(last)}`;
-        const isTaken = [flags.exportJson, flags.exportCsv, flags.exportMarkdown].includes('-');
-        if (isTaken) host.warn(state);
+        if (printsExport(outputs)) host.warn(state);
         else if (!outputs.quiet) host.print(`${state}\n`);
         if (outcome !== undefined) {
           const shown = { plugin: evaluation.plugin, plugins, outputs, json: false, wide: flags.wide ?? false };

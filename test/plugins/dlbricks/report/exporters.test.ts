@@ -3,9 +3,11 @@ import { describe, test } from 'node:test';
 import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import type { Report } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { reportPage } from '../../../../plugins/dlbricks/report/report-page.js';
 import { reportResult } from '../../../../plugins/dlbricks/report/report-result.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { TABLE_EXPORTERS } from '../../../../src/base/exporters/index.js';
+import { htmlPage } from '../../../../src/web/page.js';
 import { SYSTEM } from '../../../store/sample-measurement.js';
 import { endToEndOf, estimateOf, MISSING, resultOf, SETTINGS } from './sample-result.js';
 
@@ -268,4 +270,30 @@ test('figures that cannot be computed, because a time is 0 or too large, are sho
   for (const text of [toTable([report], { color: false, wide: true }), csv(report), json(report), markdown(report)]) {
     assert.doesNotMatch(text, /NaN|Infinity/);
   }
+});
+
+describe('page', () => {
+  const htmlOf = (...reports: readonly Report[]): string =>
+    htmlPage([{ result: () => reportResult(reports), page: () => reportPage(reports) }]);
+
+  test('says what was measured on what, and how good the estimates are', () => {
+    const { title, verdict } = reportPage([good]);
+    assert.match(title, new RegExp(`^Latency of resnet50 on .*${SYSTEM.framework}`));
+    assert.match(verdict ?? '', /^The estimate is off by 9\.0 %\./);
+    assert.match(reportPage([bricksOnly]).verdict ?? '', /^1 of 1 model estimated: .*No whole model was measured/);
+  });
+
+  test('gives the interval and the samples of an estimate with its number', () => {
+    assert.match(htmlOf(good), /<td class="right" title="estimate 10\.90 ms; [^"]*interval[^"]*timed runs?; coverage/);
+  });
+
+  test('lists what is missing with its reason', () => {
+    assert.match(htmlOf(partial), /<h2>Missing<\/h2>/);
+    assert.doesNotMatch(htmlOf(good), /<h2>Missing<\/h2>/);
+  });
+
+  test('names the machine where several are on one page', () => {
+    const other = { ...good, system: { ...good.system, processor: 'Other CPU' } };
+    assert.match(htmlOf(good, other), /<span class="name">resnet50, [^<]*, Other CPU<\/span>/);
+  });
 });

@@ -1,4 +1,5 @@
-import { escapedXml, svgLine, linearScale, type Plot, PLOT, svg, svgText, widthOf } from './svg.js';
+import { escapedMarkup } from '../../base/markup.js';
+import { svgLine, linearScale, type Plot, PLOT, svg, svgText, widthOf } from './svg.js';
 
 /** Values at some of the positions along the x axis. */
 export interface Series {
@@ -64,7 +65,7 @@ export function linePlot(drawn: LinePlot): string {
       if (value === undefined) return [];
       const tip = `${positions[position] ?? ''}, ${label}: ${value.toPrecision(4)}`;
       const center = `cx="${x.at(position).toFixed(1)}" cy="${y.at(value).toFixed(1)}"`;
-      return [`<circle ${center} r="3" fill="${color}"><title>${escapedXml(tip)}</title></circle>`];
+      return [`<circle ${center} r="3" fill="${color}"><title>${escapedMarkup(tip)}</title></circle>`];
     });
     const keyY = PLOT.y[1] + index * LEGEND_ROW;
     const swatch = svgLine(

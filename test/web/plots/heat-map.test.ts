@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { heatMapSvg } from '../../../../plugins/dlbricks/plots/heat-map.js';
+import { heatMapSvg } from '../../../src/web/plots/heat-map.js';
 
 const NAMES = ['resnet18', '<script>&"'];
 

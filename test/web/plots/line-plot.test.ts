@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { linePlot } from '../../../../plugins/dlbricks/plots/line-plot.js';
+import { linePlot } from '../../../src/web/plots/line-plot.js';
 
 const PLOT = {
   title: 'Ratios',

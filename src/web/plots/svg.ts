@@ -1,4 +1,5 @@
 // Plots as SVG text: small, readable in a diff, and drawn by every browser, in light and dark.
+import { escapedMarkup } from '../../base/markup.js';
 
 export interface Point {
   readonly x: number;
@@ -27,10 +28,6 @@ export const LABEL = { character: 7, height: 13, ascent: 10 } as const;
 
 export function widthOf(label: string): number {
   return label.length * LABEL.character;
-}
-
-export function escapedXml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /** 1, 2 or 5 times a power of ten, at least as large as asked. */
@@ -68,7 +65,7 @@ export function svgLine(points: readonly (readonly [number, number])[], attribut
 }
 
 export function svgText(x: number, y: number, content: string, attributes = ''): string {
-  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}>${escapedXml(content)}</text>`;
+  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}>${escapedMarkup(content)}</text>`;
 }
 
 function axes({ x, y, xTitle, yTitle, plot = PLOT }: Drawing): string[] {
@@ -124,7 +121,7 @@ export function svg(drawing: Drawing): string {
   const { title, content, plot = PLOT } = drawing;
   const { width, height } = svgSizeOf(plot);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapedXml(title)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapedMarkup(title)}">`,
     STYLE,
     svgText(MARGIN.left, 26, title, 'class="title"'),
     ...axes(drawing),

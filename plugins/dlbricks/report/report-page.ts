@@ -1,0 +1,287 @@
+import {
+  type Column,
+  counted,
+  drawn,
+  gigabytes,
+  groupedBy,
+  icicleChart,
+  type Page,
+  type PageSection,
+  type PartOfTime,
+  rangeChart,
+  textTable,
+  usedCores,
+} from '../../../src/plugin-api.js';
+import { operatorsLabel } from '../bricks/brick.js';
+import { columnsFor, estimateHint, type Row, rowsOf } from './columns.js';
+import { isAlike } from './configuration.js';
+import { calibrationPlot } from './interval-scores.js';
+import type { Report } from './report-schema.js';
+import { nameOf } from './table.js';
+import { formatMs, percent, UNKNOWN } from './words.js';
+
+type Brick = Row['model']['bricks'][number];
+
+/** A brick of a model, and its time in all of the model's sequences. */
+interface BrickRow extends Brick {
+  readonly row: Row;
+  readonly allMs: number;
+}
+
+function bricksOf(row: Row): readonly BrickRow[] {
+  return row.model.bricks.map((brick) => ({ ...brick, row, allMs: (brick.latency_ms ?? 0) * brick.sequences }));
+}
+
+/** Names of models as the page has them: with what differs among the reports. */
+function namesOf(reports: readonly Report[]): (row: Row) => string {
+  const machineOf = ({ system }: Report): string => system.processor;
+  const versionOf = ({ system }: Report): string => `${system.framework} ${system.framework_version}`;
+  const differing = [machineOf, versionOf].filter((of) => !isAlike(reports, of));
+  return (row) => [nameOf(row, reports), ...differing.map((of) => of(row.report))].join(', ');
+}
+
+function joined(texts: readonly string[], most: number): string {
+  const different = [...new Set(texts)];
+  const rest = different.length - most;
+  return rest > 0 ? `${different.slice(0, most).join(', ')} and ${rest} more` : different.join(', ');
+}
+
+function systemText({ system }: Report): string {
+  const { processor, cores, threads, framework, framework_version: version } = system;
+  return `${processor}, ${usedCores(threads, cores)}, ${framework} ${version}`;
+}
+
+/** Names in a title. */
+const MOST_NAMED = 4;
+
+function titleOf(reports: readonly Report[]): string {
+  const names = reports.flatMap(({ models }) => models.map(({ name }) => name));
+  return `Latency of ${joined(names, MOST_NAMED)} on ${joined(reports.map(systemText), MOST_NAMED)}`;
+}
+
+/** How good the estimates are, or what they are where no model was measured whole. */
+function verdictOf(rows: readonly Row[]): string {
+  const errors = rows.flatMap(({ model: { name, normalized_latency: value } }) =>
+    value === null ? [] : [{ name, percent: Math.abs(value - 1) * 100 }],
+  );
+  const estimated = rows.filter(({ model }) => model.estimate_ms !== null).length;
+  const [worst] = errors.toSorted((a, b) => b.percent - a.percent);
+  if (worst === undefined) {
+    const [only] = rows;
+    const one = only && rows.length === 1 ? `: ${estimateHint(only) ?? 'it has none'}` : '';
+    return `${estimated} of ${counted(rows.length, 'model')} estimated${one}. No whole model was measured to compare with.`;
+  }
+  const mean = errors.reduce((sum, error) => sum + error.percent, 0) / errors.length;
+  const judged = rows.filter(({ model }) => model.interval_hit !== null);
+  const hits = judged.filter(({ model }) => model.interval_hit).length;
+  const within = judged.length === 0 ? '' : ` Measured latencies within their intervals: ${hits} of ${judged.length}.`;
+  const much =
+    errors.length === 1
+      ? `The estimate is off by ${percent(mean)}.`
+      : `The estimates are off by ${percent(mean)} on average, and by ${percent(worst.percent)} at most (${worst.name}).`;
+  return `${much}${within}`;
+}
+
+function comparisonSection(
+  reports: readonly Report[],
+  rows: readonly Row[],
+  nameIn: (row: Row) => string,
+): PageSection {
+  const isCompared = rows.some(({ model }) => model.end_to_end_ms !== null);
+  const [first] = reports;
+  const level = percent((first?.settings.confidence ?? 0) * 100, 0);
+  const chart = rangeChart({
+    unit: 'ms',
+    words: { value: 'estimate', interval: `its ${level} interval`, other: 'whole model, measured' },
+    ranges: rows.map((row) => {
+      const { estimate_ms: ms, estimate_low_ms: low, estimate_high_ms: high, end_to_end_ms: measured } = row.model;
+      const interval = low === null || high === null ? '' : ` (${formatMs(low)} to ${formatMs(high)})`;
+      const other = measured === null ? '' : `; measured ${formatMs(measured)} ms`;
+      const hint = estimateHint(row);
+      return {
+        ...{ name: nameIn(row), value: ms, low, high, other: measured },
+        text: ms === null ? `no estimate${other}` : `${formatMs(ms)} ms${interval}${other}`,
+        ...(hint !== undefined && { hint: `${nameIn(row)}: ${hint}` }),
+      };
+    }),
+  });
+  const table = textTable(columnsFor(reports, { wide: true }), rows);
+  return { title: isCompared ? 'Predicted and measured' : 'Predicted', chart, table };
+}
+
+function groupedTimes<Row extends { readonly allMs: number }>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+): readonly { readonly key: string; readonly rows: readonly Row[]; readonly ms: number }[] {
+  return [...groupedBy(rows, keyOf)]
+    .map(([key, of]) => ({ key, rows: of, ms: of.reduce((sum, { allMs }) => sum + allMs, 0) }))
+    .sort((a, b) => b.ms - a.ms);
+}
+
+function firstOperator({ operators }: Brick): string {
+  return operators[0] ?? UNKNOWN;
+}
+
+/** Model, operator, brick. */
+function timesOf(row: Row, name: string): PartOfTime {
+  const bricks = bricksOf(row);
+  const ms = bricks.reduce((sum, { allMs }) => sum + allMs, 0);
+  return {
+    ...{ name, ms },
+    parts: groupedTimes(bricks, firstOperator).map(({ key, rows, ms: ofType }) => ({
+      ...{ name: key, ms: ofType },
+      parts: rows.map((brick) => {
+        const label = operatorsLabel(brick.operators);
+        const much = `${brick.sequences} x ${formatMs(brick.latency_ms)} ms`;
+        const samples = `${counted(brick.occasions, 'occasion')}, ${counted(brick.runs, 'timed run')}`;
+        const hint = `${label} ${brick.signature.slice(0, 8)}: ${much}, ${percent((100 * brick.allMs) / ms)} of ${name}; ${samples}`;
+        return { name: label, ms: brick.allMs, hint };
+      }),
+    })),
+  };
+}
+
+function column<R>(title: string, cell: (row: R) => string, align: 'left' | 'right' = 'right'): Column<R> {
+  return { title, align, cell };
+}
+
+function timeSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
+  const bricks = rows.flatMap(bricksOf);
+  if (bricks.length === 0) return [];
+  const totals = new Map(rows.map((row) => [row, bricksOf(row).reduce((sum, { allMs }) => sum + allMs, 0)]));
+  const all = [...totals.values()].reduce((sum, ms) => sum + ms, 0);
+  const byType = groupedTimes(bricks, firstOperator);
+  const typeColumns = [
+    column<(typeof byType)[number]>('operator', ({ key }) => key, 'left'),
+    column<(typeof byType)[number]>('bricks', ({ rows: of }) =>
+      String(new Set(of.map(({ signature }) => signature)).size),
+    ),
+    column<(typeof byType)[number]>('sequences', ({ rows: of }) =>
+      String(of.reduce((sum, one) => sum + one.sequences, 0)),
+    ),
+    column<(typeof byType)[number]>('all (ms)', ({ ms }) => formatMs(ms)),
+    column<(typeof byType)[number]>('share', ({ ms }) => percent((100 * ms) / all)),
+  ];
+  const brickColumns = [
+    column<BrickRow>('model', ({ row }) => nameIn(row), 'left'),
+    column<BrickRow>('brick', ({ operators }) => operatorsLabel(operators), 'left'),
+    column<BrickRow>('signature', ({ signature }) => signature.slice(0, 8), 'left'),
+    column<BrickRow>('sequences', ({ sequences }) => String(sequences)),
+    column<BrickRow>('one (ms)', ({ latency_ms: ms }) => (ms === null ? UNKNOWN : ms.toPrecision(4))),
+    column<BrickRow>('all (ms)', ({ allMs }) => formatMs(allMs)),
+    column<BrickRow>('share of model', ({ row, allMs }) => percent((100 * allMs) / (totals.get(row) ?? 0))),
+    column<BrickRow>('occasions', ({ occasions }) => String(occasions)),
+    column<BrickRow>('runs', ({ runs }) => String(runs)),
+    column<BrickRow>('measured', ({ measured }) => measured, 'left'),
+  ];
+  return [
+    {
+      title: 'Where the time goes',
+      lead: 'Each model above its operators, and these above their bricks. Widths are estimated times, on one scale for all models.',
+      chart: icicleChart(rows.map((row) => timesOf(row, nameIn(row)))),
+      table: textTable(typeColumns, byType),
+    },
+    {
+      title: 'Bricks',
+      lead: 'The parts of each estimate. A brick stands for a number of sequences of its model.',
+      table: textTable(
+        brickColumns,
+        bricks.toSorted((a, b) => b.allMs - a.allMs),
+      ),
+    },
+  ];
+}
+
+function missingSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
+  const missing = rows.flatMap((row) => row.model.missing.map((one) => ({ row, ...one })));
+  type Missing = (typeof missing)[number];
+  if (missing.length === 0) return [];
+  const columns = [
+    column<Missing>('model', ({ row }) => nameIn(row), 'left'),
+    column<Missing>(
+      'what',
+      ({ benchmark, operators }) => (benchmark === 'brick' ? operatorsLabel(operators) : 'whole model'),
+      'left',
+    ),
+    column<Missing>('inputs', ({ shapes }) => shapes.join(', '), 'left'),
+    column<Missing>('sequences', ({ sequences }) => String(sequences)),
+    column<Missing>('reason', ({ reason }) => reason, 'left'),
+  ];
+  return [{ title: 'Missing', lead: 'What has no measurement. It is in no sum.', table: textTable(columns, missing) }];
+}
+
+function checkSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
+  const checked = rows.flatMap((row) => (row.model.check?.bricks ?? []).map((one) => ({ row, ...one })));
+  type Checked = (typeof checked)[number];
+  if (checked.length === 0) return [];
+  const columns = [
+    column<Checked>('model', ({ row }) => nameIn(row), 'left'),
+    column<Checked>('brick', ({ operators }) => operatorsLabel(operators), 'left'),
+    column<Checked>('kernel', ({ kernel }) => kernel, 'left'),
+    column<Checked>('sequences', ({ sequences }) => String(sequences)),
+    column<Checked>('whole graph (ms)', ({ kernels_ms: ms }) => formatMs(ms)),
+    column<Checked>('by brick (ms)', ({ bricks_ms: ms }) => formatMs(ms)),
+    column<Checked>('outside', ({ is_outside: is }) => (is === null ? UNKNOWN : is ? 'yes' : 'no'), 'left'),
+  ];
+  const lead = 'Kernels in one run of the whole graph, and the same kernels by their bricks.';
+  return [{ title: 'Check', lead, table: textTable(columns, checked) }];
+}
+
+/** Whether the intervals hold what they claim, where several models were measured whole. */
+function calibrationSections(reports: readonly Report[]): readonly PageSection[] {
+  const judged = reports.filter(({ summary }) => summary.intervals.some(({ models }) => models > 1));
+  return judged.map(({ summary, evaluation }) => {
+    const title = `Calibration of the intervals${reports.length > 1 && evaluation !== null ? `, ${evaluation}` : ''}`;
+    return { title, chart: drawn(calibrationPlot(title, summary)) };
+  });
+}
+
+/** The conditions of measuring. */
+function conditionsSection(reports: readonly Report[]): PageSection {
+  const facts = reports.flatMap(({ system, settings, evaluation }) => [
+    { fact: 'evaluation', value: evaluation ?? UNKNOWN },
+    { fact: 'processor', value: `${system.processor} (${system.architecture})` },
+    { fact: 'cores and memory', value: `${counted(system.cores, 'core')}, ${gigabytes(system.memory_bytes)}` },
+    { fact: 'operating system', value: system.operating_system },
+    {
+      fact: 'runtime',
+      value: `${system.framework} ${system.framework_version}, ${system.execution_provider}, optimization ${system.optimization_level}`,
+    },
+    { fact: 'threads', value: String(system.threads) },
+    { fact: 'batch', value: String(settings.batch) },
+    { fact: 'cut', value: `${settings.cut}, at most ${counted(settings.granularity, settings.cut)} a brick` },
+    {
+      fact: 'runs',
+      value: `${settings.min_runs} to ${settings.runs} after ${counted(settings.warmup_runs, 'warm-up')}, ${settings.statistic}`,
+    },
+    { fact: 'fingerprint', value: system.fingerprint },
+  ]);
+  type Fact = (typeof facts)[number];
+  const seen = new Set<string>();
+  const different = facts.filter(({ fact, value }) => !seen.has(`${fact}:${value}`) && seen.add(`${fact}:${value}`));
+  return {
+    title: 'Conditions',
+    table: textTable(
+      [column<Fact>('fact', ({ fact }) => fact, 'left'), column<Fact>('value', ({ value }) => value, 'left')],
+      different,
+    ),
+  };
+}
+
+/** Reports as one page on one scale. */
+export function reportPage(reports: readonly Report[]): Page {
+  const rows = rowsOf(reports);
+  const nameIn = namesOf(reports);
+  return {
+    title: titleOf(reports),
+    verdict: verdictOf(rows),
+    sections: [
+      comparisonSection(reports, rows, nameIn),
+      ...missingSections(rows, nameIn),
+      ...timeSections(rows, nameIn),
+      ...checkSections(rows, nameIn),
+      ...calibrationSections(reports),
+      conditionsSection(reports),
+    ],
+  };
+}

@@ -1,0 +1,34 @@
+import { oneLine } from './one-line.js';
+
+/** HTML or SVG in which all foreign text is escaped. */
+export class Markup {
+  private constructor(readonly text: string) {}
+
+  /** Takes a text as it is. Only for texts of this project, such as its drawings, which escape what they contain. */
+  static trusted(text: string): Markup {
+    return new Markup(text);
+  }
+}
+
+/** Marks that change the direction of the text after them: a name with one would change the words around it. */
+const DIRECTION_MARKS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** Foreign text inside of an element or of an attribute in double quotes. */
+export function escapedMarkup(text: string): string {
+  return oneLine(text)
+    .replace(DIRECTION_MARKS, '\ufffd')
+    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+type Part = Markup | string | number | undefined | readonly Part[];
+
+function textOf(part: Part): string {
+  if (part === undefined) return '';
+  if (part instanceof Markup) return part.text;
+  return typeof part === 'object' ? part.map(textOf).join('') : escapedMarkup(String(part));
+}
+
+/** A template of HTML or SVG. Values are escaped unless they are markup; undefined is nothing. */
+export function markup(template: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  return Markup.trusted(String.raw({ raw: template }, ...parts.map(textOf)));
+}

@@ -1,0 +1,121 @@
+import { Markup, markup } from '../base/markup.js';
+import { linearScale } from './plots/svg.js';
+
+// Charts of boxes rather than SVG, so that their texts keep their size on narrow screens.
+
+/** A value with its interval, and another value that it is compared with. */
+export interface Range {
+  readonly name: string;
+  readonly value: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly other?: number | null;
+  /** The same in words. */
+  readonly text: string;
+  /** More about it. */
+  readonly hint?: string;
+}
+
+export interface RangeChart {
+  readonly unit: string;
+  /** What value, interval and other value are. */
+  readonly words: { readonly value: string; readonly interval: string; readonly other?: string };
+  readonly ranges: readonly Range[];
+}
+
+function percentText(share: number): string {
+  return `${(share * 100).toFixed(3)}%`;
+}
+
+function ticksMarkup(ticks: readonly number[], at: (value: number) => number): readonly Markup[] {
+  return ticks.map((tick) => markup`<i class="grid" style="left:${percentText(at(tick))}"></i>`);
+}
+
+/** Values with their intervals on one scale from zero, one below the other; undefined where no value is known. */
+export function rangeChart({ unit, words, ranges }: RangeChart): Markup | undefined {
+  const known = ranges.flatMap(({ value, high, other }) => [value, high, other ?? null].filter((one) => one !== null));
+  const highest = Math.max(0, ...known.filter(Number.isFinite));
+  if (highest === 0) return undefined;
+  const { at, ticks } = linearScale(highest, [0, 1]);
+  const left = (value: number): string => `left:${percentText(at(value))}`;
+  const rows = ranges.map(({ name, value, low, high, other = null, text, hint }) => {
+    const band =
+      low === null || high === null
+        ? undefined
+        : markup`<i class="band" style="${left(low)};width:${percentText(at(high) - at(low))}"></i>`;
+    const point = value === null ? undefined : markup`<i class="point" style="${left(value)}"></i>`;
+    const mark = other === null ? undefined : markup`<i class="other" style="${left(other)}"></i>`;
+    return markup`<li title="${hint ?? `${name}: ${text}`}"><span class="name">${name}</span><span class="track" aria-hidden="true">${ticksMarkup(ticks, at)}${band}${point}${mark}</span><span class="numbers">${text}</span></li>\n`;
+  });
+  const axis = ticks.map((tick) => markup`<span style="${left(tick)}">${String(Number(tick.toPrecision(6)))}</span>`);
+  const keys = [
+    ['band', words.interval, ranges.some(({ low, high }) => low !== null && high !== null)],
+    ['point', words.value, true],
+    ['other', words.other ?? '', ranges.some(({ other }) => other != null)],
+  ] as const;
+  const key = keys.flatMap(([kind, word, isThere]) =>
+    isThere ? [markup`<span><i class="${kind}"></i>${word}</span>`] : [],
+  );
+  return markup`<p class="key" aria-hidden="true">${key}</p>
+<ul class="ranges">
+${rows}<li class="axis" aria-hidden="true"><span class="name">${unit}</span><span class="track">${axis}</span><span class="numbers"></span></li>
+</ul>`;
+}
+
+/** A part of a whole, and its own parts. */
+export interface PartOfTime {
+  readonly name: string;
+  readonly ms: number;
+  readonly parts?: readonly PartOfTime[];
+  /** More about it. */
+  readonly hint?: string;
+}
+
+/** Smaller parts are drawn together. */
+const LEAST_SHARE = 0.004;
+
+/** Colors of operators; further ones share the last. */
+const COLORS = 6;
+
+/** The parts that can be seen, the largest first, and one for all others. */
+function seenParts(parts: readonly PartOfTime[], least: number): readonly PartOfTime[] {
+  const sorted = parts.toSorted((a, b) => b.ms - a.ms);
+  const seen = sorted.filter(({ ms }) => ms >= least);
+  const rest = sorted.slice(seen.length);
+  if (rest.length < 2) return sorted;
+  return [...seen, { name: `${rest.length} smaller`, ms: rest.reduce((sum, { ms }) => sum + ms, 0) }];
+}
+
+/** Times that are made of other times, from left to right the largest first, each above its parts. */
+export function icicleChart(wholes: readonly PartOfTime[]): Markup | undefined {
+  const longest = Math.max(0, ...wholes.map(({ ms }) => ms));
+  if (!(longest > 0) || !Number.isFinite(longest)) return undefined;
+  const names = wholes.flatMap(({ parts = [] }) => parts);
+  const totals = new Map<string, number>();
+  for (const { name, ms } of names) totals.set(name, (totals.get(name) ?? 0) + ms);
+  const byTime = [...totals].sort(([, a], [, b]) => b - a).map(([name]) => name);
+  const colors = new Map(byTime.map((name, index) => [name, Math.min(index, COLORS - 1)]));
+  const node = (part: PartOfTime, whole: PartOfTime, color: number | undefined): Markup => {
+    const share = `${((100 * part.ms) / whole.ms).toFixed(1)} %`;
+    const tip = part.hint ?? `${part.name}: ${part.ms.toPrecision(4)} ms, ${share} of ${whole.name}`;
+    const kind = color === undefined ? '' : ` n${color}`;
+    const parts = seenParts(part.parts ?? [], whole.ms * LEAST_SHARE);
+    return markup`<div class="node${kind}" style="flex-grow:${((1000 * part.ms) / whole.ms).toFixed(2)}"><span title="${tip}">${part.name} ${part === whole ? `${part.ms.toPrecision(4)} ms` : share}</span>${
+      parts.length === 0
+        ? undefined
+        : markup`<div class="parts">${parts.map((one) => node(one, whole, color ?? colors.get(one.name)))}</div>`
+    }</div>`;
+  };
+  return markup`<div aria-hidden="true">${wholes.flatMap((whole) =>
+    whole.ms > 0
+      ? [
+          markup`<div class="icicle" style="width:${percentText(whole.ms / longest)}">${node(whole, whole, undefined)}</div>\n`,
+        ]
+      : [],
+  )}</div>`;
+}
+
+/** A drawing of this project as a part of a page. */
+export function drawn(svg: string): Markup {
+  return Markup.trusted(`<div class="drawing">${svg}</div>`);
+}

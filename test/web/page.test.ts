@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { TableResult } from '../../src/base/exporters/exporter.js';
+import { icicleChart, rangeChart } from '../../src/web/charts.js';
+import { htmlPage } from '../../src/web/page.js';
+
+function resultOf(rows: readonly (readonly string[])[], more: Partial<TableResult> = {}): TableResult {
+  const table = { titles: ['model', 'latency (ms)'], aligns: ['left', 'right'] as const, rows };
+  return { document: {}, records: { keys: [], rows: [] }, table, notes: [], ...more };
+}
+
+const HOSTILE = '</script><img src=x onerror=alert(1)>"\'&\u202e\u0007';
+
+describe('htmlPage', () => {
+  it('shows the table of a result that has no page of its own', () => {
+    const html = htmlPage([{ result: () => resultOf([['resnet', '1.5']]) }]);
+    assert.match(html, /<th scope="row">resnet<\/th><td class="right">1.5<\/td>/);
+  });
+
+  it('escapes foreign text in every part', () => {
+    const ranges = [{ name: HOSTILE, value: 1, low: 0.5, high: 2, text: HOSTILE, hint: HOSTILE }];
+    const chart = rangeChart({ unit: HOSTILE, words: { value: HOSTILE, interval: HOSTILE }, ranges });
+    const icicle = icicleChart([{ name: HOSTILE, ms: 1, parts: [{ name: HOSTILE, ms: 1, hint: HOSTILE }] }]);
+    const table = { titles: [HOSTILE, 'a'], rows: [[HOSTILE, HOSTILE]], hints: [[HOSTILE, HOSTILE]] };
+    const html = htmlPage([
+      {
+        result: () => resultOf([], { notes: [HOSTILE], warnings: [HOSTILE] }),
+        page: () => ({
+          title: HOSTILE,
+          verdict: HOSTILE,
+          sections: [
+            { title: HOSTILE, lead: HOSTILE, chart, table },
+            { title: HOSTILE, chart: icicle },
+          ],
+        }),
+      },
+    ]);
+    assert.doesNotMatch(html, /<img|\u202e|\u0007/);
+    assert.equal(html.split('</script>').length, 2, 'only the own script ends');
+    assert.ok(html.split('&#60;/script&#62;&#60;img').length > 15);
+  });
+
+  it('puts warnings before figures, also those among the notes', () => {
+    const html = htmlPage([{ result: () => resultOf([['a', '1']], { notes: ['a note', 'warning: wide'] }) }]);
+    assert.ok(html.indexOf('warning: wide') < html.indexOf('<table>'));
+    assert.ok(html.indexOf('a note') > html.indexOf('<table>'));
+  });
+
+  it('lets no script run but its own and loads nothing', () => {
+    const html = htmlPage([{ result: () => resultOf([]) }]);
+    assert.match(html, /default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-[^']+'/);
+    assert.doesNotMatch(html, /(src|href)="/);
+  });
+
+  it('stays small for ten thousand rows', () => {
+    const rows = Array.from({ length: 10_000 }, (_, i) => [`model ${i}`, `${i}.5`]);
+    assert.ok(htmlPage([{ result: () => resultOf(rows) }]).length < 5_000_000);
+  });
+});
+
+describe('charts', () => {
+  it('draw nothing where nothing is known', () => {
+    assert.equal(
+      rangeChart({
+        unit: 'ms',
+        words: { value: '', interval: '' },
+        ranges: [{ name: 'a', value: null, low: null, high: null, text: '-' }],
+      }),
+      undefined,
+    );
+    assert.equal(icicleChart([{ name: 'a', ms: 0 }]), undefined);
+  });
+
+  it('draw all small parts as one, and lose no time', () => {
+    const small = Array.from({ length: 50 }, (_, i) => ({ name: `small ${i}`, ms: 0.001 }));
+    const chart = icicleChart([{ name: 'whole', ms: 10.05, parts: [{ name: 'large', ms: 10 }, ...small] }]);
+    assert.match(chart?.text ?? '', /50 smaller: 0\.05000 ms/);
+  });
+});
