@@ -3,6 +3,11 @@
  * `src`, and `src` imports no plugin.
  */
 
+// What a document is of
+export { type Origin, type Provenance, provenanceField, provenanceOf } from './agent/provenance.js';
+export { systemDocumentOf, systemDocumentSchema } from './measurement/system-document.js';
+export type { ManifestIdentity } from './manifest/index.js';
+
 // A plugin, and its evaluation
 export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
 export type { Evaluation, EvaluationContext } from './evaluation/evaluation.js';
@@ -127,7 +132,7 @@ export { type AgentDescription, isAbleTo } from './agent/agent-description.js';
 export { identifySystem, type RunOptions, runOptionsOf, type System, type SystemFacts } from './measurement/system.js';
 export { systemDifferences } from './measurement/system-differences.js';
 export { type Benchmark, type BenchmarkInput, inputBytes } from './measurement/benchmark.js';
-export { modelOf, signatureOf, weightlessBenchmark } from './measurement/weightless.js';
+export { modelOf, signatureOf, signatureWithoutName, weightlessBenchmark } from './measurement/weightless.js';
 export { symbolicBenchmark } from './measurement/symbolic-benchmark.js';
 export { withOwnWeights } from './agent/own-weights.js';
 export { memoryProblem, memoryThere } from './agent/memory-there.js';

@@ -3,6 +3,7 @@ import {
   isAbleTo,
   type Limits,
   type LoadedModel,
+  type ManifestIdentity,
   type MeasuringContext,
   PlatformError,
   type Protocol,
@@ -24,6 +25,8 @@ import type { Settings } from './settings.js';
 export interface Estimation {
   /** Name of its manifest; undefined for models that a command line names. */
   readonly evaluation?: string | undefined;
+  /** Its manifests; none for models that a command line names. */
+  readonly identities?: readonly ManifestIdentity[] | undefined;
   readonly models: readonly LoadedModel[];
   /** Further models, which could not be read. */
   readonly unusable?: readonly UnusableModel[] | undefined;
@@ -49,6 +52,9 @@ function warnOfThreads(threads: number, { cores }: AgentDescription, tell: Measu
 function isChecked({ check, cut, measure_end_to_end: isWhole }: Settings, description: AgentDescription): boolean {
   return check ?? (isWhole && cut === 'kernel' && isAbleTo(description, 'trace'));
 }
+
+/** The reason for a provenance without weights. */
+export const NO_WHOLE_MODEL = { weights: 'no whole model was run' };
 
 /** The result of an estimation: all its data, and the report of it. */
 export interface Estimated {
@@ -108,9 +114,15 @@ export async function runEstimations(
   return results.flatMap((result, index): Estimated[] => {
     const estimation = estimations[index];
     if (estimation === undefined) return [];
-    const { evaluation, settings, batch, protocol } = estimation;
+    const { evaluation, identities, settings, batch, protocol } = estimation;
     const report = reportOf(result, {
       evaluation,
+      origin: {
+        identities,
+        models: expanded[index]?.models,
+        agent: context.agent,
+        reasons: settings.measure_end_to_end ? {} : NO_WHOLE_MODEL,
+      },
       cut: settings.cut,
       granularity: granularityOf(settings, description),
       keepDynamic: settings.keep_dynamic,

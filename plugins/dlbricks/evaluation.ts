@@ -11,12 +11,15 @@ export const dlbricksEvaluation: Evaluation<Settings> = {
   settings: settingsSchema,
   show: showReport,
 
-  async *run({ evaluation: { manifest, models, unusable, protocol, limits }, settings }, { agent, store, signal }) {
+  async *run(
+    { evaluation: { manifest, identities, models, unusable, protocol, limits }, settings },
+    { agent, store, signal },
+  ) {
     const startMs = performance.now();
     const { name: evaluation, threads, batch_size: batch, trace_url_template: traceUrlTemplate } = manifest;
     const { result, report } = yield* whileTelling((onEvent) => {
       const settled = { settings, threads, batch, protocol, limits, traceUrlTemplate, startMs };
-      const estimation = { evaluation, models, unusable, ...settled };
+      const estimation = { evaluation, identities, models, unusable, ...settled };
       return runEstimation(estimation, { agent, store, signal, onEvent });
     });
     if (result.interrupted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');

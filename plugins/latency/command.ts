@@ -106,7 +106,10 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
     signal: host.signal,
     onEvent: (event) => showEvent(event, progress),
   }).finally(() => progress.stop());
-  const result = latencyResultOf(timed, system, options.percentiles ?? DEFAULT_PERCENTILES, unusable);
+  const result = latencyResultOf(timed, system, options.percentiles ?? DEFAULT_PERCENTILES, unusable, {
+    agent,
+    protocol: settings.protocol,
+  });
   const isEmpty = host.signal.aborted && timed.every(({ measurement }) => measurement === undefined);
   const shown = shownLatencies(result, { wide: options.wide ?? false });
   await writeShown(shown, { ...outputs, quiet: outputs.quiet || isEmpty }, host);

@@ -39,7 +39,7 @@ export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
   show: showLatencies,
 
   async *run({ evaluation, settings: { percentiles, remeasure } }, { agent, store, signal }) {
-    const { manifest, models, unusable, protocol, limits } = evaluation;
+    const { manifest, identities, models, unusable, protocol, limits } = evaluation;
     const { threads, batch_size: batch, trace_url_template: traceUrlTemplate } = manifest;
     const asked = models.map((loaded) => ({ loaded, batch, threads }));
     const timing = { protocol, limits, remeasure: remeasureAsked(remeasure), traceUrlTemplate };
@@ -47,7 +47,7 @@ export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
     if (signal.aborted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');
     const system = identifySystem(agent.description, runOptionsOf(threads, agent.description));
     const untimed = unusable.map(({ name, reason }) => ({ model: name, batch, dimensions: '', threads, reason }));
-    const result = latencyResultOf(timed, system, percentiles, untimed);
+    const result = latencyResultOf(timed, system, percentiles, untimed, { identities, agent, protocol });
     for (const row of result.models) {
       const latencyMs = 'reason' in row ? undefined : row.trimmed_mean_ms;
       const coverage = latencyMs === undefined ? 0 : 1;

@@ -2,6 +2,9 @@ import {
   dimensionsText,
   disturbanceOf,
   measurementWarnings,
+  type Origin,
+  provenanceField,
+  provenanceOf,
   type System,
   trimmedMean,
   z,
@@ -49,6 +52,7 @@ const failedSchema = z.strictObject({
 
 /** The result of timing whole models. */
 export const latencyResultSchema = z.strictObject({
+  provenance: provenanceField,
   processor: z.string(),
   cores: z.int(),
   framework: z.string(),
@@ -96,10 +100,12 @@ export function latencyResultOf(
   { processor, cores, framework, frameworkVersion }: System,
   percentiles: readonly number[],
   unusable: readonly LatencyRow[] = [],
+  origin?: Origin,
 ): LatencyResult {
   const measurements = timed.flatMap(({ measurement }) => measurement ?? []);
   const mostThreads = Math.max(0, ...timed.map(({ threads }) => threads));
   return {
+    provenance: origin === undefined ? null : provenanceOf({ ...origin, models: timed.map(({ loaded }) => loaded) }),
     processor,
     cores,
     framework,

@@ -1,3 +1,4 @@
+import { provenanceOf } from '../agent/provenance.js';
 import type { TableResult } from '../base/exporters/exporter.js';
 import { oneLine } from '../base/one-line.js';
 import { ownValue } from '../base/own-value.js';
@@ -20,8 +21,10 @@ function shown(cell: Cell | undefined): string {
 export function analysisResult(document: AnalysisTable): TableResult {
   const { columns, rows, notes } = document;
   const keys = columns.map(({ key }) => key);
+  const ofStore = 'the store has measurements of different ones';
+  const reasons = { protocol: ofStore, host: ofStore, stack: ofStore };
   return {
-    document,
+    document: { provenance: provenanceOf({ reasons }), ...document },
     records: { keys, rows: rows.map((row) => keys.map((key) => ownValue(row, key))) },
     table: {
       titles: columns.map(({ title, unit }) => oneLine(unit === undefined ? title : `${title} (${unit})`)),

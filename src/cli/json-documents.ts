@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { snakeCaseSchema, withSnakeKeys } from '../base/snake-case.js';
+import { provenanceField, provenanceSchema } from '../agent/provenance.js';
 import { agentOfferSchema } from '../directory/agent-offer.js';
 import { EVALUATION_STATES } from '../evaluation/records.js';
 import { platformEventSchema } from '../evaluation/event.js';
@@ -87,6 +88,7 @@ const storeSchema = z.strictObject({
 });
 
 const modelTraceSchema = z.strictObject({
+  provenance: provenanceField,
   model: z.string(),
   system: systemSchema,
   traceId: z.string().optional().describe('Of the trace in the store'),
@@ -158,11 +160,16 @@ const featureSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
+const ofPrediction = {
+  provenance: provenanceSchema.optional().describe('On the first line: what all lines are of'),
+  inputId: z.string(),
+};
+
 /** A JSON line of `mlmodelscope predict`. */
 const predictionSchema = z.union([
-  z.strictObject({ inputId: z.string(), features: z.array(featureSchema).describe('The likeliest first') }),
+  z.strictObject({ ...ofPrediction, features: z.array(featureSchema).describe('The likeliest first') }),
   z.strictObject({
-    inputId: z.string(),
+    ...ofPrediction,
     error: z.strictObject({ code: z.string(), message: z.string() }).describe('Why it has no features'),
   }),
 ]);
@@ -189,8 +196,8 @@ export type DocumentKind = keyof typeof DOCUMENTS;
 
 export const DOCUMENT_KINDS = Object.keys(DOCUMENTS) as DocumentKind[];
 
-export function documentOf<K extends DocumentKind>(_kind: K, value: z.input<(typeof DOCUMENTS)[K]>): unknown {
-  return withSnakeKeys(value);
+export function documentOf<K extends DocumentKind>(_kind: K, value: z.input<(typeof DOCUMENTS)[K]>): object {
+  return withSnakeKeys(value) as object;
 }
 
 export function documentText<K extends DocumentKind>(kind: K, value: z.input<(typeof DOCUMENTS)[K]>): string {

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Plugin } from '../evaluation/plugin.js';
 import { BUILT_IN_COMMANDS } from './commands/index.js';
 import type { OwnedHost } from './host.js';
-import { PLATFORM_VERSION } from './platform-version.js';
+import { PLATFORM_VERSION } from '../base/platform-version.js';
 import { addSecurityOptions, loadSecurity } from './security.js';
 import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE } from '../tracing/trace-url.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { provenanceField } from '../agent/provenance.js';
 import type { Collection, CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
 
@@ -39,6 +40,9 @@ export const analysisTableSchema = z
       return;
     }
   });
+
+/** An analysis' table as it is exported. */
+export const analysisDocumentSchema = analysisTableSchema.safeExtend({ provenance: provenanceField });
 
 export type AnalysisTable = z.infer<typeof analysisTableSchema>;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { provenanceField } from '../agent/provenance.js';
 
 const FORMAT = 'systems/1';
 
@@ -40,6 +41,7 @@ export const systemsResultSchema = z.strictObject({
   format: z.literal(FORMAT),
   evaluation: z.string().describe('Name of the evaluation, as its manifest has it'),
   plugin: z.string(),
+  provenance: provenanceField,
   models: z.array(z.string()),
   systems: z.array(systemSchema).min(1),
 });

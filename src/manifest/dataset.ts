@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { wholeNumber } from '../base/bounded-number.js';
 import { nameField, oneLineField, versionField } from './fields.js';
+
+/** All inputs are made up from seeds that follow from this one. */
+const ONLY_SEED = '0, the only seed that inputs are made up from';
 
 export const datasetSchema = z
   .strictObject({
@@ -9,7 +11,7 @@ export const datasetSchema = z
     version: versionField,
     description: z.string().optional(),
     license: z.string().optional(),
-    synthetic: z.strictObject({ seed: wholeNumber(0, 2 ** 32 - 1) }).optional(),
+    synthetic: z.strictObject({ seed: z.literal(0, { error: ONLY_SEED }) }).optional(),
     sources: z
       .array(z.strictObject({ name: nameField, source: oneLineField('the address of a source') }))
       .min(1)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { positionsIn, type Position } from './position.js';
 import { byPosition, type Note, type Problem, type Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
@@ -6,6 +7,8 @@ import { parseYaml, type YamlFault, type YamlNode, type YamlPath } from './yaml-
 export interface ManifestDocument {
   readonly ok: true;
   readonly file: string;
+  /** Of the file's bytes. */
+  readonly sha256: string;
   readonly root: YamlNode;
   readonly problems: readonly Problem[];
   /** Those of `problems` that are repeated keys. */
@@ -122,5 +125,6 @@ export function parseDocument(file: string, bytes: Uint8Array): ManifestDocument
   ) as [Problem[], Problem[]];
   const problems = byPosition([...repeatedKeys, ...others]);
   if (root === undefined) return { ok: false, problems };
-  return { ok: true, file, root, problems, repeatedKeys, positionOf };
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { ok: true, file, sha256, root, problems, repeatedKeys, positionOf };
 }

@@ -13,7 +13,8 @@ export {
 export { ANY_FRAMEWORK, type FrameworkConstraint, frameworkText, type ModelFramework } from './fields.js';
 export { graphBindings } from './graph-bindings.js';
 export type { HardwareConstraint, HardwareManifest } from './hardware.js';
-export { kindJsonSchema, loadManifest, type ManifestKind, type ManifestOf, takenBy } from './load.js';
+export { identityOf, type ManifestIdentity } from './identity.js';
+export { kindJsonSchema, loadManifest, MANIFEST_KINDS, type ManifestKind, type ManifestOf, takenBy } from './load.js';
 export { BATCH, type Checksum, type ModelManifest, type ModelTensor } from './model.js';
 export {
   formatNote,

@@ -116,9 +116,11 @@ export async function kindOfManifest(named: string): Promise<ManifestKind | unde
 export async function loadManifest<K extends ManifestKind = ManifestKind>(
   path: string,
   wanted: readonly K[] = MANIFEST_KINDS as K[],
-): Promise<Loaded<ManifestOf<K>> | Problems> {
+): Promise<(Loaded<ManifestOf<K>> & Pick<ManifestDocument, 'sha256'>) | Problems> {
   const file = await readManifestBytes(path);
   if (!file.ok) return { ok: false, problems: [problemOfFile(path, 'a manifest file', file.found)] };
   const document = parseDocument(path, file.bytes);
-  return document.ok ? interpretDocument(document, wanted) : document;
+  if (!document.ok) return document;
+  const loaded = interpretDocument(document, wanted);
+  return loaded.ok ? { ...loaded, sha256: document.sha256 } : loaded;
 }

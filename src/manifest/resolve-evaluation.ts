@@ -3,6 +3,7 @@ import { type ManifestDocument, nodeAt, parseDocument, problemAt, problemAtKey, 
 import { MAX_MODELS, type EvaluationManifest, MOVED_SETTINGS } from './evaluation.js';
 import { DISK } from './files.js';
 import type { HardwareConstraint } from './hardware.js';
+import { identityOf, type ManifestIdentity } from './identity.js';
 import { interpretDocument, type ManifestKind, type ManifestOf } from './load.js';
 import { byPosition, type Note, type Problem, type Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
@@ -20,6 +21,8 @@ export interface ResolvedEvaluation {
   readonly software: SoftwareConstraint | undefined;
   readonly dataset: DatasetManifest | undefined;
   readonly notes: readonly Note[];
+  /** The evaluation's own, and those of hardware, software and dataset. */
+  readonly identities: readonly ManifestIdentity[];
   /** The YAML document of the evaluation itself. */
   readonly document: ManifestDocument;
 }
@@ -41,6 +44,8 @@ class Resolver {
   readonly ownProblems: Problem[] = [];
   readonly referredProblems: Problem[] = [];
   readonly notes: Note[] = [];
+  /** Of the referred manifests of hardware, software and dataset. */
+  readonly identities: ManifestIdentity[] = [];
 
   constructor(
     private readonly document: ManifestDocument,
@@ -94,7 +99,9 @@ class Resolver {
     if (node?.kind !== 'scalar' || !isManifestPath(node.text)) return undefined;
     const path = besideManifest(this.document.file, node.text);
     const referred = await loadReferred(path, kind, this.reporter([kind]), this.options.files);
-    return this.keep(referred.ok ? referred.loaded : referred)?.manifest;
+    const manifest = this.keep(referred.ok ? referred.loaded : referred)?.manifest;
+    if (manifest !== undefined && referred.ok) this.identities.push(identityOf(kind, manifest, referred.document));
+    return manifest;
   }
 }
 
@@ -131,6 +138,7 @@ export async function resolveEvaluation(
     software: typeof evaluation.software === 'object' ? evaluation.software : software,
     dataset,
     notes: [...movedNotes(document), ...resolver.notes],
+    identities: [identityOf('evaluation', evaluation, document), ...resolver.identities],
     document,
   };
 }

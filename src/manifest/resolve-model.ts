@@ -13,6 +13,7 @@ import {
 } from './reference.js';
 import { digestOf } from './checksum.js';
 import { FETCH_COMMAND } from './fetched-files.js';
+import { identityOf, type ManifestIdentity } from './identity.js';
 import { LOCK_FILE, parseLock } from './lock-file.js';
 import { loadReferred, type ReportReference } from './referred.js';
 import { quoted } from '../base/quoted.js';
@@ -29,6 +30,8 @@ export interface ResolvedModel {
   readonly name: string;
   readonly source: GraphSource;
   readonly manifest: ModelManifest | undefined;
+  /** Of its manifest. */
+  readonly identity?: ManifestIdentity | undefined;
 }
 
 export interface ResolveOptions {
@@ -144,7 +147,8 @@ async function resolveManifest(
   if (!loaded.ok || problems.length > 0) return { ok: false, problems: byPosition(problems) };
   const { manifest, notes } = loaded;
   const source = await sourceOf(path, manifest, options);
-  return { ok: true, model: { name: manifest.name, source, manifest }, notes };
+  const identity = identityOf('model', manifest, document);
+  return { ok: true, model: { name: manifest.name, source, manifest, identity }, notes };
 }
 
 /**

@@ -61,6 +61,11 @@ export function weightlessBenchmark(given: Model): Benchmark {
   return { signature: signatureOf(bytes), model: bytes, inputs };
 }
 
+/** The signature of a model without its name: models with the same one differ at most in their weights. */
+export function signatureWithoutName(model: Model): string {
+  return weightlessBenchmark({ ...model, graph: { ...model.graph, name: '' } }).signature;
+}
+
 /** The values of a benchmark's inputs that a user gave, by name. */
 export function givenValues({ inputs }: Benchmark): ReadonlyMap<string, InputValues> {
   return new Map(

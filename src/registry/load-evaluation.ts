@@ -5,6 +5,7 @@ import {
   type EvaluationManifest,
   formatNote,
   limitsOf,
+  type ManifestIdentity,
   orThrow,
   pluginSettings,
   protocolOf,
@@ -29,6 +30,8 @@ export interface LoadedEvaluation {
   /** The models that can be used, at least one. */
   readonly models: readonly LoadedModel[];
   readonly unusable: readonly UnusableModel[];
+  /** The evaluation manifest, and those of hardware, software and dataset that it refers to. */
+  readonly identities: readonly ManifestIdentity[];
   readonly requirements: Requirements;
   readonly unmet: (system: Candidate) => readonly string[];
   readonly notes: readonly string[];
@@ -92,6 +95,7 @@ export async function loadEvaluation(named: string, options: LoadEvaluationOptio
     limits: limitsOf(resolved.evaluation),
     models,
     unusable,
+    identities: resolved.identities,
     requirements,
     unmet: (system) => unmetRequirements(requirements, system),
     notes: [...resolved.notes.map(formatNote), ...models.flatMap(({ notes }) => notes), ...datasetNotes],

@@ -8,6 +8,7 @@ import {
   graphBindings,
   inputValues,
   loadManifest,
+  type ManifestIdentity,
   type ModelManifest,
   orThrow,
   type Problems,
@@ -42,6 +43,10 @@ export interface LoadedModel {
    * undefined where the manifest accepts any.
    */
   readonly manifest?: { readonly version: string; readonly framework: FrameworkConstraint | undefined } | undefined;
+  /** Which manifest it is of; undefined without a manifest. */
+  readonly identity?: ManifestIdentity | undefined;
+  /** Of its graph's file, which was checked; undefined where no manifest or lock file states it. */
+  readonly sha256?: string | undefined;
   readonly symbols: readonly string[];
   readonly notes: readonly string[];
   /** Inputs whose made-up values may change the computation; none for a zoo model, whose values are right. */
@@ -119,6 +124,8 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
   return {
     name,
     manifest: wordsOf(resolved.manifest),
+    identity: resolved.identity,
+    sha256: sha256Of(resolved.source),
     symbols,
     notes: sentences.flatMap((sentence) => (sentence === undefined ? [] : [`${name}: ${sentence}`])),
     assumed,
@@ -128,6 +135,11 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
     model: given,
     open: symbols.length > 0 ? model : undefined,
   };
+}
+
+function sha256Of(source: ResolvedModel['source']): string | undefined {
+  const checksum = source.kind === 'file' ? source.checksum : undefined;
+  return checksum?.algorithm === 'sha256' ? checksum.digest : undefined;
 }
 
 /** Exporters' names for the length of a decoder's cache of the tokens before. */

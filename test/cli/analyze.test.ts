@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { analysisTableSchema } from '../../src/evaluation/analysis.js';
+import { analysisDocumentSchema } from '../../src/evaluation/analysis.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
 import { keepWholeModel } from '../../src/platform-documents/keep-whole-model.js';
 import { sampleMeasurement, signatureOf } from '../store/sample-measurement.js';
@@ -51,7 +51,7 @@ it('analyze prints a table, and exports the same', deadline, async (t) => {
   ]);
   assert.equal(code, 0, stderr);
   assert.match(stdout, /p50 \(ms\)/);
-  const { rows } = analysisTableSchema.parse(JSON.parse(await readFile(json, 'utf8')));
+  const { rows } = analysisDocumentSchema.parse(JSON.parse(await readFile(json, 'utf8')));
   assert.deepEqual([rows[0]?.['model'], rows[0]?.['p50_ms']], ['=a|b, "c"', 2.25]);
   const [header, row] = (await readFile(csv, 'utf8')).split('\r\n');
   assert.equal(header, 'model,signature,dimensions,settings,p50_ms,runs,batch,threads,processor,framework');

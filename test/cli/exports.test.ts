@@ -88,6 +88,7 @@ describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
     const report = reportIn(await place.run(await validate(place, '--export-json', '-')));
     assert.deepEqual(Object.keys(report), [
       'evaluation',
+      'provenance',
       'system',
       'settings',
       'models',

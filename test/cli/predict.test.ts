@@ -24,10 +24,11 @@ function linesOf({ stdout, stderr }: Ending): readonly Line[] {
   return stdout
     .trimEnd()
     .split('\n')
-    .map((line) => {
-      const document: unknown = JSON.parse(line);
-      assertOfSchema('prediction', document);
-      return document as Line;
+    .map((line, index) => {
+      const { provenance, ...document } = JSON.parse(line) as Line & { provenance?: unknown };
+      assertOfSchema('prediction', { provenance, ...document });
+      assert.equal(provenance !== undefined, index === 0);
+      return document;
     });
 }
 

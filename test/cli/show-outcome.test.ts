@@ -49,7 +49,13 @@ describe('the result of an evaluation', () => {
       const measured = { agents: [], estimates, partial: false, failure: null, result: report };
       return { name, fingerprint, ...facts, threads: 1, ...measured };
     });
-    const all = systemsResultOf({ evaluation: 'e', plugin: 'dlbricks', models: ['vague'], systems: named });
+    const all = systemsResultOf({
+      evaluation: 'e',
+      plugin: 'dlbricks',
+      provenance: null,
+      models: ['vague'],
+      systems: named,
+    });
     const outcome = outcomeWith(JSON.stringify(all));
     const short = await shown(outcome);
     assert.match(short, /│ model │ +fast \(ms\) │ +slow \(ms\) │/);

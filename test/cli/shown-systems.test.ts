@@ -27,6 +27,7 @@ function systemOf(name: string, changes: Partial<SystemResult> = {}): SystemResu
 }
 
 const document = systemsResultOf({
+  provenance: null,
   evaluation: 'nightly',
   plugin: 'dlbricks',
   models: ['resnet18', 'bert'],

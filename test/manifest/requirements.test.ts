@@ -30,7 +30,17 @@ function resolved(
   const evaluation = manifestOf('evaluation', yaml);
   const software = framework && { framework };
   const document = orThrow(parseDocument('evaluation.yml', Buffer.from(yaml)));
-  return { ok: true, evaluation, models: [], hardware, software, dataset: undefined, notes: [], document };
+  return {
+    ok: true,
+    evaluation,
+    models: [],
+    hardware,
+    software,
+    dataset: undefined,
+    notes: [],
+    identities: [],
+    document,
+  };
 }
 
 test('a system that is all that is required may run', () => {

@@ -19,9 +19,15 @@ async function stdoutOf(place: Workplace, args: readonly string[]): Promise<stri
   return stdout;
 }
 
+/** A document of today has its provenance; null is only in documents of earlier versions. */
+function assertDocument(schema: string, document: object): void {
+  assertOfSchema(schema, document);
+  if ('provenance' in document) assert.notEqual(document.provenance, null, schema);
+}
+
 /** Checks the only document on a command's standard output. */
 async function assertPrints(place: Workplace, schema: string, args: readonly string[]): Promise<void> {
-  assertOfSchema(schema, JSON.parse(await stdoutOf(place, args)));
+  assertDocument(schema, JSON.parse(await stdoutOf(place, args)) as object);
 }
 
 async function assertWritten(place: Workplace, schema: string, file: string): Promise<void> {

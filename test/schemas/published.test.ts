@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
+import { z } from 'zod';
+import { provenanceSchema } from '../../src/agent/provenance.js';
 import { PUBLISHED, SCHEMAS_FOLDER, schemaText } from './published.js';
 import { assertOfSchema } from './validator.js';
 
@@ -61,6 +63,25 @@ describe('the published schemas', () => {
     const manifests = examples.map(([, yaml = '']) => load(yaml) as object).filter((manifest) => 'dlspec' in manifest);
     assert.ok(manifests.length > 0);
     for (const manifest of manifests) assertOfSchema(kindOf(manifest), manifest);
+  });
+
+  it('have a provenance in every document of results; all others are named here with their reason', () => {
+    const without: Readonly<Record<string, string>> = {
+      agents: 'a list of what there is',
+      models: 'a list of what there is',
+      evaluations: 'a list of what there is',
+      evaluation: 'has a document of results',
+      store: 'a list of what there is',
+      measurement: 'has its system, its protocol and its time',
+      'store-export-line': 'a line of a store',
+      suite: 'is given away without a trace of models and owners',
+      recipe: 'is no result',
+    };
+    const provenance = JSON.stringify(z.toJSONSchema(provenanceSchema).properties);
+    for (const [name, schema] of PUBLISHED) {
+      const has = JSON.stringify(schema).includes(provenance);
+      assert.equal(has, !(name in without) && !name.endsWith('-manifest'), name);
+    }
   });
 
   it("refuse other settings of a known plugin, also another plugin's, and accept any settings of an unknown plugin", () => {

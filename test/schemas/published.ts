@@ -12,7 +12,7 @@ import latency from '../../plugins/latency/index.js';
 import { latencyResultSchema } from '../../plugins/latency/latency-result.js';
 import { z } from 'zod';
 import { documentJsonSchema, DOCUMENT_KINDS } from '../../src/cli/json-documents.js';
-import { analysisTableSchema } from '../../src/evaluation/analysis.js';
+import { analysisDocumentSchema } from '../../src/evaluation/analysis.js';
 import { evaluationsJsonSchema } from '../../src/evaluation/manifest-schema.js';
 import { systemsResultSchema } from '../../src/evaluation/systems-result.js';
 import { kindJsonSchema } from '../../src/manifest/index.js';
@@ -48,7 +48,7 @@ const FILES: Readonly<Record<string, object>> = {
 const LINES: Readonly<Record<string, object>> = { 'store-export-line': exportedLineJsonSchema() };
 
 const TABLES: Readonly<Record<string, object>> = {
-  analysis: z.toJSONSchema(analysisTableSchema),
+  analysis: z.toJSONSchema(analysisDocumentSchema),
   systems: z.toJSONSchema(systemsResultSchema),
 };
 

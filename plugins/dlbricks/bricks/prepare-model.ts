@@ -10,11 +10,11 @@ import {
   memoryProblem,
   memoryThere,
   type Model,
+  signatureWithoutName,
   staticTypeOf,
   sumOf,
   tensorBytes,
   unusableModel,
-  weightlessBenchmark,
   withOwnWeights,
 } from '../../../src/plugin-api.js';
 import type { CheckableGraph } from './checkable-graph.js';
@@ -52,10 +52,6 @@ export interface PreparedModel extends DecomposedModel {
   readonly costMs: number;
 }
 
-function graphSignature({ model }: LoadedModel): string {
-  return weightlessBenchmark({ ...model, graph: { ...model.graph, name: '' } }).signature;
-}
-
 /**
  * A model as bricks. For a model with many repeated blocks, only shortened graphs are optimized where that suffices.
  */
@@ -68,7 +64,11 @@ export async function prepareModel(
   const { weights, assumed, sizes, tokens } = loaded;
   const filled = wholeOf(loaded, settings);
   const own = await withOwnWeights(filled, weights, agent);
-  const common = { whole: own ?? filled, graph: graphSignature(loaded), inputs: { assumed, sizes, tokens } };
+  const common = {
+    whole: own ?? filled,
+    graph: signatureWithoutName(loaded.model),
+    inputs: { assumed, sizes, tokens },
+  };
   const shortening = shorteningOf(loaded, settings);
   const found = shortening && (await prepareExtended(loaded, shortening, settings, agent, signal));
   if (found?.kind === 'extended') {

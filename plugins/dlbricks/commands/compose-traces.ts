@@ -10,10 +10,12 @@ import {
   oneLine,
   PlatformError,
   prepareOutputs,
+  provenanceOf,
   runOptionsOf,
   type TracedModel,
   writeShown,
 } from '../../../src/plugin-api.js';
+import { NO_WHOLE_MODEL } from '../estimation.js';
 import { chromeTrace } from '../traces/chrome-trace.js';
 import {
   type EstimateSettings,
@@ -237,7 +239,11 @@ export async function composeFromTraces(
   const whole = book.targets.filter(({ wholeMs }) => wholeMs !== undefined);
   const known = await sumsOf(whole, settings.reuse === 'own' ? 'own' : 'others');
   const sources = [...new Set(models.map(({ source }) => source))];
-  const report = traceReportOf(sums, known, book, { ...settings, system, sources, granularity: options.granularity });
+  const ofSystem = 'the traces name their system only, see system';
+  const reasons = { ...NO_WHOLE_MODEL, protocol: 'the traces do not state it', host: ofSystem, stack: ofSystem };
+  const provenance = provenanceOf({ models: inFiles, reasons });
+  const { granularity } = options;
+  const report = traceReportOf(sums, known, book, { ...settings, system, sources, provenance, granularity });
   const shown = {
     ...shownTraceReport(report),
     picture: () => chromeTrace(sums.map((sum) => timedSum(sum, system))),

@@ -7,6 +7,7 @@ import {
   identifySystem,
   knownResults,
   KnownResults,
+  type LoadedModel,
   loadModels,
   PlatformError,
   prepareOutputs,
@@ -23,6 +24,7 @@ import { granularityOf } from '../bricks/decompose.js';
 import { prepareModel } from '../bricks/prepare-model.js';
 import { type Recipe, readRecipe, RECIPE_FORMAT } from '../bricks/recipe.js';
 import { composeAll } from '../compose-all.js';
+import { NO_WHOLE_MODEL } from '../estimation.js';
 import type { Earlier } from '../estimate/spreads-of-system.js';
 import { readResults } from '../exchange/results-file.js';
 import { earlierRuns } from '../measure/earlier-runs.js';
@@ -52,8 +54,8 @@ async function recipeOf(
   options: ComposeOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
-): Promise<Recipe> {
-  if (options.recipe !== undefined) return readRecipe(options.recipe);
+): Promise<{ readonly recipe: Recipe; readonly loaded: readonly LoadedModel[] }> {
+  if (options.recipe !== undefined) return { recipe: await readRecipe(options.recipe), loaded: [] };
   const settings = cutSettingsOf(options, agent.description);
   const { cut } = settings;
   const granularity = granularityOf(settings, agent.description);
@@ -61,7 +63,8 @@ async function recipeOf(
   const quiet = options.quiet ?? false;
   const prepared = await prepareModels(loaded, { settings, agent, prepare: prepareModel, quiet }, host);
   const models = prepared.map(({ recipe }) => recipe);
-  return { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? COMMAND_DEFAULTS.batch, models };
+  const batch = options.batch ?? COMMAND_DEFAULTS.batch;
+  return { recipe: { format: RECIPE_FORMAT, cut, granularity, batch, models }, loaded };
 }
 
 /** The system whose measurements are used: the one whose fingerprint begins with `--system`, else this machine. */
@@ -163,7 +166,7 @@ traces are estimated. See docs/traces.md.`,
       if (options.recipe !== undefined) refuseCutOptions(options, '--recipe');
       const agent = await host.connect(options.agent, options.framework);
       const outputs = await prepareOutputs(options);
-      const recipe = await recipeOf(references, options, agent, host);
+      const { recipe, loaded } = await recipeOf(references, options, agent, host);
       const { system, results, settings, earlier } = await sourceOf(recipe, options, agent, host);
       const { cut, granularity, batch } = recipe;
       const { protocol } = settings;
@@ -177,7 +180,10 @@ traces are estimated. See docs/traces.md.`,
         measured: 0,
         costs: undefined,
       });
-      const report = reportOf(composed, { cut, granularity, batch, protocol });
+      const isHere = options.results === undefined && options.system === undefined;
+      const reasons = { ...NO_WHOLE_MODEL, ...(!isHere && { host: 'measurements of any host with this system' }) };
+      const origin = { models: loaded, agent, reasons };
+      const report = reportOf(composed, { cut, granularity, batch, protocol, origin });
       await writeShown(shownReports([{ report, result: composed }], options), outputs, host);
       if (report.models.some(({ coverage }) => coverage < 1)) {
         const isMissing = report.models.some(({ missing }) => missing.length > 0);

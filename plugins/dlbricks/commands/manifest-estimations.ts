@@ -67,7 +67,7 @@ export async function estimationsOfManifest(
   for (const [index, size] of sizes.entries()) {
     const loaded = await readManifest(path, size, { index, of: sizes.length }, options, host);
     for (const note of loaded.notes) notes.add(note);
-    const { manifest, models, unusable, batch, limits } = loaded;
+    const { manifest, identities, models, unusable, batch, limits } = loaded;
     for (const threads of options.threads ?? [manifest.threads]) {
       const problems = loaded.unmet(agent.description);
       if (problems.length > 0) {
@@ -79,7 +79,7 @@ export async function estimationsOfManifest(
       const evaluation = manifest.name;
       const traceUrlTemplate = loaded.manifest.trace_url_template;
       const settled = { settings, threads, batch, protocol, limits, traceUrlTemplate };
-      estimations.push({ evaluation, models, unusable, ...settled });
+      estimations.push({ evaluation, identities, models, unusable, ...settled });
     }
   }
   if (options.quiet !== true) for (const note of notes) host.warn(`note: ${note}`);

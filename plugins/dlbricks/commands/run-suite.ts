@@ -5,6 +5,7 @@ import {
   EXIT_PARTIAL,
   PlatformError,
   prepareOutputs,
+  provenanceOf,
   remeasureAsked,
   showEvent,
   writeExports,
@@ -42,7 +43,9 @@ export async function runSuite(folder: string, options: SweepMeasuringOptions, h
   const result = await measureSuite(suite, settings, context, remeasureAsked(options.remeasure)).finally(() =>
     progress.stop(),
   );
-  await writeExports(() => resultsText(result.measurements), exports, host);
+  const reasons = { protocol: 'measurements', stack: 'system of the measurements' };
+  const provenance = provenanceOf({ agent, reasons });
+  await writeExports(() => resultsText(result.measurements, provenance), exports, host);
   const { length: found } = result.measurements;
   const failed = result.measurements.filter(({ outcome }) => outcome.kind === 'failure').length;
   progress.note(`${found} measurements of the suite's bricks, ${result.measured} of them taken now; ${failed} failed`);

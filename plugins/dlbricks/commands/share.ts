@@ -11,12 +11,14 @@ import {
   knownResults,
   loadModels,
   prepareOutputs,
+  provenanceOf,
   runsOn,
   writeShown,
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
 import { granularityOf } from '../bricks/decompose.js';
 import { prepareOrRefuse } from '../bricks/prepare-model.js';
+import { NO_WHOLE_MODEL } from '../estimation.js';
 import { observationsOf } from '../estimate/observations.js';
 import { FIRST_OCCASION } from '../measure/tasks.js';
 import { wantedOfNeed } from '../measure/wanted-need.js';
@@ -70,11 +72,12 @@ export function registerShare(parent: Command, host: CommandHost): void {
       );
       const observations = observationsOf((await knownResults(wanted, system, store)).measurements());
       const sharing = sharingAmong(models, system, observations);
-      const shown = shownSharing(sharing, {
-        cut: settings.cut,
-        granularity: granularityOf(settings, agent.description),
-        batch: options.batch ?? COMMAND_DEFAULTS.batch,
-      });
+      const { cut } = settings;
+      const granularity = granularityOf(settings, agent.description);
+      const batch = options.batch ?? COMMAND_DEFAULTS.batch;
+      const { protocol } = measuring;
+      const provenance = provenanceOf({ models: loaded, agent, protocol, reasons: NO_WHOLE_MODEL });
+      const shown = shownSharing(sharing, { cut, granularity, batch }, provenance);
       const names = models.map(({ recipe }) => recipe.name);
       const picture = (): string => heatMapSvg({ title: 'Unique bricks in common', names, values: sharing.jaccard });
       await writeShown({ ...shown, picture }, outputs, host);

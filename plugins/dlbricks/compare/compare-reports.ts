@@ -143,11 +143,21 @@ function hasSeveralThreads(entries: readonly Entry[]): boolean {
   return new Set(entries.map(({ report }) => report.system.threads)).size > 1;
 }
 
-/** Facts of a report that a latency may depend on. The fingerprint follows from them. */
-function factsOf({ system, settings }: Report): ReadonlyMap<string, string> {
+/** Facts of a model's report that a latency may depend on. The fingerprint follows from them. */
+function factsOf({ report: { system, settings, provenance }, model }: Entry): ReadonlyMap<string, string> {
   const { cut, granularity, keep_dynamic, warmup_runs, runs, min_runs, time_budget_ms } = settings;
   const ofSettings = { cut, granularity, keep_dynamic, warmup_runs, runs, min_runs, time_budget_ms };
-  const facts = new Map(Object.entries({ ...system, ...ofSettings }).map(([aspect, value]) => [aspect, String(value)]));
+  const ofModel = provenance?.models.find(({ name }) => name === model.name);
+  const ofProvenance = {
+    tool_version: provenance?.tool.version,
+    host: provenance?.host,
+    weights: ofModel?.weights,
+    file_sha256: ofModel?.file_sha256,
+  };
+  // Documents of earlier versions do not state these.
+  const stated = Object.entries(ofProvenance).filter(([, value]) => value !== undefined && value !== null);
+  const all = [...Object.entries({ ...system, ...ofSettings }), ...stated];
+  const facts = new Map(all.map(([aspect, value]) => [aspect, String(value)]));
   facts.delete('fingerprint');
   return facts;
 }
@@ -155,10 +165,11 @@ function factsOf({ system, settings }: Report): ReadonlyMap<string, string> {
 function aspectsOf(pairs: readonly (readonly [Entry, Entry])[]): readonly Aspect[] {
   const found = new Map<string, Aspect>();
   for (const [before, after] of pairs) {
-    const afterFacts = factsOf(after.report);
-    for (const [aspect, value] of factsOf(before.report)) {
-      const other = afterFacts.get(aspect) ?? '';
-      if (value !== other) found.set(JSON.stringify([aspect, value, other]), { aspect, before: value, after: other });
+    const afterFacts = factsOf(after);
+    for (const [aspect, value] of factsOf(before)) {
+      const other = afterFacts.get(aspect);
+      if (other !== undefined && value !== other)
+        found.set(JSON.stringify([aspect, value, other]), { aspect, before: value, after: other });
     }
   }
   return [...found.values()];

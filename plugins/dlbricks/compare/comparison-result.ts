@@ -4,6 +4,8 @@ import {
   fittingTable,
   leftOutLines,
   oneLine,
+  provenanceField,
+  provenanceOf,
   type ShownResult,
   type TableResult,
   textTable,
@@ -53,6 +55,7 @@ const rowSchema = z.strictObject({
 /** The document that `dlbricks compare --export-json` writes. */
 export const comparisonSchema = z.strictObject({
   format: z.literal(FORMAT),
+  provenance: provenanceField,
   before: z.string().describe('File of the first report'),
   after: z.string(),
   aspects: z
@@ -121,8 +124,10 @@ function inPercent(share: number | undefined): number | null {
 export function comparisonDocument(comparison: Comparison, { before, after }: ComparedFiles): Document {
   const { aspects, models, overall, bricks, unmatched, unpaired } = comparison;
   const [aspect, ...others] = aspects;
+  const ofReports = 'the two reports state it';
   return {
     format: FORMAT,
+    provenance: provenanceOf({ reasons: { protocol: ofReports, host: ofReports, stack: ofReports } }),
     before,
     after,
     aspects: [...aspects],

@@ -4,6 +4,8 @@ import {
   messageOf,
   PlatformError,
   problemWithTimes,
+  type Provenance,
+  provenanceField,
   readJsonFile,
   schemaProblems,
   snakeCaseSchema,
@@ -32,6 +34,7 @@ const resultsSchema = z
   .strictObject({
     /** Versions 1 and 2 have keys in camelCase; version 1 has measurements in an older form. */
     format: z.enum(['dlbricks-results/1', 'dlbricks-results/2', FORMAT]),
+    provenance: z.unknown().optional(),
     measurements: z.array(plausibleSchema).min(1),
   })
   .superRefine(({ measurements }, context) => {
@@ -53,13 +56,17 @@ const resultsSchema = z
   });
 
 /** The text of a results file. */
-export function resultsText(measurements: readonly Measurement[]): string {
-  return `${JSON.stringify(withSnakeKeys({ format: FORMAT, measurements }), null, 1)}\n`;
+export function resultsText(measurements: readonly Measurement[], provenance: Provenance | null = null): string {
+  return `${JSON.stringify(withSnakeKeys({ format: FORMAT, provenance, measurements }), null, 1)}\n`;
 }
 
 /** JSON Schema (draft 2020-12) of a results file as this version writes it. */
 export function resultsJsonSchema(): object {
-  const written = z.strictObject({ format: z.literal(FORMAT), measurements: z.array(measurementSchema).min(1) });
+  const written = z.strictObject({
+    format: z.literal(FORMAT),
+    provenance: provenanceField,
+    measurements: z.array(measurementSchema).min(1),
+  });
   return snakeCaseSchema(z.toJSONSchema(written)) as object;
 }
 

@@ -1,22 +1,7 @@
-import { z } from '../../../src/plugin-api.js';
+import { provenanceField, systemDocumentSchema, z } from '../../../src/plugin-api.js';
 
 /** null: not known. Times are in ms. A missing measurement is never replaced by a guess or by zero. */
 const ms = z.number().nonnegative().nullable();
-
-const systemSchema = z.strictObject({
-  fingerprint: z.string().describe('SHA-256 of the system and the protocol that a measurement depends on'),
-  processor: z.string(),
-  architecture: z.string(),
-  operating_system: z.string(),
-  cores: z.int(),
-  memory_bytes: z.number(),
-  processor_features: z.array(z.string()),
-  framework: z.string(),
-  framework_version: z.string(),
-  threads: z.int(),
-  execution_provider: z.string(),
-  optimization_level: z.string(),
-});
 
 const settingsSchema = z.strictObject({
   cut: z.enum(['kernel', 'layer']).describe('Where graphs were cut'),
@@ -374,7 +359,8 @@ export const reportSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe('Name of the evaluation, as its manifest has it; null for models that a command line named'),
-  system: systemSchema,
+  provenance: provenanceField,
+  system: systemDocumentSchema,
   settings: settingsSchema,
   models: z.array(modelReportSchema),
   generations: z

@@ -1,4 +1,12 @@
-import { type Measurement, type Protocol, TRIM, trimmedMean } from '../../../src/plugin-api.js';
+import {
+  type Measurement,
+  type Origin,
+  type Protocol,
+  provenanceOf,
+  systemDocumentOf,
+  TRIM,
+  trimmedMean,
+} from '../../../src/plugin-api.js';
 import type { EstimateResult, ModelResult } from './evaluation-result.js';
 import { kernelWarning } from '../bricks/own-graph.js';
 import type { Cut } from '../cut/cut.js';
@@ -16,6 +24,8 @@ import { summaryOf } from './summary.js';
 export interface ReportSettings {
   /** Name of its manifest; undefined where it has none. */
   readonly evaluation?: string | undefined;
+  /** What the report is of; undefined leaves its provenance out. */
+  readonly origin?: Origin | undefined;
   readonly cut: Cut;
   readonly granularity: number;
   /** See the settings of the report's schema; default: false. */
@@ -25,6 +35,13 @@ export interface ReportSettings {
   /** Relative; undefined where bricks are not measured again. */
   readonly targetError?: number | undefined;
 }
+
+/** Facts that a report has in other parts. */
+const IN_REPORT = {
+  graph_sha256: 'graph_signature of the models',
+  protocol: 'settings',
+  stack: 'system',
+};
 
 function latencyOf(measurement: Measurement | undefined): number | null {
   return measurement?.outcome.kind === 'samples' ? trimmedMean(measurement.outcome.runMs) : null;
@@ -198,7 +215,7 @@ export function isPartial({ models }: Report): boolean {
 /** The result of an evaluation as the document that is exported and shown. */
 export function reportOf(
   result: EstimateResult,
-  { evaluation, cut, granularity, keepDynamic = false, batch, protocol, targetError }: ReportSettings,
+  { evaluation, origin, cut, granularity, keepDynamic = false, batch, protocol, targetError }: ReportSettings,
 ): Report {
   const { system } = result;
   const models = result.models.map((model, index) => modelReport(model, cut, result.costs?.preparingOfModelsMs[index]));
@@ -210,20 +227,8 @@ export function reportOf(
   });
   return {
     evaluation: evaluation ?? null,
-    system: {
-      fingerprint: system.fingerprint,
-      processor: system.processor,
-      architecture: system.architecture,
-      operating_system: system.operatingSystem,
-      cores: system.cores,
-      memory_bytes: system.memoryBytes,
-      processor_features: [...system.processorFeatures],
-      framework: system.framework,
-      framework_version: system.frameworkVersion,
-      threads: system.runOptions.threads,
-      execution_provider: system.runOptions.executionProvider,
-      optimization_level: system.runOptions.optimizationLevel,
-    },
+    provenance: origin === undefined ? null : provenanceOf({ ...origin, reasons: { ...IN_REPORT, ...origin.reasons } }),
+    system: systemDocumentOf(system),
     settings: {
       cut,
       granularity,

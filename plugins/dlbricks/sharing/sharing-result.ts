@@ -3,6 +3,8 @@ import {
   fittingTable,
   leftOutLines,
   oneLine,
+  type Provenance,
+  provenanceField,
   type ShownResult,
   type TableResult,
   textTable,
@@ -39,6 +41,7 @@ export const jaccardSchema = z
 /** The document that `dlbricks share --export-json` writes. */
 export const sharingSchema = z.strictObject({
   format: z.literal(FORMAT),
+  provenance: provenanceField,
   settings: z.strictObject({ cut: z.enum(CUTS), granularity: z.int(), batch: z.int() }),
   sequences: z.int(),
   unique_bricks: z.int(),
@@ -104,10 +107,16 @@ function notesOf({ sequences, unique }: Sharing, rows: readonly Row[], settings:
 /**
  * Sharing as it is exported. The records have one more column for each model: the Jaccard index of the two in percent.
  */
-function tableResultOf(sharing: Sharing, rows: readonly Row[], settings: SharingSettings): TableResult {
+function tableResultOf(
+  sharing: Sharing,
+  rows: readonly Row[],
+  settings: SharingSettings,
+  provenance: Provenance | null,
+): TableResult {
   const keys = rows[0] === undefined ? [] : (Object.keys(rows[0]) as (keyof Row)[]);
   const document: z.infer<typeof sharingSchema> = {
     format: FORMAT,
+    provenance,
     settings,
     sequences: sharing.sequences,
     unique_bricks: sharing.unique,
@@ -130,10 +139,14 @@ function tableResultOf(sharing: Sharing, rows: readonly Row[], settings: Sharing
 }
 
 /** Sharing as a table and as exports. */
-export function shownSharing(sharing: Sharing, settings: SharingSettings): ShownResult {
+export function shownSharing(
+  sharing: Sharing,
+  settings: SharingSettings,
+  provenance: Provenance | null = null,
+): ShownResult {
   const rows = sharing.models.map(rowOf);
   return {
-    result: () => tableResultOf(sharing, rows, settings),
+    result: () => tableResultOf(sharing, rows, settings, provenance),
     text: ({ width = Infinity }) => {
       const table = fittingTable(COLUMNS, rows, { width, dispensable: DISPENSABLE });
       const notes = notesOf(sharing, rows, settings).map((line) => wrap(line, width, '  '));

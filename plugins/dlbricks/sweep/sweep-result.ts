@@ -21,7 +21,7 @@ import { jaccardSchema } from '../sharing/sharing-result.js';
 
 const FORMAT = 'dlbricks-sweep/1';
 
-const { system, summary } = reportSchema.shape;
+const { provenance, system, summary } = reportSchema.shape;
 const ofModel = modelReportSchema.shape;
 
 const rowSchema = z.strictObject({
@@ -60,6 +60,7 @@ const configurationSchema = z.strictObject({
 export const sweepSchema = z.strictObject({
   format: z.literal(FORMAT),
   evaluation: z.string().nullable(),
+  provenance,
   system,
   batch: z.int(),
   warnings: z.array(z.string()).default([]).describe('Why numbers of models may be far off'),
@@ -112,12 +113,21 @@ function configurationOf(swept: Swept): Configuration {
   };
 }
 
+/** A report has its protocol in its settings, and a sweep has no settings. */
+function provenanceOfSweep({ provenance: ofReport, settings }: Report): Sweep['provenance'] {
+  if (ofReport === null) return null;
+  const { warmup_runs, runs, min_runs, time_budget_ms } = settings;
+  const reasons = Object.fromEntries(Object.entries(ofReport.reasons).filter(([field]) => field !== 'protocol'));
+  return { ...ofReport, protocol: { warmup_runs, runs, min_runs, time_budget_ms }, reasons };
+}
+
 /** The document of a sweep. @param all at least one, in the order in which they are shown */
 export function sweepOf(all: readonly [Swept, ...Swept[]]): Sweep {
   const [{ report: first }] = all;
   return {
     format: FORMAT,
     evaluation: first.evaluation,
+    provenance: provenanceOfSweep(first),
     system: first.system,
     batch: first.settings.batch,
     warnings: [...leadingLines(all.map(({ report }) => report))],

@@ -1,4 +1,4 @@
-import { z } from '../../../src/plugin-api.js';
+import { type Provenance, provenanceField, z } from '../../../src/plugin-api.js';
 import { CONFIDENCE, geometricMean } from '../estimate/statistics.js';
 import { accuracyOf } from '../report/accuracy.js';
 import { type EstimateSettings, STATISTICS, statisticOf, type TracedSum } from './estimate-from-traces.js';
@@ -72,6 +72,7 @@ const summarySchema = z.strictObject({
 /** The document that `dlbricks compose --from-traces --export-json` writes. */
 export const traceReportSchema = z.strictObject({
   format: z.literal('dlbricks-trace-report/1'),
+  provenance: provenanceField,
   system: z.string().describe('The system of all measurements'),
   sources: z.array(z.string()),
   settings: z.strictObject({
@@ -105,6 +106,7 @@ export type TraceModelReport = TraceReport['models'][number];
 export interface TraceReportSettings extends EstimateSettings {
   readonly system: string;
   readonly sources: readonly string[];
+  readonly provenance?: Provenance;
   readonly granularity: number | undefined;
 }
 
@@ -218,7 +220,7 @@ export function traceReportOf(
   book: TraceBook,
   settings: TraceReportSettings,
 ): TraceReport {
-  const { system, sources, granularity, statistic, reuse, fill, calibrate } = settings;
+  const { system, sources, provenance = null, granularity, statistic, reuse, fill, calibrate } = settings;
   const models = sums.map((sum) =>
     modelReport(
       sum,
@@ -228,6 +230,7 @@ export function traceReportOf(
   );
   return {
     format: 'dlbricks-trace-report/1',
+    provenance,
     system,
     sources: [...sources],
     settings: {

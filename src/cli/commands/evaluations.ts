@@ -126,7 +126,7 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost, pl
         const { evaluation, last } = await client.get(id);
         const outcome = last?.event.kind === 'done' ? await outcomeOf(client, id) : undefined;
         if (flags.json === true) {
-          const shown = documentOf('evaluation', { ...evaluation, last }) as object;
+          const shown = documentOf('evaluation', { ...evaluation, last });
           host.print(`${JSON.stringify({ ...shown, result: outcome && resultOf(outcome.done) }, null, 2)}\n`);
           return;
         }

@@ -13,6 +13,7 @@ import { defaultThreads, threadsSchema } from '../../base/default-threads.js';
 import { numberOption, wholeNumberOption } from '../../base/option-value.js';
 import { dimensionOption } from '../../command/dimension-option.js';
 import { type KernelRow, type KernelTable, kernelTable, type OperatorRow } from '../../agent/kernel-table.js';
+import { type Provenance, provenanceOf } from '../../agent/provenance.js';
 import type { LayerTrace } from '../../agent/layer-trace.js';
 import type { MeasureProgress } from '../../agent/benchmark-agent.js';
 import { counted } from '../../base/counted.js';
@@ -85,14 +86,19 @@ function summaryOf({ modelMs, tracedModelMs, overheadMs, kernelsMs }: KernelTabl
   ];
 }
 
-function shownKernels(
-  table: KernelTable,
-  { name, system, traceId }: { readonly name: string; readonly system: System; readonly traceId?: string | undefined },
-): ShownResult {
+interface TraceOf {
+  readonly name: string;
+  readonly system: System;
+  readonly traceId?: string | undefined;
+  readonly provenance: Provenance;
+}
+
+function shownKernels(table: KernelTable, { name, system, traceId, provenance }: TraceOf): ShownResult {
   const ofTrace = traceId === undefined ? [] : [`trace:            ${traceId}`];
   return {
     result: () => ({
       document: documentOf('model-trace', {
+        provenance,
         model: name,
         system,
         traceId,
@@ -217,10 +223,16 @@ Examples:
       const { layers, traceId } = await (
         tracing?.atLevel(level, () => tracing.inSpan('evaluation_trace', span, measure)) ?? measure()
       ).finally(() => progress.stop());
+      const provenance = provenanceOf({
+        models: [loaded],
+        protocol,
+        agent: { description },
+        reasons: { stack: 'system' },
+      });
       const endedAt = new Date().toISOString();
       const evaluated = { name, manifest, batchSize: batch, system, host: description.host, endedAt, traceId };
       await keepLayers(results, { ...evaluated, ...layers });
       for (const { message } of noiseIn(layers, system, threads)) host.warn(message);
-      await writeShown(shownKernels(kernelTable(layers), { name, system, traceId }), outputs, host);
+      await writeShown(shownKernels(kernelTable(layers), { name, system, traceId, provenance }), outputs, host);
     });
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { PlatformError } from '../../base/errors.js';
 import type { CommandHost, Plugin } from '../../evaluation/plugin.js';
 import { FRAMEWORKS, type FrameworkEntry } from '../../predictor/frameworks.js';
-import { PLATFORM_VERSION } from '../platform-version.js';
+import { PLATFORM_VERSION } from '../../base/platform-version.js';
 
 function frameworkLine([name, { describe }]: readonly [string, FrameworkEntry]): string {
   try {

@@ -1,3 +1,4 @@
+import type { Provenance } from '../../agent/provenance.js';
 import type { Prediction } from '../../agent/client/prediction-client.js';
 import { fromFloat16Bits } from '../../onnx/model/float16.js';
 import { elementsOf } from '../../predictor/tensor-value.js';
@@ -60,7 +61,7 @@ function featureDocument(feature: PredictedFeature): FeatureDocument {
   }
 }
 
-export function predictionDocument({ inputId, outcome }: Prediction): unknown {
+export function predictionDocument({ inputId, outcome }: Prediction): object {
   if (outcome.kind === 'failure') {
     const { code, message } = outcome;
     return documentOf('prediction', { inputId, error: { code, message } });
@@ -68,6 +69,10 @@ export function predictionDocument({ inputId, outcome }: Prediction): unknown {
   return documentOf('prediction', { inputId, features: outcome.features.map(featureDocument) });
 }
 
-export function predictionLines(predictions: readonly Prediction[]): string {
-  return predictions.map((prediction) => `${JSON.stringify(predictionDocument(prediction))}\n`).join('');
+/** Predictions as JSON lines. @param provenance of all of them, on the first line */
+export function predictionLines(predictions: readonly Prediction[], provenance: Provenance): string {
+  const lines = predictions
+    .map(predictionDocument)
+    .map((line, index) => (index === 0 ? { provenance, ...line } : line));
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }

@@ -1,12 +1,16 @@
 import type { ModelToOpen } from '../../agent/client/prediction-client.js';
 import { PlatformError } from '../../base/errors.js';
 import { isSameName } from '../../base/platform-name.js';
-import { ANY_FRAMEWORK, loadManifest, orThrow } from '../../manifest/index.js';
+import { ANY_FRAMEWORK, identityOf, loadManifest, type ManifestIdentity, orThrow } from '../../manifest/index.js';
 import { parseModelReference } from '../../manifest/reference.js';
 import { ZOO_NAMES } from '../../registry/load-model.js';
 
 export interface ModelAsked extends ModelToOpen {
   readonly path: string | undefined;
+  /** Which manifest it is of; undefined for a model that the agent has. */
+  readonly identity?: ManifestIdentity;
+  /** undefined where only the agent knows. */
+  readonly weights?: 'own' | 'made_up';
   readonly warning: string | undefined;
 }
 
@@ -25,14 +29,17 @@ export async function modelAsked(text: string, allowVersion: boolean): Promise<M
   const reference = parseModelReference(text);
   switch (reference?.kind) {
     case 'manifest': {
-      const { name, version, framework, model } = orThrow(await loadManifest(reference.path, ['model'])).manifest;
+      const { manifest, sha256 } = orThrow(await loadManifest(reference.path, ['model']));
+      const { name, version, framework, model } = manifest;
       const isOfZoo = parseModelReference(model.graph_path ?? '')?.kind === 'zoo';
       const warning = isOfZoo ? `the weights of ${model.graph_path} ${MADE_UP}; ${REMEDY}` : undefined;
       const asked =
         framework === ANY_FRAMEWORK
           ? NO_FRAMEWORK
           : { frameworkName: framework.name, frameworkVersion: allowVersion ? '' : framework.version };
-      return { modelName: name, modelVersion: version, ...asked, path: reference.path, warning };
+      const identity = identityOf('model', manifest, { sha256 });
+      const weights = isOfZoo ? 'made_up' : 'own';
+      return { modelName: name, modelVersion: version, ...asked, path: reference.path, warning, identity, weights };
     }
     case 'onnx': {
       const advice = 'docs/manifests.md shows one, with the steps from a picture to its classes';
@@ -43,7 +50,8 @@ export async function modelAsked(text: string, allowVersion: boolean): Promise<M
     }
     case 'zoo': {
       const warning = `the weights of ${text} ${MADE_UP}; ${REMEDY}`;
-      return { modelName: reference.name, modelVersion: '', ...NO_FRAMEWORK, path: undefined, warning };
+      const weights = 'made_up';
+      return { modelName: reference.name, modelVersion: '', ...NO_FRAMEWORK, path: undefined, warning, weights };
     }
     case undefined: {
       const [, name = text, version = ''] = /^(.+):([^:]*)$/.exec(text) ?? [];

@@ -1,4 +1,5 @@
 import type { AnsweredPrediction, DescribedPredictor, Prediction } from '../../agent/client/prediction-client.js';
+import { type Provenance, provenanceOf } from '../../agent/provenance.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../../base/exit-codes.js';
 import type { OutputOptions } from '../../command/options.js';
@@ -22,6 +23,8 @@ export interface PredictFlags extends PlaceFlags, OutputOptions {
   readonly store?: string;
 }
 
+const UNDESCRIBED = 'the agent does not describe itself';
+
 /** Most bytes of predictions that one command keeps in memory. */
 const MOST_HELD_BYTES = 2 ** 30;
 
@@ -37,7 +40,7 @@ function bytesOf({ outcome }: Prediction): number {
 interface Outcome {
   readonly predictions: readonly Prediction[];
   readonly traceId: string;
-  /** undefined where the model could not be opened, or nothing is published. */
+  /** undefined where the model could not be opened, or nothing that has it is written. */
   readonly described: DescribedPredictor | undefined;
   readonly stoppedBy: Error | undefined;
 }
@@ -67,6 +70,8 @@ async function predictAll(
     };
     try {
       if (flags.publish !== undefined) described = await client.describe(id, signal);
+      // An agent of an earlier version may not describe itself.
+      else if (flags.exportJson !== undefined) described = await client.describe(id, signal).catch(() => undefined);
       for await (const prediction of wanted.predict({ id, client, batchSize: batchSize ?? 1, signal, onAnswer })) {
         predictions.push(prediction);
         heldBytes += bytesOf(prediction);
@@ -87,6 +92,17 @@ async function predictAll(
     progress.stop();
     await predictor.close();
   }
+}
+
+function provenanceOfPredictions(
+  { modelName, identity, weights: ranWith }: ModelAsked,
+  described: DescribedPredictor | undefined,
+): Provenance {
+  return provenanceOf({
+    models: [{ name: modelName, identity, ranWith }],
+    agent: described && { description: { ...described.system, host: described.hostname } },
+    reasons: { protocol: 'predictions are not timed', ...(described ? {} : { host: UNDESCRIBED, stack: UNDESCRIBED }) },
+  });
 }
 
 /**
@@ -113,7 +129,7 @@ export async function predict(
       ...predictionResult(predictions, traceId),
       warnings: asked.warning === undefined ? [] : [asked.warning],
     }),
-    jsonLines: () => predictionLines(predictions),
+    jsonLines: () => predictionLines(predictions, provenanceOfPredictions(asked, described)),
     text: ({ width }: { readonly width: number | undefined }) => predictionText(predictions, traceId, width),
   };
   await writeShown(shown, outputs, host);

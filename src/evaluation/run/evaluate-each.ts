@@ -1,6 +1,7 @@
 import { throwIfCancelled } from '../../base/cancellation.js';
 import { type ErrorCode, messageOf, PlatformError } from '../../base/errors.js';
 import { merged } from '../../base/merged.js';
+import { provenanceOf } from '../../agent/provenance.js';
 import type { Evaluation, EvaluationRequest } from '../evaluation.js';
 import { type EvaluationEvent, isErrorCode, MAX_RESULT_BYTES, type PluginEvent, pluginEventOf } from '../event.js';
 import { type SystemResult, type SystemsResult, systemsResultOf } from '../systems-result.js';
@@ -142,11 +143,13 @@ export async function* evaluateEach(
     const reasons = failures.map(({ name, message }) => `${name}: ${message}`);
     throw new PlatformError(isErrorCode(first.code) ? first.code : 'internal', reasons.join('\n'));
   }
-  const { manifest, models, unusable } = request.evaluation;
+  const { manifest, identities, models, unusable, protocol } = request.evaluation;
+  const reasons = { host: 'systems', stack: 'systems', weights: 'results of the systems' };
   const names = [...models, ...unusable].map(({ name }) => name);
   const document = systemsResultOf({
     evaluation: manifest.name,
     plugin: evaluation.name,
+    provenance: provenanceOf({ identities, models, protocol, reasons }),
     models: names,
     systems: results,
   });

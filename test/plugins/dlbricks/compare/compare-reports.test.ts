@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { provenanceOf } from '../../../../src/agent/provenance.js';
 import { describe, test } from 'node:test';
 import {
   compareReports,
@@ -53,6 +54,22 @@ describe('two reports', () => {
     comparedReport({ framework_version: '1.30.0' }, [
       modelReport('a', { estimate_ms: 10 * factor, estimate_low_ms: 9.9 * factor, estimate_high_ms: 10.1 * factor }),
     ]);
+
+  test('differ in what their provenances state, and not where one of an earlier version states nothing', () => {
+    const of = (host: string, weights: 'own' | 'made_up'): Report => ({
+      ...slower(1),
+      provenance: {
+        ...provenanceOf({ models: [{ name: 'a', ranWith: weights }] }),
+        host,
+      },
+    });
+    const { aspects } = compareReports([of('one', 'own')], [of('other', 'made_up')]);
+    assert.deepEqual(aspects, [
+      { aspect: 'host', before: 'one', after: 'other' },
+      { aspect: 'weights', before: 'own', after: 'made_up' },
+    ]);
+    assert.deepEqual(compareReports([slower(1)], [of('other', 'own')]).aspects, []);
+  });
 
   test('put a change down to the only aspect that differs, and to none of several', () => {
     const before = comparedReport({}, [

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import type { System, SystemFacts } from './system.js';
+
+/** A machine and a framework, as documents have them. */
+export const stackSchema = z.strictObject({
+  processor: z.string(),
+  architecture: z.string(),
+  operating_system: z.string(),
+  cores: z.int(),
+  memory_bytes: z.number(),
+  processor_features: z.array(z.string()),
+  framework: z.string(),
+  framework_version: z.string(),
+});
+
+/** A system, as documents have it. */
+export const systemDocumentSchema = z.strictObject({
+  fingerprint: z.string().describe('SHA-256 of the system and the protocol that a measurement depends on'),
+  ...stackSchema.shape,
+  threads: z.int(),
+  execution_provider: z.string(),
+  optimization_level: z.string(),
+});
+
+export function stackOf(facts: SystemFacts): z.infer<typeof stackSchema> {
+  return {
+    processor: facts.processor,
+    architecture: facts.architecture,
+    operating_system: facts.operatingSystem,
+    cores: facts.cores,
+    memory_bytes: facts.memoryBytes,
+    processor_features: [...facts.processorFeatures],
+    framework: facts.framework,
+    framework_version: facts.frameworkVersion,
+  };
+}
+
+export function systemDocumentOf(system: System): z.infer<typeof systemDocumentSchema> {
+  const { threads, executionProvider, optimizationLevel } = system.runOptions;
+  return {
+    fingerprint: system.fingerprint,
+    ...stackOf(system),
+    threads,
+    execution_provider: executionProvider,
+    optimization_level: optimizationLevel,
+  };
+}
