@@ -1,8 +1,7 @@
 import type { Model } from '../onnx/model/model.js';
-import { parseModel } from '../onnx/read/read-model.js';
 import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import type { Benchmark } from './benchmark.js';
-import { signatureOf, weightlessBenchmark } from './weightless.js';
+import { signatureOf, weightlessModel } from './weightless.js';
 
 /**
  * A benchmark whose file keeps the model's symbolic dimensions, while its inputs have sizes. A runtime then optimizes
@@ -10,13 +9,13 @@ import { signatureOf, weightlessBenchmark } from './weightless.js';
  *
  * @param bound the model with all dimensions bound
  * @param open the same model with the dimensions that its file leaves open
- * @throws PlatformError as {@link weightlessBenchmark}
+ * @throws PlatformError as {@link weightlessModel}
  */
 export function symbolicBenchmark(bound: Model, open: Model): Benchmark {
-  const benchmark = weightlessBenchmark(bound);
-  const { graph, ...rest } = parseModel(benchmark.model, bound.source);
+  const { model: weightless, inputs } = weightlessModel(bound);
+  const { graph } = weightless;
   const types = new Map([...graph.types].map(([name, type]) => [name, open.graph.types.get(name) ?? type]));
-  const model = encodeModelToBytes({ ...rest, graph: { ...graph, types } });
-  const sizes = JSON.stringify(benchmark.inputs.map(({ dims }) => dims));
-  return { ...benchmark, model, signature: signatureOf(Buffer.concat([model, Buffer.from(sizes)])) };
+  const model = encodeModelToBytes({ ...weightless, graph: { ...graph, types } });
+  const sizes = JSON.stringify(inputs.map(({ dims }) => dims));
+  return { model, inputs, signature: signatureOf(Buffer.concat([model, Buffer.from(sizes)])) };
 }

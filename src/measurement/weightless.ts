@@ -27,13 +27,12 @@ function staticInputType(model: Model, name: string): TensorType {
 }
 
 /**
- * A model as a benchmark: its weights become inputs that the agent fills, after the model's own inputs. Constants that
- * steer an operator stay; the parameters of a quantization stay in their canonical form. The signature is SHA-256 over
- * the resulting file, including its names; callers that want signatures without names rename the values first.
+ * A model whose weights are inputs that the agent fills, after the model's own inputs. Constants that steer an operator
+ * stay; the parameters of a quantization stay in their canonical form.
  *
  * @throws PlatformError `model` where an input's dimensions are not bound
  */
-export function weightlessBenchmark(given: Model): Benchmark {
+export function weightlessModel(given: Model): { readonly model: Model; readonly inputs: readonly BenchmarkInput[] } {
   const model = withCanonicalQuantization(given);
   const { graph } = model;
   const steering = steeringConstants(graph);
@@ -48,7 +47,6 @@ export function weightlessBenchmark(given: Model): Benchmark {
     }
   }
   const weightless: Graph = { ...graph, inputs: [...graph.inputs, ...weights], initializers: kept, types };
-  const bytes = encodeModelToBytes({ ...model, graph: weightless });
   const indexed = typedGraph(weightless);
   const firstWeight = graph.inputs.length;
   const inputs = weightless.inputs.map((name, index): BenchmarkInput => {
@@ -58,6 +56,18 @@ export function weightlessBenchmark(given: Model): Benchmark {
     const role = index < firstWeight ? 'activation' : 'weight';
     return { name, role, elementType, dims, fill, ...(given && { isGiven: true }) };
   });
+  return { model: { ...model, graph: weightless }, inputs };
+}
+
+/**
+ * A {@link weightlessModel} as a benchmark. The signature is SHA-256 over its file, including its names; callers that
+ * want signatures without names rename the values first.
+ *
+ * @throws PlatformError as {@link weightlessModel}
+ */
+export function weightlessBenchmark(given: Model): Benchmark {
+  const { model, inputs } = weightlessModel(given);
+  const bytes = encodeModelToBytes(model);
   return { signature: signatureOf(bytes), model: bytes, inputs };
 }
 

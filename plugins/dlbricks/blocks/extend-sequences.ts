@@ -1,6 +1,5 @@
 import type { Edge } from '../cut/layer-cut.js';
 
-/** Sequences of a graph, and the edges between them. */
 export interface Sequences {
   /** An identifier of each sequence; sequences with equal identifiers do the same. */
   readonly sequences: readonly string[];

@@ -8,9 +8,7 @@ type Graph = Model['graph'];
  * itself, of the block before it, and of nodes before all blocks.
  */
 export interface RepeatedBlocks {
-  /** Index of the first block's first node. */
   readonly first: number;
-  /** Nodes of each block. */
   readonly length: number;
   readonly count: number;
 }

@@ -3,7 +3,6 @@ import type { RepeatedBlocks } from './find-blocks.js';
 
 type Graph = Model['graph'];
 
-/** A model with fewer of its repeated blocks. */
 export interface ShortenedModel {
   readonly model: Model;
   /** For each output of the whole model, its counterpart in the shortened model. */

@@ -56,7 +56,6 @@ class Anonymizer implements Renaming {
     return `v${this.count++}`;
   }
 
-  /** Names a constant, whose value comes from outside of the sequence. */
   nameConstant(value: string): void {
     if (!this.names.has(value)) this.names.set(value, `${CONSTANT}${this.count++}`);
   }

@@ -10,7 +10,6 @@ import {
 // Exporters write the same layer in different ways. Forms that no runtime distinguishes become one form, so that they have the same
 // signature: attributes with their defaults, negative axes, a Reshape's target, one scalar for several inputs.
 
-/** A layer in its canonical form, and the constants that it reads instead of the model's. */
 export interface CanonicalLayer {
   readonly layer: Node;
   readonly constants: ReadonlyMap<string, Tensor>;

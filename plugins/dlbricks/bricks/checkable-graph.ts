@@ -7,7 +7,6 @@ import {
   weightlessBenchmark,
 } from '../../../src/plugin-api.js';
 
-/** The whole graph of kernels that a model's bricks were cut from, to be run once with the runtime's profile. */
 export interface CheckableGraph {
   /** Its nodes are named by {@link kernelName}. */
   readonly benchmark: Benchmark;
@@ -17,7 +16,6 @@ export interface CheckableGraph {
 
 const KERNEL = 'k';
 
-/** Name of the node of a kernel; of several nodes where the runtime executes the operator's definition. */
 function kernelName(index: number): string {
   return `${KERNEL}${index}`;
 }

@@ -21,7 +21,6 @@ import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNodes } from './shapes-o
 // consumed by a Shape node, so that nothing but a few integers leaves. A baseline without the copies measures the cost
 // of the Shape nodes (of a Cast as well, where values are of 2 or 4 bits) and of the call, which is subtracted.
 
-/** How a brick is measured in the context of a model. Its latency: (benchmark - baseline) / copies. */
 export interface InContext {
   readonly copies: number;
   readonly benchmark: Benchmark;
@@ -54,7 +53,6 @@ function opsetOf(source: Model): number {
   return source.opsets.get('') ?? (packedOutputs(source).length > 0 ? PACKED_OPSET : ANY_OPSET);
 }
 
-/** The packed values that the copies of a brick cast; the empty call casts them as well. */
 function packedOf(source: Model, copies: number): PackedValues | undefined {
   const types = packedOutputs(source);
   if (types.length === 0) return undefined;
@@ -144,9 +142,7 @@ const NEAR_ENOUGH = 0.75;
 /** Size of the cache where the system does not state it. */
 const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
 
-/** The context in which a brick is measured. */
 export interface Surroundings {
-  /** Weights of the whole model. */
   readonly modelWeightBytes: number;
   /** Last-level cache; 0 where the system does not know it. */
   readonly cacheBytes: number;
@@ -169,7 +165,6 @@ export function copiesFor(weightBytes: number, roughMs: number, surroundings: Su
   return more.reduce<number>((copies, step) => (copies < wanted && step <= affordable ? step : copies), least);
 }
 
-/** A brick as `copies` of it in one graph. */
 export function inContext(brick: Brick, copies: number): InContext {
   const activations = brick.inputs.filter(({ role }) => role === 'activation').length;
   const source = parseModel(brick.model, 'brick');

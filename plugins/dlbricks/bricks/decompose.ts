@@ -29,7 +29,6 @@ export const SHORTEN = ['large', 'always', 'never'] as const;
 
 export type Shorten = (typeof SHORTEN)[number];
 
-/** How models are cut. */
 export interface CutSettings {
   readonly cut: Cut;
   /** Longest brick, in layers or kernels; undefined: one layer, or the agent's default. */
@@ -63,10 +62,8 @@ export function granularityOf(
   return granularity ?? (cut === 'kernel' && !isAbleTo(agent, 'measure_bricks') ? KERNELS_OF_COPIES : 1);
 }
 
-/** Settings for making the graph to cut. */
 export type GraphSettings = Pick<CutSettings, 'cut' | 'keepDynamic' | 'values' | 'runOptions'>;
 
-/** Numbers of inputs and outputs of a model. */
 export function endsOf({ graph }: Model): EmptyCall {
   return { inputs: graph.inputs.length, outputs: graph.outputs.length };
 }
@@ -79,7 +76,6 @@ export function wholeOf(
   return keepDynamic && open !== undefined ? symbolicBenchmark(model, open) : weightlessBenchmark(model);
 }
 
-/** The graph of a model that is cut, and the cost of making it. */
 export interface GraphToCut {
   /** The graph that the runtime executes; at the layer cut, the graph of the model itself. */
   readonly graph: LayerGraph;
@@ -98,10 +94,14 @@ export interface GraphToCut {
   readonly runWith?: WeightsOfRun | undefined;
 }
 
-/** A run of the model for the types of its values. */
+interface Wholes {
+  readonly own?: Benchmark | undefined;
+  /** As {@link wholeOf} makes it. */
+  readonly filled?: Benchmark | undefined;
+}
+
 interface Run {
   readonly weights: WeightsOfRun;
-  /** Whether the content of values that steer operators is asked for. */
   readonly steeringValues: boolean;
 }
 
@@ -111,7 +111,7 @@ async function graphByRun(
   { cut, keepDynamic, runOptions }: GraphSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
-  own: Benchmark | undefined,
+  { own, filled }: Wholes,
   { weights, steeringValues }: Run,
 ): Promise<GraphToCut> {
   const { model } = loaded;
@@ -121,11 +121,12 @@ async function graphByRun(
   };
   if (cut === 'layer') {
     const needsRun = steeringValues || weights === 'own' || !isCompletelyTyped(model);
-    const benchmark = { ...weightlessBenchmark(model), ...ofFile };
-    const inferred = needsRun ? await agent.inferTypes(benchmark, signal, { steeringValues }) : undefined;
+    const inferred = needsRun
+      ? await agent.inferTypes({ ...weightlessBenchmark(model), ...ofFile }, signal, { steeringValues })
+      : undefined;
     return { graph: known(layerGraph(model, inferred), inferred), weightBytes: 0, optimizeMs: 0 };
   }
-  const whole = weights === 'own' && own !== undefined ? own : wholeOf(loaded, { keepDynamic });
+  const whole = weights === 'own' && own !== undefined ? own : (filled ?? wholeOf(loaded, { keepDynamic }));
   // With the weights of the file, only a run gives types.
   const options = { steeringValues: steeringValues || weights === 'own' };
   const optimized = await agent.optimize(whole, runOptions, signal, options);
@@ -140,17 +141,16 @@ async function graphByRun(
  * The graph that a cut takes apart. At the layer cut it is the model's own graph; the agent's runtime adds the types
  * that the file does not state. At the kernel cut it is the graph that the runtime executes. Where the graph does not
  * run with made-up weights, its sizes are those of a run with its own.
- *
- * @param own the whole model with the weights of its file, where the agent can have them
  */
 export async function graphToCut(
   loaded: LoadedModel,
   settings: GraphSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
-  own?: Benchmark,
+  wholes: Wholes = {},
 ): Promise<GraphToCut> {
-  const byRun = (run: Run): Promise<GraphToCut> => graphByRun(loaded, settings, agent, signal, own, run);
+  const { own } = wholes;
+  const byRun = (run: Run): Promise<GraphToCut> => graphByRun(loaded, settings, agent, signal, wholes, run);
   if (settings.values === 'run') {
     const isMadeUp = own === undefined && loaded.model.graph.initializers.size > 0;
     const weights = isMadeUp ? 'made up' : 'own';
@@ -164,31 +164,22 @@ export async function graphToCut(
   }
 }
 
-/** The bricks of a model, or of a shortened one. */
 export interface Decomposed extends GraphToCut {
   readonly decomposed: DecomposedModel;
   /** Wall time of optimizing and cutting, ms. */
   readonly costMs: number;
 }
 
-/**
- * Takes a model apart.
- *
- * @param own as in {@link graphToCut}
- * @param surroundingBytes bytes of the weights that surround a brick in its model; by default those of the graph
- */
+/** @param surroundingBytes bytes of the weights that surround a brick in its model; by default those of the graph */
 export async function decompose(
   loaded: LoadedModel,
   settings: CutSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
-  {
-    own,
-    surroundingBytes,
-  }: { readonly own?: Benchmark | undefined; readonly surroundingBytes?: number | undefined } = {},
+  { surroundingBytes, ...wholes }: Wholes & { readonly surroundingBytes?: number | undefined } = {},
 ): Promise<Decomposed> {
   const { name, model } = loaded;
-  const toCut = await graphToCut(loaded, settings, agent, signal, own);
+  const toCut = await graphToCut(loaded, settings, agent, signal, wholes);
   const startMs = performance.now();
   const { description } = agent;
   const granularity = granularityOf(settings, description);

@@ -1,7 +1,6 @@
 import type { Benchmark, BenchmarkInput, DeclaredType, Model, TensorType } from '../../../src/plugin-api.js';
 import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNodes } from './shapes-only.js';
 
-/** How many inputs and outputs an empty call has. */
 export interface EmptyCall {
   readonly inputs: number;
   readonly outputs: number;
@@ -18,7 +17,6 @@ export interface PackedValues {
 export interface EmptyCallOptions {
   /** Whether shapes leave as one output, or each as its own. */
   readonly joined: boolean;
-  /** The first shapes are the shapes of these values. */
   readonly packed?: PackedValues | undefined;
 }
 

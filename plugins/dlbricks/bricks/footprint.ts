@@ -8,7 +8,6 @@ function outputBytes(graph: LayerGraph, { outputs }: Node): number {
   }, 0);
 }
 
-/** Bytes of constants that one run reads, each constant once. */
 function constantBytes(graph: LayerGraph): number {
   const read = new Map<string, number>();
   for (const layer of graph.layers) {

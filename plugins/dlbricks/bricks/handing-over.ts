@@ -13,20 +13,12 @@ import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNode } from './shapes-on
 /** Handing over outputs of fewer bytes than this in all takes no significant time. */
 const LEAST_BYTES = 2 ** 16;
 
-/**
- * The cost of handing a model's outputs to its caller. The runtime copies them out, and for many megabytes that takes
- * longer than some models run. The cost is the difference between two graphs that write values of the outputs' types.
- */
 export interface HandingOver {
-  /** Types of the outputs. */
   readonly types: readonly TensorType[];
-  /** The graph whose values are handed over. */
   readonly leaving: Benchmark;
-  /** The graph that hands over only their shapes. */
   readonly staying: Benchmark;
 }
 
-/** @returns undefined where the outputs are small, or cannot be made */
 export function handingOver(outputs: readonly TensorType[]): HandingOver | undefined {
   const bytes = outputs.reduce((sum, output) => sum + tensorBytes(output), 0);
   if (bytes < LEAST_BYTES) return undefined;

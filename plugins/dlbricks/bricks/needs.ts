@@ -11,7 +11,6 @@ import type { BrickRecipe, ModelRecipe } from './recipe.js';
 export interface Need {
   readonly signature: string;
   readonly protocol: Protocol;
-  /** Present where it is measured together with others. */
   readonly context?: Context | undefined;
   /** Kernels are optimized already and run as they are. undefined stands for the evaluation's own level. */
   readonly optimizationLevel?: 'disabled' | undefined;
@@ -54,7 +53,6 @@ export function handingOverNeed(signature: string, protocol: Protocol): Need {
   return callNeed(signature, protocolOfComposite(protocol));
 }
 
-/** The needs of a brick: the benchmark with its time, and the baseline that is subtracted from it. */
 export interface BrickNeeds {
   readonly benchmark: Need;
   readonly baseline: Need | undefined;

@@ -12,17 +12,14 @@ import {
 // kernels. Where the file's own weights are available, this is checked: the runtime optimizes the graph with them, and
 // the kernels of both graphs are counted.
 
-/** An operator of which the two graphs have different numbers of kernels. */
 export interface KernelDifference {
   /** With its domain where it has one: "com.microsoft.QLinearAdd". */
   readonly operator: string;
-  /** Kernels with the file's own weights. */
   readonly ofFile: number;
   /** Kernels with made-up ones. */
   readonly madeUp: number;
 }
 
-/** The result of comparing the kernels. */
 export type KernelCheck =
   | { readonly kind: 'compared'; readonly differences: readonly KernelDifference[] }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -36,7 +33,6 @@ function kernelCounts({ benchmark }: OptimizedGraph): ReadonlyMap<string, number
   return counts;
 }
 
-/** Operators of which two optimized graphs have different numbers of kernels, by name. */
 export function kernelDifferences(file: OptimizedGraph, filled: OptimizedGraph): readonly KernelDifference[] {
   const [own, made] = [kernelCounts(file), kernelCounts(filled)];
   return [...new Set([...own.keys(), ...made.keys()])]

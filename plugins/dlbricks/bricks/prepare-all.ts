@@ -3,11 +3,9 @@ import type { BenchmarkAgent, LoadedModel } from '../../../src/plugin-api.js';
 import type { CutSettings } from './decompose.js';
 import type { PreparedModel, prepareModel } from './prepare-model.js';
 
-/** How models are taken apart, and by which agent. */
 export interface Preparing {
   readonly settings: CutSettings;
   readonly agent: BenchmarkAgent;
-  /** The work on each model. */
   readonly prepare: typeof prepareModel;
   readonly signal: AbortSignal;
   /** Called before each model. @param done how many are done already */

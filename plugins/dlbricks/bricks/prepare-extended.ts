@@ -22,12 +22,9 @@ export const LARGE_BYTES = 2 ** 31;
 /** How many blocks the shortened graphs have: their difference is one block. */
 const [FEWER, MORE] = [2, 3];
 
-/** A model that is going to be shortened. */
 export interface Shortening {
   readonly blocks: RepeatedBlocks;
-  /** Size of the whole model's weights. */
   readonly wholeBytes: number;
-  /** Size of the larger shortened graph's weights. */
   readonly shortenedBytes: number;
 }
 
@@ -36,7 +33,6 @@ export type Extension =
   | ({ readonly kind: 'extended'; readonly optimizedWith: readonly number[] } & Shortening)
   | { readonly kind: 'whole'; readonly reason: string };
 
-/** Bytes of a model's weights. */
 export function initializerBytes({ graph }: Model): number {
   return [...graph.initializers.values()].reduce((sum, tensor) => sum + tensorBytes(tensor), 0);
 }
@@ -46,11 +42,7 @@ export function largestInitializerBytes({ graph }: Model): number {
   return Math.max(0, ...[...graph.initializers.values()].map(tensorBytes));
 }
 
-/**
- * How a model is shortened before it is optimized. This depends only on its graph and the settings.
- *
- * @returns undefined where the whole model is to be optimized
- */
+/** @returns undefined where the whole model is to be optimized */
 export function shorteningOf(
   { model, open }: Pick<LoadedModel, 'model' | 'open'>,
   { cut, keepDynamic = false, shorten = 'large' }: Pick<CutSettings, 'cut' | 'keepDynamic' | 'shorten'>,

@@ -24,16 +24,13 @@ import { type Extension, prepareExtended, shorteningOf } from './prepare-extende
 import type { DecomposedModel } from './unique-bricks.js';
 import type { WeightsOfRun } from './values-of-run.js';
 
-/** The choices for a model's inputs. */
 export type ChosenInputs = Pick<LoadedModel, 'assumed' | 'sizes' | 'tokens'>;
 
-/** A model, and its bricks. */
 export interface PreparedModel extends DecomposedModel {
   /** With the weights of its file where the agent can have them. */
   readonly whole: Benchmark;
   /** The check of the kernels against those of the file itself; undefined at the layer cut, and without the file's weights. */
   readonly kernelCheck?: KernelCheck | undefined;
-  /** Weights of the run whose values steer operators; undefined where these values are made up. */
   readonly runWith?: WeightsOfRun | undefined;
   /** The whole graph of kernels, for a check of the bricks, or the reason why they cannot be checked. */
   readonly toCheck?: (() => CheckableGraph) | string | undefined;
@@ -44,7 +41,6 @@ export interface PreparedModel extends DecomposedModel {
    * Signature of the model's graph without its name: models with the same signature differ at most in their weights.
    */
   readonly graph?: string | undefined;
-  /** Why the runtime refuses the graph, which then has no bricks; undefined where it accepts the graph. */
   readonly refusal?: string;
   /**
    * Wall time of the preparation, ms. For a graph from the cache, it includes the time of the original optimization.
@@ -84,7 +80,8 @@ export async function prepareModel(
       costMs,
     };
   }
-  const { decomposed, optimized, toCheck, runWith, costMs } = await decompose(loaded, settings, agent, signal, { own });
+  const made = await decompose(loaded, settings, agent, signal, { own, filled });
+  const { decomposed, optimized, toCheck, runWith, costMs } = made;
   const checked =
     own === undefined || optimized === undefined
       ? undefined
@@ -114,7 +111,6 @@ export async function prepareOrRefuse(
   }
 }
 
-/** A model that is refused before it has bricks. */
 export function refusedModel(loaded: LoadedModel, settings: CutSettings, refusal: string): PreparedModel {
   const { name, model, assumed, sizes } = loaded;
   const recipe = { name, layers: countLayers(model), bricks: [], sequences: [], edges: [] };

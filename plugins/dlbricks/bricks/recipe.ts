@@ -13,7 +13,6 @@ const MOST_LAYERS = 1_000_000;
 /** Copies that are measured instead of a brick. The brick's latency is (benchmark - baseline) / copies. */
 const copiesSchema = z.strictObject({
   copies: z.int().min(1).max(1024),
-  /** Signature of the copies' graph. */
   benchmark: signatureSchema,
   /** Signature of the same call without them. */
   baseline: signatureSchema,
@@ -21,7 +20,6 @@ const copiesSchema = z.strictObject({
 
 /** The part of a model whose work or sizes depend on made-up values; see made-up-values.ts. */
 const madeUpValuesSchema = z.strictObject({
-  /** The operators that read such values, each with the number of its layers or kernels. */
   operators: z.array(z.strictObject({ operator: z.string(), count: z.int().min(1) })),
   /** Number of their layers or kernels, and of those after them whose sizes follow from theirs. */
   kernels: z.int().min(1).max(MOST_LAYERS),
@@ -34,7 +32,6 @@ export type MadeUpPart = z.infer<typeof madeUpValuesSchema>;
 /** How one model is rebuilt from bricks. Sequences are in the model's order. */
 export const modelRecipeSchema = z.strictObject({
   name: z.string().min(1),
-  /** Layers of the model. */
   layers: z.int().nonnegative().max(MOST_LAYERS),
   /** Signature of the empty call, whose cost is part of every run of the model; absent where the bricks contain it. */
   call: signatureSchema.optional(),
@@ -56,7 +53,6 @@ export const modelRecipeSchema = z.strictObject({
       context: copiesSchema.optional(),
     }),
   ),
-  /** For each sequence the index of its brick. */
   sequences: z.array(z.int().nonnegative()),
   /** Edges between sequences, [from, to] as indices into `sequences`: `to` reads an output of `from`. */
   edges: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()])),
@@ -120,17 +116,14 @@ export async function readRecipe(path: string): Promise<Recipe> {
   throw new PlatformError('usage', problems.map((problem) => `${path}: ${problem}`).join('\n'));
 }
 
-/** The format that is written. */
 export const RECIPE_FORMAT = 'dlbricks-recipe/2';
 
-/** How often each brick of a recipe occurs in its model. */
 export function countsOf({ bricks, sequences }: Pick<ModelRecipe, 'bricks' | 'sequences'>): readonly number[] {
   const counts = bricks.map(() => 0);
   for (const brick of sequences) counts[brick] = (counts[brick] ?? 0) + 1;
   return counts;
 }
 
-/** Number of kernels in all sequences of a model. */
 export function kernelsOf({ bricks, sequences }: ModelRecipe): number {
   return sequences.reduce((sum, brick) => sum + (bricks[brick]?.operators.length ?? 0), 0);
 }

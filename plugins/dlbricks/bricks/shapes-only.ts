@@ -18,13 +18,11 @@ export const ANY_OPSET = 13;
 /** Name of the only output of a graph whose values stay in the runtime. */
 export const JOINED = 'joined';
 
-/** Joins shapes into one output. */
 export function joinNode(inputs: readonly string[]): Node {
   const attributes = [intAttribute('axis', 0)];
   return { name: '', opType: 'Concat', domain: '', inputs, outputs: [JOINED], attributes };
 }
 
-/** Reads a value without taking it out of the runtime. */
 export function shapeNode(of: string, output: string): Node {
   return { name: '', opType: 'Shape', domain: '', inputs: [of], outputs: [output], attributes: [] };
 }
@@ -38,7 +36,6 @@ export function shapeNodes(of: string, output: string, elementType: ElementType 
   return [cast, shapeNode(wide, output)];
 }
 
-/** A benchmark of a graph. */
 export function benchmarkOf(model: Model, inputs: readonly BenchmarkInput[]): Benchmark {
   const bytes = encodeModelToBytes(model);
   return { signature: signatureOf(bytes), model: bytes, inputs };

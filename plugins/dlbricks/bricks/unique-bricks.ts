@@ -21,7 +21,6 @@ import { type HandingOver, handingOver } from './handing-over.js';
 import type { MadeUpPart, ModelRecipe } from './recipe.js';
 import { cutAtValuesOfRun } from './values-of-run.js';
 
-/** The recipe of a model, and its different bricks in the order of their first occurrence. */
 export interface DecomposedModel {
   readonly recipe: ModelRecipe;
   readonly bricks: readonly MeasurableBrick[];
@@ -44,7 +43,6 @@ export function decomposeModel(name: string, graph: LayerGraph, granularity: num
   return assemble({ name, layers: graph.layers.length }, graph, sequences, edgesOf(graph, sequences), () => undefined);
 }
 
-/** Input of the kernel cut beside the optimized graph. */
 export interface KernelContext {
   /** Layers of the graph as its author wrote it. */
   readonly layers: number;
@@ -54,7 +52,6 @@ export interface KernelContext {
   readonly surroundings: Surroundings;
 }
 
-/** Types of the graph's outputs that depend on its inputs. */
 function outputTypes(graph: LayerGraph): readonly TensorType[] {
   return graph.outputs.flatMap((name) => graph.types.get(name) ?? []);
 }
@@ -126,7 +123,6 @@ function madeUpPartOf(graph: LayerGraph, sequences: readonly Sequence[]): MadeUp
   return { operators: [...found.operators], kernels: layers.length, sequences: depending };
 }
 
-/** @param copiesOf called once for each different brick */
 function assemble(
   header: Omit<ModelRecipe, 'bricks' | 'sequences' | 'edges'>,
   graph: LayerGraph,
@@ -174,7 +170,6 @@ function recipeOf({ copies, benchmark, baseline }: InContext): NonNullable<Model
   return { copies, benchmark: benchmark.signature, baseline: baseline.signature };
 }
 
-/** The different bricks of several models, in the order of their first occurrence. */
 export function uniqueBricks(models: readonly DecomposedModel[]): readonly MeasurableBrick[] {
   const bySignature = new Map<string, MeasurableBrick>();
   for (const { bricks } of models) {

@@ -14,11 +14,7 @@ export function steeringNames(layer: LayerGraph['layers'][number]): readonly str
   return steeringValuesOf(layer).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
 }
 
-/**
- * The graph with the values of one run for everything that steers a layer.
- *
- * @param values the facts about all values of that run
- */
+/** @param values the facts about all values of that run */
 export function withValuesOfRun(
   graph: LayerGraph,
   values: ReadonlyMap<string, Parameters<typeof contentValues>[0]>,

@@ -16,21 +16,18 @@ export interface Aspect {
   readonly after: string;
 }
 
-/** A model of both sides. */
 export interface ComparedModel {
   readonly name: string;
   readonly batch: number;
   readonly threads: readonly [before: number, after: number];
   readonly before: ModelReport;
   readonly after: ModelReport;
-  /** undefined where it cannot be compared, see `reason`. */
   readonly ratio: Ratio | undefined;
   /** Ratio of the whole models as measured; undefined where one of them was not measured. */
   readonly measuredRatio: number | undefined;
   readonly reason: string | undefined;
 }
 
-/** A brick of both sides. */
 export interface ComparedBrick {
   readonly signature: string;
   readonly operators: readonly string[];
@@ -40,7 +37,6 @@ export interface ComparedBrick {
   readonly verdict: Verdict | undefined;
   /** What each model gains (below 0) or loses by all of its sequences; ms. */
   readonly models: readonly { readonly name: string; readonly sequences: number; readonly differenceMs: number }[];
-  /** Sum over the models; ms. */
   readonly differenceMs: number;
 }
 
@@ -53,11 +49,9 @@ export interface Comparison {
   readonly bricks: readonly ComparedBrick[];
   /** Shares of the estimates' time in bricks that the other side does not have; undefined where nothing is known. */
   readonly unmatched: { readonly before: number | undefined; readonly after: number | undefined };
-  /** Models of one side alone. */
   readonly unpaired: { readonly before: readonly string[]; readonly after: readonly string[] };
 }
 
-/** One model of a document, with the report that it is from. */
 interface Entry {
   readonly report: Report;
   readonly model: ModelReport;
@@ -231,7 +225,6 @@ function brickError({ summary }: Report, { occasions }: BrickReport): number | u
   return spread === null || occasions === 0 ? undefined : spread / 100 / Math.sqrt(occasions);
 }
 
-/** A brick in the reports of both sides, and the models that have it. */
 interface FoundBrick {
   readonly before: readonly [Report, BrickReport];
   readonly after: readonly [Report, BrickReport];
@@ -301,7 +294,6 @@ function comparedBricks(pairs: readonly (readonly [Entry, Entry])[]): Pick<Compa
   };
 }
 
-/** Compares the models that two documents have in common. */
 export function compareReports(before: readonly Report[], after: readonly Report[]): Comparison {
   const [from, to] = [entriesOf(before), entriesOf(after)];
   const hasThreads = hasSeveralThreads(from) || hasSeveralThreads(to);

@@ -52,7 +52,6 @@ const rowSchema = z.strictObject({
   reason: z.string().nullable().describe('Why the two are not compared; null where they are'),
 });
 
-/** The document that `dlbricks compare --export-json` writes. */
 export const comparisonSchema = z.strictObject({
   format: z.literal(FORMAT),
   provenance: provenanceField,
@@ -111,7 +110,6 @@ function rowOf({ name, batch, threads, before, after, ratio, measuredRatio, reas
   };
 }
 
-/** The two files of a comparison. */
 export interface ComparedFiles {
   readonly before: string;
   readonly after: string;
@@ -280,7 +278,6 @@ function changedBricks({ bricks }: Document): readonly BrickRow[] {
   return bricks.filter(({ verdict }) => verdict === 'faster' || verdict === 'slower').slice(0, MAX_BRICKS);
 }
 
-/** A comparison as tables and as exports. */
 export function shownComparison(document: Document): ShownResult {
   return {
     result: () => tableResultOf(document),

@@ -56,7 +56,6 @@ export function findModelSubgraphs(graph: LayerGraph, granularity: number): read
   return sequences;
 }
 
-/** The edges between sequences. */
 export function edgesOf(graph: LayerGraph, sequences: readonly Sequence[]): readonly Edge[] {
   const sequenceOf = sequences.flatMap(({ first, last }, index) => new Array<number>(last - first + 1).fill(index));
   const edges: Edge[] = [];

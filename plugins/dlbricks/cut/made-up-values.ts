@@ -12,7 +12,6 @@ import {
 // Some operators do as much work, or have outputs as large, as the values of their inputs say: non-maximum suppression,
 // NonZero, a Loop. Where these values are made up, the measured times are those of other work.
 
-/** The layers of a graph whose work or sizes depend on made-up values. */
 export interface MadeUpValues {
   /** The operators that read such values, each once, with the number of their layers, in the graph's order. */
   readonly operators: readonly { operator: string; count: number }[];
@@ -27,11 +26,8 @@ function moreUncertain(one: Source | undefined, other: Source | undefined): Sour
   return one === 'made up' || other === 'made up' ? 'made up' : (one ?? other);
 }
 
-/** Follows made-up values through a graph. */
 class Following {
-  /** Values with made-up content. */
   readonly #contents = new Map<string, Source>();
-  /** Values whose size depends on made-up content. */
   readonly #sizes = new Set<string>();
 
   constructor(private readonly graph: LayerGraph) {

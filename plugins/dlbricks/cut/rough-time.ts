@@ -23,13 +23,11 @@ function elements(type: TensorType | undefined): number {
   return type === undefined ? 0 : type.dims.reduce((product, dim) => product * dim, 1);
 }
 
-/** The known types of the values that kernels read and write. */
 interface KnownTypes {
   readonly types: ReadonlyMap<string, TensorType>;
   readonly constants: ReadonlyMap<string, TensorType>;
 }
 
-/** Latency of a kernel in order of magnitude, from its shapes alone; milliseconds. */
 export function roughMs(graph: KnownTypes, kernel: Node): number {
   const typeOf = (name: string): TensorType | undefined => graph.types.get(name) ?? graph.constants.get(name);
   const touched = [...kernel.inputs, ...kernel.outputs].reduce((sum, name) => sum + elements(typeOf(name)), 0);
@@ -69,7 +67,6 @@ export function readsLittleButWeights(bytes: number, workRoughMs: number): boole
   return weightShare(bytes, workRoughMs) > DOMINANT_SHARE;
 }
 
-/** Bytes of the weights that a kernel reads. */
 export function weightBytes(graph: LayerGraph, kernel: Node): number {
   return kernel.inputs.reduce((sum, name) => {
     const weight = graph.constants.get(name);

@@ -1,12 +1,9 @@
 import { countsOf, kernelsOf, type ModelRecipe } from '../bricks/recipe.js';
 
-/** The information that a suite discloses about its models. */
 export interface Disclosure {
-  /** Layers or kernels of the largest brick. */
   readonly largestBrick: number;
   /** Share of the models' layers or kernels, from 0 to 1, in bricks of more than one: their order is shown. */
   readonly inLargerBricks: number;
-  /** Different bricks of the models. */
   readonly bricks: number;
   /** Bricks of the models that are in no decoy. */
   readonly inNoDecoy: number;

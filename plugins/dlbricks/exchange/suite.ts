@@ -69,7 +69,6 @@ const outputsSchema = z
   .min(1)
   .max(MOST_ENDS);
 
-/** The file suite.json. */
 export const suiteSchema = z.strictObject({
   /** Version 1 has no footprints. */
   format: z.enum(['dlbricks-suite/1', 'dlbricks-suite/2']),
@@ -112,7 +111,6 @@ export interface Suite {
   readonly handingOver: readonly (readonly TensorType[])[];
 }
 
-/** Path of a brick's file in a suite's folder. */
 export function brickPath(signature: string): string {
   return join('bricks', `${signature}.onnx`);
 }
@@ -282,7 +280,6 @@ function described({ name, role, elementType = 'unknown', dims = [] }: Described
   return `${name} (${role}, ${elementType} [${dims.join(', ')}])`;
 }
 
-/** A brick's file, checked against what suite.json says about it. */
 async function readBrick(folder: string, { signature, operators, inputs }: BrickDocument): Promise<Brick> {
   const file = join(folder, brickPath(signature));
   const model = await readLimited(file, MOST_BRICK_BYTES);

@@ -4,14 +4,12 @@ import { brickKey, brickLatency } from '../estimate/brick-latency.js';
 import type { Observations } from '../estimate/observations.js';
 import { sumOf, type System } from '../../../src/plugin-api.js';
 
-/** A model whose sharing is computed. */
 export interface BricksOfModel {
   readonly recipe: ModelRecipe;
   /** Latency of each brick in order of magnitude, from its shapes alone; ms. */
   readonly roughMs: readonly number[];
 }
 
-/** How much of a model repeats within it and in other models. */
 export interface ModelSharing {
   readonly name: string;
   readonly layers: number;
@@ -24,13 +22,11 @@ export interface ModelSharing {
   readonly coveredByOthers: number | undefined;
   /** The same share of the model's latency; undefined too where a brick of the model has no latency in the store. */
   readonly timeCoveredByOthers: number | undefined;
-  /** Share of the sequences whose brick is measured. */
   readonly measured: number;
   /** Their share of the model's time in order of magnitude, from the bricks' shapes. */
   readonly timeMeasured: number;
 }
 
-/** Sharing among models. */
 export interface Sharing {
   readonly models: readonly ModelSharing[];
   /** As {@link jaccardAmong} computes it, in the order of the models. */

@@ -1,4 +1,3 @@
-/** A layer, or several layers that were timed as one. */
 export interface TimedPart {
   readonly name: string;
   readonly operator: string;
@@ -7,7 +6,6 @@ export interface TimedPart {
   readonly tags: Readonly<Record<string, unknown>>;
 }
 
-/** A model to write: a run or an estimate. */
 export interface WrittenModel {
   readonly name: string;
   readonly system: string;

@@ -21,13 +21,10 @@ export interface EstimateSettings {
   readonly calibrate: boolean;
 }
 
-/** One sequence of a target with its latency. */
 export interface TracedPart {
   readonly sequence: TraceSequence;
-  /** undefined where there is none. */
   readonly ms: number | undefined;
   readonly foundBy: FoundBy | undefined;
-  /** Number of measurements behind it. */
   readonly occurrences: number;
 }
 
@@ -41,7 +38,6 @@ export interface TracedSum {
   readonly parallelMs: number | undefined;
   /** Errors of the logarithm of `ms`; undefined where the traces do not show the spread between processes. */
   readonly errors: readonly ErrorSource[] | undefined;
-  /** Share of the sequences that were measured. */
   readonly measuredShare: number;
   /** Share of the sequences that have a latency, measured or filled in. */
   readonly coverage: number;
@@ -69,18 +65,15 @@ function processesOf(occurrences: readonly Occurrence[]): number {
   return new Set(occurrences.map(({ process }) => process)).size;
 }
 
-/** Relative error of a latency, and its degrees of freedom. */
 interface TracedUncertainty {
   readonly relative: number;
   readonly degreesOfFreedom: number;
 }
 
-/** Latency of one part, and its uncertainty. */
 interface PartLatency extends TracedPart {
   readonly uncertainty: TracedUncertainty | undefined;
 }
 
-/** Estimates models from traces. */
 export class TraceEstimator {
   private readonly index: OccurrenceIndex;
   private readonly spread: OccurrenceSpread;

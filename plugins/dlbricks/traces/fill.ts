@@ -11,7 +11,6 @@ export interface Filled {
   readonly degreesOfFreedom: number;
 }
 
-/** A measured layer. */
 interface Point {
   readonly work: LayerWork;
   readonly ms: number;

@@ -6,14 +6,11 @@ export const REUSES = ['all', 'own', 'others'] as const;
 
 export type Reuse = (typeof REUSES)[number];
 
-/** Measurements that stand for a sequence, and the level at which they match it. */
 export interface Found {
   readonly level: MatchLevel | 'position';
-  /** At least one. */
   readonly occurrences: readonly Occurrence[];
 }
 
-/** Occurrences by the key of a level. */
 export class OccurrenceIndex {
   private readonly byKey = new Map<string, Occurrence[]>();
   /** The facts that the occurrences hold, by level. */

@@ -1,11 +1,9 @@
 import { byteLengthOf, elementCount, isElementType, type TracedTensor } from '../../../src/plugin-api.js';
 import type { LayerFacts } from './match-level.js';
 
-/** The work of a layer, which its time depends on. */
 export interface LayerWork {
   /** Arithmetic operations; 0 where they are not known, or no more than one for each element moved. */
   readonly operations: number;
-  /** Bytes read and written. */
   readonly bytes: number;
   /** The same for each tensor, inputs first; empty where their shapes are not known. */
   readonly tensorBytes: readonly number[];

@@ -18,14 +18,12 @@ export const FOUND_BY: Readonly<Record<FoundBy, string>> = {
   fill: 'filled in from other layers with the same operator',
 };
 
-/** The facts that layers are compared by. */
 export interface LayerFacts extends Pick<
   TracedLayer,
   'operator' | 'signature' | 'attributes' | 'inputs' | 'outputs' | 'operations' | 'bytes'
 > {
   /** Indices of the inputs that are not weights, where known: tables often leave weights out. */
   readonly activations?: readonly number[] | undefined;
-  /** Name of the layer in the graph or the trace. */
   readonly name?: string | undefined;
 }
 
@@ -53,7 +51,6 @@ export function knownOf(layers: readonly LayerFacts[], level: MatchLevel): Known
   return `${i}${o}${layers.every(hasTypes) ? 't' : layers.every(hasOutputType) ? 'f' : ''}`;
 }
 
-/** Whether layers have all facts that are to be compared. */
 function hasAll(layers: readonly LayerFacts[], level: MatchLevel, known: Known): boolean {
   const own = knownOf(layers, level);
   return [...known].every((fact) => own.includes(fact) || (fact === 'f' && layers.every(hasOutputType)));

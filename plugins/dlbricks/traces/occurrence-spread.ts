@@ -7,7 +7,6 @@ const ENOUGH_DEGREES = 30;
 /** Rounds of fitting layers and processes in turn. Each round divides the remaining error by a few. */
 const ROUNDS = 20;
 
-/** Spread of the measurements of one layer. All values are relative. */
 export interface OccurrenceSpread {
   /** Between processes, over all layers of a process; undefined where the processes have no layer in common. */
   readonly process: Spread | undefined;

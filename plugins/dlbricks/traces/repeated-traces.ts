@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { TracedModel } from '../../../src/plugin-api.js';
 import { nameOf } from './model-name.js';
 
-/** A traced model that holds nothing new: the same traces were read before, perhaps in another format. */
 export interface RepeatedTrace {
   readonly model: string;
   readonly source: string;

@@ -28,7 +28,6 @@ const modelSchema = z.strictObject({
   /** Absent for traces without ids, and in stores of earlier versions. */
   traceIds: z.array(z.string()).optional(),
   importedAt: z.iso.datetime(),
-  /** Place among the models of the same import. */
   order: z.int().nonnegative(),
   wholeMs: ms,
   tracedWholeMs: ms,
@@ -36,7 +35,6 @@ const modelSchema = z.strictObject({
 
 const layerSchema = z.strictObject({
   trace,
-  /** Place among the model's layers, with leading zeros. */
   position: z.string().regex(/^\d{6}$/),
   index: z.string(),
   last: z.int().nonnegative().optional(),
@@ -57,7 +55,6 @@ const layerSchema = z.strictObject({
 type StoredModel = z.infer<typeof modelSchema>;
 type StoredLayer = z.infer<typeof layerSchema>;
 
-/** Models of imported traces. */
 export const TRACED_MODELS: CollectionDefinition<StoredModel> = {
   name: 'traced_models',
   schema: modelSchema,
@@ -65,7 +62,6 @@ export const TRACED_MODELS: CollectionDefinition<StoredModel> = {
   indexes: [['system']],
 };
 
-/** Layers of these models. */
 export const TRACED_LAYERS: CollectionDefinition<StoredLayer> = {
   name: 'traced_layers',
   schema: layerSchema,
@@ -123,7 +119,6 @@ export async function storeTraces(models: readonly TracedModel[], store: ResultS
   }
 }
 
-/** Systems with imported traces. */
 export async function storedSystems(store: ResultStore): Promise<readonly string[]> {
   const systems = new Set<string>();
   for await (const { system } of store.collection(TRACED_MODELS).find({})) systems.add(system);

@@ -11,11 +11,9 @@ import { nameOf } from './model-name.js';
 import { type RepeatedTrace, withoutRepeated } from './repeated-traces.js';
 import { type Correction, correctionOf } from './tracing-overhead.js';
 
-/** Consecutive layers of a model that are timed as one; usually one layer. */
 export interface TraceSequence {
   /** Its place in its model: `7`, `0-1-2`, or `7..9` for several layers. */
   readonly position: string;
-  /** Name of the first layer. */
   readonly name: string;
   readonly layers: readonly LayerFacts[];
   /** Equal for sequences that the trace treats as the same; see {@link identityOf}. */
@@ -24,7 +22,6 @@ export interface TraceSequence {
   readonly of?: string | undefined;
 }
 
-/** A measured sequence of a traced model. */
 export interface Occurrence extends TraceSequence {
   readonly model: string;
   /**
@@ -44,22 +41,18 @@ export const TARGET_GRAPHS = ['trace', 'source', 'optimized', 'optimized_open'] 
 
 export type TargetGraph = (typeof TARGET_GRAPHS)[number];
 
-/** The graphs of a model in a file. */
 export type FileGraph = Exclude<TargetGraph, 'trace'>;
 
-/** A model to estimate, as it is cut. */
 export interface Target {
   readonly name: string;
   readonly graph: TargetGraph;
   readonly layers: number;
   readonly sequences: readonly TraceSequence[];
-  /** undefined where the edges are not known. */
   readonly edges: readonly Edge[] | undefined;
   /** Its latency as a whole, without layer tracing; undefined where it was not measured. */
   readonly wholeMs: number | undefined;
 }
 
-/** The content of the traces of one system. */
 export interface TraceBook {
   readonly occurrences: readonly Occurrence[];
   readonly targets: readonly Target[];
@@ -86,7 +79,6 @@ function accountOf(): Account {
   };
 }
 
-/** A measured or described range of a traced model. */
 interface Range {
   readonly first: number;
   readonly last: number;

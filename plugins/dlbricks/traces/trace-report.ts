@@ -102,7 +102,6 @@ export const traceReportSchema = z.strictObject({
 export type TraceReport = z.infer<typeof traceReportSchema>;
 export type TraceModelReport = TraceReport['models'][number];
 
-/** Settings of an estimate. */
 export interface TraceReportSettings extends EstimateSettings {
   readonly system: string;
   readonly sources: readonly string[];

@@ -14,7 +14,6 @@ import { formatMs, percent, UNKNOWN } from '../report/words.js';
 import { FOUND_BY, type FoundBy } from './match-level.js';
 import type { TraceModelReport, TraceReport } from './trace-report.js';
 
-/** Most missing layers that are named per model; the rest is counted. */
 const MOST_MISSING_SHOWN = 5;
 
 function intervalCell({ estimate_low_ms: low, estimate_high_ms: high }: TraceModelReport): string {
@@ -106,7 +105,6 @@ const COUNTED = {
   others: "other models' measurements only",
 } as const;
 
-/** The summary below the table. */
 function summaryLines(report: TraceReport): readonly string[] {
   const { summary, settings, system, corrections, repeated, models } = report;
   const lines = [
@@ -156,7 +154,6 @@ function summaryLines(report: TraceReport): readonly string[] {
   return lines.map(oneLine);
 }
 
-/** A model's row for spreadsheets. */
 const KEYS = [
   'name',
   'layers',
@@ -173,7 +170,6 @@ const KEYS = [
   'normalized_latency',
 ] as const satisfies readonly (keyof TraceModelReport)[];
 
-/** A report as it is exported. */
 function tableResultOf(report: TraceReport): TableResult {
   const { models } = report;
   return {
@@ -187,7 +183,6 @@ function tableResultOf(report: TraceReport): TableResult {
   };
 }
 
-/** A report as a table and as exports. */
 export function shownTraceReport(report: TraceReport): ShownResult {
   return {
     result: () => tableResultOf(report),

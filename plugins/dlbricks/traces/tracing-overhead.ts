@@ -1,10 +1,8 @@
 import { type TracedModel, trimmedMean } from '../../../src/plugin-api.js';
 
-/** The correction of a model's layer times for the overhead of tracing. */
 export interface Correction {
   readonly model: string;
   readonly source: string;
-  /** Factor for each layer's time, below 1. */
   readonly factor: number;
   readonly wholeMs: number;
   readonly tracedWholeMs: number;

@@ -8,9 +8,7 @@ const FEWEST_MODELS = 3;
 /** Least error of an estimate, 0.1 %, so that an estimate with exact parts does not get all the weight. */
 const LEAST_VARIANCE = 1e-6;
 
-/** Correction and error of an estimate, learned from the other models' whole latencies. */
 export interface WholeModels {
-  /** Number of models behind it. */
   readonly models: number;
   /** Median ratio of whole latency to estimate, by which estimates are multiplied; 1 where this was not requested. */
   readonly factor: number;

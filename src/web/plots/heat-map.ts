@@ -30,7 +30,6 @@ function cell(share: number, column: number, row: number, left: number, top: num
   ].join('');
 }
 
-/** A heat map as SVG; figures are percent. */
 export function heatMapSvg({ title, names, values }: HeatMap): string {
   const longest = Math.max(0, ...names.map(({ length }) => length)) * CHARACTER;
   const left = EDGE + longest + 8;

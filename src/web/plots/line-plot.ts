@@ -1,10 +1,8 @@
 import { escapedMarkup } from '../../base/markup.js';
 import { svgLine, linearScale, type Plot, PLOT, svg, svgText, widthOf } from './svg.js';
 
-/** Values at some of the positions along the x axis. */
 export interface Series {
   readonly label: string;
-  /** By position; undefined where it has none. */
   readonly values: readonly (number | undefined)[];
 }
 
@@ -12,7 +10,6 @@ export interface LinePlot {
   readonly title: string;
   readonly xTitle: string;
   readonly yTitle: string;
-  /** Names of the positions, from left to right. */
   readonly positions: readonly string[];
   readonly series: readonly Series[];
   /** Whether lines lead from position to position; default: only dots. */

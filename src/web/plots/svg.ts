@@ -48,7 +48,6 @@ export function linearScale(highest: number, [from, to]: readonly [number, numbe
 export interface Plot {
   readonly x: readonly [number, number];
   readonly y: readonly [number, number];
-  /** Pixels below the lower end, for the names of ticks and of the axis. */
   readonly bottom: number;
 }
 
@@ -113,7 +112,6 @@ export interface Drawing {
   readonly x: Scale;
   readonly y: Scale;
   readonly content: readonly string[];
-  /** Default: {@link PLOT}. */
   readonly plot?: Plot;
 }
 

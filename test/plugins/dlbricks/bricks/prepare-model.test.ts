@@ -45,6 +45,19 @@ test('the graph from the runtime is returned, so that its kernels can be compare
   assert.deepEqual(made, [optimized]);
 });
 
+test('a model is encoded once for its measurement and for the runtime that optimizes it', async () => {
+  const optimized: Benchmark[] = [];
+  const optimizedOf = (benchmark: Benchmark): OptimizedGraph => {
+    optimized.push(benchmark);
+    return { benchmark, values: new Map(), costMs: 5 };
+  };
+  const agent = createFakeAgent({ latencyOf: () => 1, optimizedOf });
+  const loaded = loadedChain('model', 'Relu', 'Neg');
+  const { whole } = await prepareOrRefuse(loaded, SETTINGS, agent, new AbortController().signal);
+  assert.equal(optimized.length, 1);
+  assert.ok(optimized[0]?.model === whole.model);
+});
+
 describe('a model whose graph the runtime refuses', () => {
   test('has its layers and the reason, and no bricks', async () => {
     const { recipe, bricks, refusal } = await preparing(() => {
