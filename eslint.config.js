@@ -44,7 +44,7 @@ const HOUSES = [
       ['sweep'],
       ['generation', 'compose-all.ts', 'bytes-note.ts'],
       ['settings.ts', 'evaluate.ts'],
-      ['estimation.ts'],
+      ['estimation.ts', 'cells.ts'],
       ['analyses', 'commands', 'evaluation.ts'],
       ['index.ts'],
     ],

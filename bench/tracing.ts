@@ -1,5 +1,6 @@
 import { connectAgent } from '../src/agent/client/agent-client.js';
 import { kernelTable } from '../src/agent/kernel-table.js';
+import { toWireRunOptions } from '../src/agent/wire/benchmark-wire.js';
 import { startAgent } from '../src/agent/services/server.js';
 import type { Limits, Protocol } from '../src/measurement/protocol.js';
 import { trimmedMean } from '../src/measurement/trimmed-mean.js';
@@ -71,7 +72,11 @@ export async function benchmarkTracing(model = 'mobilenet_v2'): Promise<TracingB
       const samples: number[] = [];
       for (let i = 0; i < CALLS; i++) {
         const start = performance.now();
-        await calls.unary(describeSystem, { runOptions: RUN_OPTIONS }, { deadlineMs: CALL_DEADLINE_MS });
+        await calls.unary(
+          describeSystem,
+          { runOptions: toWireRunOptions(RUN_OPTIONS) },
+          { deadlineMs: CALL_DEADLINE_MS },
+        );
         samples.push(performance.now() - start);
       }
       return trimmedMean(samples);

@@ -40,6 +40,7 @@ export {
   addQuietOption,
   addStoreOption,
   addSweepInputOptions,
+  addRuntimeOptions,
   addSweepOptions,
   addTableOptions,
   addThreadsOption,
@@ -50,6 +51,7 @@ export {
   type InputOptions,
   type OutputOptions,
   type ProtocolOptions,
+  runtimeOf,
   type SweepInputOptions,
   type SweepOptions,
 } from './command/options.js';
@@ -86,7 +88,7 @@ export { snakeCaseSchema, snakePath, withCamelKeys, withSnakeKeys } from './base
 // Models and their graphs
 export { CACHE_SYMBOLS, type LoadedModel } from './registry/load-model.js';
 export { dimensionsText } from './registry/dimensions-text.js';
-export { combinationsOf } from './command/dimension-option.js';
+export { combinationsOf } from './base/combinations.js';
 export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
 export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from './onnx/model/model.js';
 export { MOST_LISTED_VALUES } from './onnx/model/model.js';
@@ -129,7 +131,24 @@ export { fanIn } from './onnx/values/fill-range.js';
 // Measuring
 export type { BenchmarkAgent, MachineSpread, MeasureRequest, OptimizedGraph } from './agent/benchmark-agent.js';
 export { type AgentDescription, isAbleTo } from './agent/agent-description.js';
-export { identifySystem, type RunOptions, runOptionsOf, type System, type SystemFacts } from './measurement/system.js';
+export {
+  idleSettings,
+  optimizerText,
+  type RuntimeAxes,
+  type RuntimeSettings,
+  runtimeSettings,
+  runtimeText,
+  runtimesOf,
+} from './measurement/runtime-settings.js';
+export {
+  identifySystem,
+  optimizedRun,
+  optimizingRun,
+  type RunOptions,
+  runOptionsOf,
+  type System,
+  type SystemFacts,
+} from './measurement/system.js';
 export { systemDifferences } from './measurement/system-differences.js';
 export { type Benchmark, type BenchmarkInput, inputBytes } from './measurement/benchmark.js';
 export { modelOf, signatureOf, signatureWithoutName, weightlessBenchmark } from './measurement/weightless.js';

@@ -32,9 +32,10 @@ function sample(): Uint8Array {
     occasion: 1,
   };
   const runOptions = { threads: 2, executionProvider: 'cpu', optimizationLevel: 'all' };
+  const settings = { executionMode: 'parallel', interOpThreads: 2, session: ['session.disable_prepacking=1'] };
   const request = {
     benchmark,
-    runOptions,
+    runOptions: { ...runOptions, ...settings },
     protocol,
     footprintBytes: 2n ** 24n,
     modelBytes: 0n,

@@ -1,5 +1,6 @@
 import {
   type AgentDescription,
+  idleSettings,
   isAbleTo,
   type Limits,
   type LoadedModel,
@@ -86,6 +87,8 @@ export async function runEstimations(
   const { description } = context.agent;
   const mostThreads = Math.max(...estimations.map(({ threads }) => threads));
   warnOfThreads(mostThreads, description, context.onEvent);
+  const idle = new Set(estimations.flatMap(({ settings }) => idleSettings(settings)));
+  for (const message of idle) context.onEvent({ kind: 'note', level: 'warning', message });
   const expanded = estimations.map(({ models, batch, settings: { generation } }) => {
     return generation === undefined ? { models, decoders: [] } : withDecoders(models, generation, batch);
   });
@@ -99,7 +102,7 @@ export async function runEstimations(
       keepDynamic: settings.keep_dynamic,
       shorten: settings.shorten,
       values: settings.values,
-      runOptions: runOptionsOf(threads, description),
+      runOptions: runOptionsOf(threads, description, settings),
       protocol,
       limits,
       measureEndToEnd: settings.measure_end_to_end,

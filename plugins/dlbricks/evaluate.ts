@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   counted,
   DEFAULT_REMEASURE,
@@ -8,11 +9,13 @@ import {
   machineSpreadOf,
   Measuring,
   type MeasuringContext,
+  optimizingRun,
   type Phase,
   phaseOf,
   PlatformError,
   protocolKey,
   type Remeasure,
+  runOptionsOf,
   RunProgress,
   type System,
   type Task,
@@ -152,6 +155,8 @@ interface Plan {
   readonly request: EstimateRequest;
   readonly system: System;
   readonly models: readonly PreparedModel[];
+  /** Names of the models for which the settings of the optimizer change nothing. */
+  readonly unchanged: readonly string[];
   readonly preparingMs: number;
   readonly evaluating: Evaluating;
   readonly bricks: Phase;
@@ -185,23 +190,27 @@ async function planOf(
     if (message !== undefined) onEvent({ kind: 'note', level: 'info', message });
   }
   const startMs = performance.now();
-  const prepared = await prepareAll(request.models, {
-    settings: request,
-    agent,
-    prepare: async (loaded, settings, ...rest) => {
-      const problem = problemWithInputs(loaded, request.limits, agent);
-      return problem === undefined
-        ? prepareOrRefuse(loaded, settings, ...rest)
-        : refusedModel(loaded, settings, problem);
-    },
-    signal,
-    onModel({ name }, done) {
-      // Measurements are counted over the whole evaluation; how many there are is not known yet.
-      const label = `preparing ${name} (${preparing.before + done} of ${preparing.total} done)`;
-      onEvent({ kind: 'measuring', label, done: 0, total: 0 });
-    },
-  });
+  const prepare = (settings: CutSettings): Promise<readonly PreparedModel[]> => {
+    return prepareAll(request.models, {
+      settings,
+      agent,
+      prepare: async (loaded, ...rest) => {
+        const problem = problemWithInputs(loaded, request.limits, agent);
+        return problem === undefined ? prepareOrRefuse(loaded, ...rest) : refusedModel(loaded, settings, problem);
+      },
+      signal,
+      onModel({ name }, done) {
+        // Measurements are counted over the whole evaluation; how many there are is not known yet.
+        const label = `preparing ${name} (${preparing.before + done} of ${preparing.total} done)`;
+        onEvent({ kind: 'measuring', label, done: 0, total: 0 });
+      },
+    });
+  };
+  const prepared = await prepare(request);
   const preparingMs = performance.now() - startMs;
+  const usual = optimizingRun(runOptionsOf(runOptions.threads, agent.description));
+  const isUsual = request.cut === 'layer' || isDeepStrictEqual(optimizingRun(runOptions), usual);
+  const unchanged = isUsual ? [] : alike(prepared, await prepare({ ...request, runOptions: usual }));
   const evaluating = evaluatingOn(system);
   const asked = await evaluating.phaseOf(firstTasks(prepared, system, request), request);
   const { models, bricks } = withoutTooLarge(prepared, asked, system, request, agent);
@@ -213,12 +222,27 @@ async function planOf(
   const repeated = measureEndToEnd ? wholeModelTasks(runnable, SECOND_OCCASION, request) : [];
   const repeatable = repeated.filter((task) => !evaluating.hasFailedBefore(task));
   const again = await evaluating.phaseOf(repeatable, request);
-  return { request, system, models, preparingMs, evaluating, bricks, wholes, again };
+  return { request, system, models, unchanged, preparingMs, evaluating, bricks, wholes, again };
+}
+
+/** Names of the models that have the same bricks in the same order in both. */
+function alike(prepared: readonly PreparedModel[], others: readonly PreparedModel[]): readonly string[] {
+  const bricksOf = ({ recipe: { bricks, sequences } }: PreparedModel): unknown => [
+    sequences,
+    bricks.map(({ signature }) => signature),
+  ];
+  return prepared.flatMap((model, index) => {
+    const other = others[index];
+    const areBoth = model.refusal === undefined && other?.refusal === undefined;
+    return areBoth && other !== undefined && isDeepStrictEqual(bricksOf(model), bricksOf(other))
+      ? [model.recipe.name]
+      : [];
+  });
 }
 
 /** Measures what a plan lacks, and composes. */
 async function carryOut(plan: Plan, context: MeasuringContext): Promise<EstimateResult> {
-  const { request, system, models, preparingMs, evaluating, bricks, wholes, again } = plan;
+  const { request, system, models, unchanged, preparingMs, evaluating, bricks, wholes, again } = plan;
   const [measuredBefore, delayBeforeMs] = [evaluating.measured, evaluating.delayMs];
   const firstCost = await evaluating.measure(bricks, request);
   const wholesCost = await evaluating.measure(wholes, request);
@@ -253,7 +277,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
       return tasks.some((task) => !evaluating.has(task) && !evaluating.hasFailedBefore(task));
     });
   const unusable = (request.unusable ?? []).map(unreadModel);
-  return composeAll([...models, ...unusable], evaluating.results, system, {
+  const composed = composeAll([...models, ...unusable], evaluating.results, system, {
     ...request,
     interrupted,
     earlier,
@@ -276,6 +300,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
       checkMs: checks?.wallMs,
     },
   });
+  return { ...composed, unchanged };
 }
 
 /**

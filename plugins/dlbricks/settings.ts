@@ -1,4 +1,4 @@
-import { numberFrom, positiveNumber, remeasureSetting, wholeNumber, z } from '../../src/plugin-api.js';
+import { numberFrom, positiveNumber, remeasureSetting, runtimeSettings, wholeNumber, z } from '../../src/plugin-api.js';
 import { SHORTEN } from './bricks/decompose.js';
 import { VALUES } from './bricks/values-of-run.js';
 import { CUTS } from './cut/cut.js';
@@ -45,6 +45,7 @@ export const settingsSchema = z.strictObject({
     description:
       'Time limit for measuring bricks again, in multiples of the time to measure each brick once; three seconds at least, 0 for none.',
   }),
+  ...runtimeSettings,
   remeasure: remeasureSetting,
 });
 

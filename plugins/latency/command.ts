@@ -29,6 +29,8 @@ import {
   remeasureAsked,
   type ReuseOptions,
   runOptionsOf,
+  runtimesOf,
+  runtimeText,
   runsOn,
   showEvent,
   type SweepInputOptions,
@@ -57,7 +59,10 @@ function percentilesOption(text: string): readonly number[] {
 async function timeAndShow(references: readonly string[], options: LatencyOptions, host: CommandHost): Promise<void> {
   const outputs = await prepareOutputs(options);
   const agent = await host.connect(options.agent, options.framework);
-  const threads = options.threads ?? [COMMAND_DEFAULTS.threads];
+  const runtimes = runtimesOf(options);
+  const cells = (options.threads ?? [COMMAND_DEFAULTS.threads]).flatMap((threads) => {
+    return runtimes.map((runtime) => ({ threads, runtime }));
+  });
   const unusable: LatencyRow[] = [];
   const batches = await loadBatches(
     {
@@ -68,7 +73,9 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
       runsOn: runsOn(agent, options),
       onUnusable: ({ name, reason }, { batch }) => {
         host.warn(`warning: ${name}: ${reason}`);
-        for (const each of threads) unusable.push({ model: name, batch, dimensions: '', threads: each, reason });
+        for (const { threads, runtime } of cells) {
+          unusable.push({ model: name, batch, dimensions: '', threads, settings: runtimeText(runtime), reason });
+        }
       },
     },
     host,
@@ -85,14 +92,14 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
     batches.flatMap(({ batch, models }) =>
       models
         .filter((loaded) => loaded.name === name)
-        .flatMap((loaded) => threads.map((each) => ({ loaded, batch, threads: each }))),
+        .flatMap((loaded) => cells.map((cell) => ({ loaded, batch, ...cell }))),
     ),
   );
   const store = await host.openStore(options.store);
   const progress = host.progress(outputs.quiet);
   nameEvaluated({ models: asked.map(({ loaded }) => loaded), batchSizes: asked.map(({ batch }) => batch) });
-  const [first = COMMAND_DEFAULTS.threads] = threads;
-  const system = identifySystem(agent.description, runOptionsOf(first, agent.description));
+  const [{ threads, runtime } = { threads: COMMAND_DEFAULTS.threads, runtime: runtimes[0] }] = cells;
+  const system = identifySystem(agent.description, runOptionsOf(threads, agent.description, runtime));
   nameFramework(system);
   noteTrace(progress);
   const settings = {

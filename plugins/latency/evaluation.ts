@@ -6,6 +6,8 @@ import {
   remeasureAsked,
   remeasureSetting,
   runOptionsOf,
+  runtimeSettings,
+  runtimeText,
   whileTelling,
   z,
 } from '../../src/plugin-api.js';
@@ -28,6 +30,7 @@ export const percentilesSchema = z
 
 const settings = z.strictObject({
   percentiles: percentilesSchema.default([...DEFAULT_PERCENTILES]),
+  ...runtimeSettings,
   remeasure: remeasureSetting,
 });
 
@@ -38,15 +41,16 @@ export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
   settings,
   show: showLatencies,
 
-  async *run({ evaluation, settings: { percentiles, remeasure } }, { agent, store, signal }) {
+  async *run({ evaluation, settings: { percentiles, remeasure, ...runtime } }, { agent, store, signal }) {
     const { manifest, identities, models, unusable, protocol, limits } = evaluation;
     const { threads, batch_size: batch, trace_url_template: traceUrlTemplate } = manifest;
-    const asked = models.map((loaded) => ({ loaded, batch, threads }));
+    const asked = models.map((loaded) => ({ loaded, batch, threads, runtime }));
     const timing = { protocol, limits, remeasure: remeasureAsked(remeasure), traceUrlTemplate };
     const timed = yield* whileTelling((onEvent) => timeModels(asked, timing, { agent, store, signal, onEvent }));
     if (signal.aborted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');
-    const system = identifySystem(agent.description, runOptionsOf(threads, agent.description));
-    const untimed = unusable.map(({ name, reason }) => ({ model: name, batch, dimensions: '', threads, reason }));
+    const system = identifySystem(agent.description, runOptionsOf(threads, agent.description, runtime));
+    const configuration = { batch, dimensions: '', threads, settings: runtimeText(runtime) };
+    const untimed = unusable.map(({ name, reason }) => ({ model: name, ...configuration, reason }));
     const result = latencyResultOf(timed, system, percentiles, untimed, { identities, agent, protocol });
     for (const row of result.models) {
       const latencyMs = 'reason' in row ? undefined : row.trimmed_mean_ms;

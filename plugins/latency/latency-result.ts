@@ -5,6 +5,7 @@ import {
   type Origin,
   provenanceField,
   provenanceOf,
+  runtimeText,
   type System,
   trimmedMean,
   z,
@@ -19,6 +20,7 @@ const configuration = {
   batch: z.int(),
   dimensions: z.string().default('').describe('Sizes of the other named dimensions, as in seq=128, past=0'),
   threads: z.int(),
+  settings: z.string().default('').describe("The runtime's settings that are not the default, in words"),
 };
 
 const timedSchema = z.strictObject({
@@ -66,10 +68,11 @@ export type LatencyResult = z.infer<typeof latencyResultSchema>;
 export type LatencyRow = LatencyResult['models'][number];
 
 function rowOf(
-  { loaded, batch, threads, measurement, isStored, refusal }: TimedModel,
+  { loaded, batch, threads, runtime, measurement, isStored, refusal }: TimedModel,
   percentiles: readonly number[],
 ): LatencyRow {
-  const configuration = { model: loaded.name, batch, dimensions: dimensionsText(loaded, batch), threads };
+  const dimensions = dimensionsText(loaded, batch);
+  const configuration = { model: loaded.name, batch, dimensions, threads, settings: runtimeText(runtime) };
   if (measurement === undefined) return { ...configuration, reason: refusal ?? 'interrupted before it was timed' };
   const { outcome, system, protocol, measuredAt } = measurement;
   if (outcome.kind === 'failure') return { ...configuration, reason: `${outcome.reason}: ${outcome.message}` };

@@ -45,6 +45,9 @@ function columnsFor({ percentiles, models }: LatencyResult, { wide }: ShowOption
       ? [{ title: 'dimensions', align: 'left', cell: ({ dimensions }: LatencyRow) => oneLine(dimensions) } as const]
       : []),
     right('threads', ({ threads }) => String(threads)),
+    ...(models.some(({ settings }) => settings !== '')
+      ? [{ title: 'settings', align: 'left', cell: ({ settings }: LatencyRow) => settings || 'default' } as const]
+      : []),
     right('runs', (row) => ('reason' in row ? UNKNOWN : String(row.runs))),
     ...(wide
       ? [milliseconds('mean (ms)', (row) => row.trimmed_mean_ms), milliseconds('min (ms)', (row) => row.min_ms)]
@@ -92,9 +95,13 @@ function notShown(models: readonly LatencyRow[]): readonly string[] {
   });
 }
 
+function configurationText({ batch, threads, settings }: LatencyRow): string {
+  return [`batch ${batch}`, `threads ${threads}`, settings].filter((text) => text !== '').join(', ');
+}
+
 function notesOf({ processor, cores, framework, framework_version: version, models, warnings }: LatencyResult) {
   const failures = models.flatMap((row) => {
-    return 'reason' in row ? [`${row.model}, batch ${row.batch}, threads ${row.threads}: ${row.reason}`] : [];
+    return 'reason' in row ? [`${row.model}, ${configurationText(row)}: ${row.reason}`] : [];
   });
   const all = [
     ...failures,
@@ -114,18 +121,18 @@ function tableResultOf(result: LatencyResult): TableResult {
       keys: [
         ...['model', 'batch', 'threads', 'system', 'runs', 'min_ms', 'trimmed_mean_ms', 'max_ms'],
         ...percentiles.map((each) => `p${each}_ms`),
-        ...['dimensions', 'tokens_per_second', 'disturbance_percent', 'measured_at', 'is_stored', 'reason'],
+        ...['dimensions', 'settings', 'tokens_per_second', 'disturbance_percent', 'measured_at', 'is_stored', 'reason'],
       ],
       rows: models.map((row) => {
         const start = [row.model, row.batch, row.threads];
         if ('reason' in row) {
           const untimed = Array<null>(5 + percentiles.length).fill(null);
-          return [...start, ...untimed, row.dimensions, null, null, null, null, row.reason];
+          return [...start, ...untimed, row.dimensions, row.settings, null, null, null, null, row.reason];
         }
         const { system, runs, min_ms: min, trimmed_mean_ms: mean, max_ms: max, latency_ms: of } = row;
         const ofRuns = percentiles.map((each) => of[`p${each}`]);
         const { disturbance_percent: disturbance, measured_at: at, is_stored: stored } = row;
-        const results = [system, runs, min, mean, max, ...ofRuns, row.dimensions, row.tokens_per_second];
+        const results = [system, runs, min, mean, max, ...ofRuns, row.dimensions, row.settings, row.tokens_per_second];
         return [...start, ...results, disturbance, at, String(stored), null];
       }),
     },

@@ -4,7 +4,9 @@ import {
   counted,
   dimensionsText,
   distinctTasks,
+  groupedBy,
   identifySystem,
+  idleSettings,
   isCompletelyTyped,
   keepWholeModel,
   KnownResults,
@@ -21,8 +23,11 @@ import {
   phaseOf,
   type Protocol,
   type Remeasure,
-  RunProgress,
+  type RunOptions,
   runOptionsOf,
+  RunProgress,
+  type RuntimeSettings,
+  runtimeText,
   type System,
   type Task,
   taskKey,
@@ -35,6 +40,7 @@ export interface ModelToTime {
   readonly loaded: LoadedModel;
   readonly batch: number;
   readonly threads: number;
+  readonly runtime: RuntimeSettings;
 }
 
 export interface TimingSettings {
@@ -56,7 +62,7 @@ export interface TimedModel extends ModelToTime {
   readonly refusal?: string | undefined;
 }
 
-/** The models with one number of threads, which are one system to the store. */
+/** The models with the same threads and settings, which are one system to the store. */
 interface Series {
   readonly system: System;
   readonly tasks: ReadonlyMap<ModelToTime, Task>;
@@ -70,7 +76,7 @@ async function benchmarkOf({ model, weights }: LoadedModel, agent: BenchmarkAgen
 }
 
 async function taskOf(
-  { loaded, batch, threads }: ModelToTime,
+  { loaded, batch, threads, runtime }: ModelToTime,
   { protocol, limits }: TimingSettings,
   agent: BenchmarkAgent,
 ): Promise<Task> {
@@ -78,14 +84,14 @@ async function taskOf(
   const request = {
     benchmark,
     name: loaded.name,
-    runOptions: runOptionsOf(threads, agent.description),
+    runOptions: runOptionsOf(threads, agent.description, runtime),
     protocol,
     limits,
     occasion: 1,
   };
   const sizes = [`batch ${batch}`, dimensionsText(loaded, batch)].filter((text) => text !== '');
-  const label = [loaded.name, ...sizes, counted(threads, 'thread')].join(', ');
-  return { label, request, work: 1 };
+  const label = [loaded.name, ...sizes, counted(threads, 'thread'), runtimeText(runtime)].filter((text) => text !== '');
+  return { label: label.join(', '), request, work: 1 };
 }
 
 /** Why a model does not fit into the memory of a measurement, with a batch that does; undefined where it may fit. */
@@ -99,16 +105,16 @@ function problemWithMemory(
   return memoryProblem('a run', needOfGraph(layerGraph(model)), batch, memoryThere(limits, description));
 }
 
-/** Looks up the stored measurements of models with one number of threads. */
+/** Looks up the stored measurements of models with the same threads and settings. */
 async function seriesOf(
   models: readonly ModelToTime[],
-  threads: number,
   settings: TimingSettings,
   { agent, store }: MeasuringContext,
+  runOptions: RunOptions,
 ): Promise<Series> {
   const tasks = new Map<ModelToTime, Task>();
   for (const model of models) tasks.set(model, await taskOf(model, settings, agent));
-  const system = identifySystem(agent.description, runOptionsOf(threads, agent.description));
+  const system = identifySystem(agent.description, runOptions);
   const results = new KnownResults();
   const phase = await phaseOf(distinctTasks(tasks.values()), results, { system, store, remeasure: settings.remeasure });
   return { system, tasks, phase, results };
@@ -125,11 +131,13 @@ export async function timeModels(
   settings: TimingSettings,
   context: MeasuringContext,
 ): Promise<readonly TimedModel[]> {
+  const idle = new Set(models.flatMap(({ runtime }) => idleSettings(runtime)));
+  for (const message of idle) context.onEvent({ kind: 'note', level: 'warning', message });
   const series: Series[] = [];
   const refusals = new Map<ModelToTime, string>();
-  for (const threads of new Set(models.map((model) => model.threads))) {
-    const alike = models.filter((model) => model.threads === threads);
-    const { phase, ...of } = await seriesOf(alike, threads, settings, context);
+  const optionsOf = ({ threads, runtime }: ModelToTime) => runOptionsOf(threads, context.agent.description, runtime);
+  for (const alike of groupedBy(models, (model) => JSON.stringify(optionsOf(model))).values()) {
+    const { phase, ...of } = await seriesOf(alike, settings, context, optionsOf(alike[0]));
     const missing = phase.missing.filter((task) => {
       const askedFor = [...of.tasks].filter(([, asked]) => taskKey(asked.request) === taskKey(task.request));
       const problems = askedFor.map(([model]) => [model, problemWithMemory(model, settings, context.agent)] as const);

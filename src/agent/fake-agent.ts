@@ -2,7 +2,7 @@ import { PlatformError } from '../base/errors.js';
 import type { Benchmark } from '../measurement/benchmark.js';
 import type { Conditions } from '../measurement/conditions.js';
 import type { Outcome } from '../measurement/measurement.js';
-import { identifySystem } from '../measurement/system.js';
+import { identifySystem, type RunOptions } from '../measurement/system.js';
 import { ABILITIES, type Ability, type AgentDescription } from './agent-description.js';
 import type { BenchmarkAgent, OptimizedGraph } from './benchmark-agent.js';
 import type { InferredValue } from '../onnx/layers/layer-graph.js';
@@ -13,7 +13,7 @@ export interface FakeAgentOptions {
   readonly latencyOf: (benchmark: Benchmark) => number | Failure;
   /** Inferred values of a benchmark's graph; without it, inferring fails. */
   readonly inferredValuesOf?: (benchmark: Benchmark) => ReadonlyMap<string, InferredValue>;
-  readonly optimizedOf?: (benchmark: Benchmark) => OptimizedGraph;
+  readonly optimizedOf?: (benchmark: Benchmark, runOptions: RunOptions) => OptimizedGraph;
   /** Whether it measures benchmarks together; true by default. */
   readonly measuresTogether?: boolean;
   readonly host?: string;
@@ -49,6 +49,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
     optimize: optimizedOf !== undefined,
     measure_bricks: measuresTogether,
     trace: false,
+    settings: true,
   };
   const description: AgentDescription = {
     processor,
@@ -125,7 +126,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
       return Promise.resolve().then(() => {
         throwIfCancelled(signal);
         if (optimizedOf === undefined) throw new PlatformError('unsupported', 'the fake agent has no runtime');
-        return optimizedOf(benchmark);
+        return optimizedOf(benchmark, runOptions);
       });
     },
 

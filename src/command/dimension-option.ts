@@ -20,14 +20,3 @@ export const dimensionOption = collected(sizeOption);
 
 /** The same for commands that run once for each of several sizes, NAME=VALUE,VALUE. */
 export const dimensionsOption = collected(listOption(sizeOption));
-
-/** Each combination of the sizes; one without sizes where there are none. */
-export function combinationsOf(
-  dimensions: ReadonlyMap<string, number | readonly number[]> = new Map(),
-): readonly ReadonlyMap<string, number>[] {
-  let all: readonly ReadonlyMap<string, number>[] = [new Map()];
-  for (const [name, sizes] of dimensions) {
-    all = all.flatMap((one) => [sizes].flat().map((size) => new Map([...one, [name, size]])));
-  }
-  return all;
-}

@@ -1,9 +1,21 @@
 // Options that commands have in common, so that the same thing has the same name everywhere.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defaultThreads, threadsSchema } from '../base/default-threads.js';
+import { PlatformError } from '../base/errors.js';
 import { listOption, numberOption } from '../base/option-value.js';
 import { batchSizeField, DEFAULT_PROTOCOL } from '../manifest/evaluation.js';
 import { type Protocol, protocolSchema } from '../measurement/protocol.js';
+import {
+  DEFAULT_RUNTIME,
+  EXECUTION_MODES,
+  OPTIMIZATION_LEVELS,
+  type RuntimeSettings,
+  runtimeSettings,
+  runtimesOf,
+  sessionEntry,
+  sessionProblem,
+  type RuntimeAxes,
+} from '../measurement/runtime-settings.js';
 import { type GivenText, givenTextOf } from '../onnx/values/given-values.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../predictor/frameworks.js';
 import { dimensionOption, dimensionsOption } from './dimension-option.js';
@@ -33,8 +45,8 @@ export interface ProtocolOptions {
   readonly warmup?: number;
 }
 
-/** Each model is run once for each size of the batch and each number of threads. */
-export interface SweepOptions {
+/** Each model is run once for each combination of the values. */
+export interface SweepOptions extends RuntimeAxes {
   readonly batch?: readonly number[];
   readonly threads?: readonly number[];
 }
@@ -71,9 +83,72 @@ export function addThreadsOption(command: Command): Command {
   return command.option('--threads <n>', description, numberOption(threadsSchema));
 }
 
-/** For commands that run once for each combination of the two. */
-export function addSweepOptions(command: Command): Command {
+function choiceOption<T extends string>(choices: readonly T[]): (text: string) => T {
+  return (text) => {
+    const found = choices.find((choice) => choice === text);
+    if (found !== undefined) return found;
+    throw new InvalidArgumentError(`expected ${choices.join(', ')}`);
+  };
+}
+
+/** Parses KEY=VALUE of a session, collected over several uses of the option. */
+function sessionOption(
+  text: string,
+  before: ReadonlyMap<string, readonly string[]> = new Map(),
+): ReadonlyMap<string, readonly string[]> {
+  const [key, value] = sessionEntry(text) ?? [];
+  if (key === undefined || value === undefined)
+    throw new InvalidArgumentError('expected KEY=VALUE, as in session.disable_prepacking=1');
+  const problem = sessionProblem(key, value);
+  if (problem !== undefined) throw new InvalidArgumentError(problem);
+  return new Map([...before, [key, [...new Set([...(before.get(key) ?? []), value])]]]);
+}
+
+const { inter_op_threads: interOpThreadsField } = runtimeSettings;
+
+/** For all commands that run models with settings: lists run once for each combination. */
+export function addRuntimeOptions(command: Command): Command {
+  const { optimization_level: level, execution_mode: mode, inter_op_threads: atATime } = DEFAULT_RUNTIME;
   return command
+    .option(
+      '--optimization-level <level,...>',
+      `optimizations of graphs by the runtime: ${OPTIMIZATION_LEVELS.join(', ')} (default: ${level})`,
+      listOption(choiceOption(OPTIMIZATION_LEVELS)),
+    )
+    .option(
+      '--execution-mode <mode,...>',
+      `sequential: one kernel after another; parallel: kernels that do not depend on each other at the same time (default: ${mode})`,
+      listOption(choiceOption(EXECUTION_MODES)),
+    )
+    .option(
+      '--inter-op-threads <n,...>',
+      `kernels that run at the same time at most, in execution mode parallel (default: ${atATime})`,
+      listOption(numberOption(interOpThreadsField)),
+    )
+    .option(
+      '--session <key=value>',
+      "key of the runtime's session, as in session.disable_prepacking=1; may be repeated",
+      sessionOption,
+    );
+}
+
+/**
+ * The settings of a command that runs models once.
+ *
+ * @throws PlatformError `usage` for an option with several values
+ */
+export function runtimeOf(options: RuntimeAxes): RuntimeSettings {
+  const [runtime = DEFAULT_RUNTIME, ...others] = runtimesOf(options);
+  if (others.length === 0) return runtime;
+  throw new PlatformError(
+    'usage',
+    'this command runs models with one combination of settings; give each option one value',
+  );
+}
+
+/** For commands that run once for each combination of the values. */
+export function addSweepOptions(command: Command): Command {
+  return addRuntimeOptions(command)
     .option(
       '--batch <n,...>',
       `sizes of the batch dimension, as in 1,2,4 (default: ${COMMAND_DEFAULTS.batch})`,

@@ -1,5 +1,6 @@
 import { counted } from '../base/counted.js';
 import { differences } from '../base/differences.js';
+import { optimizerText } from './runtime-settings.js';
 import { runsOnProcessor, type System } from './system.js';
 
 /** The facts that decide a system's fingerprint, in words; the most important for people first. */
@@ -12,8 +13,10 @@ const FACTS = {
   threads: ({ runOptions: { threads } }: System) => counted(threads, 'thread'),
   provider: ({ runOptions }: System) =>
     runsOnProcessor(runOptions) ? 'on the processor' : `on ${runOptions.executionProvider}`,
-  optimizer: ({ runOptions: { optimizationLevel: level } }: System) =>
-    level === 'disabled' ? 'optimizer off' : `optimizer ${level}`,
+  optimizer: ({ runOptions: { optimizationLevel: level } }: System) => optimizerText(level),
+  schedule: ({ runOptions: { executionMode = 'sequential', interOpThreads = 1 } }: System) =>
+    executionMode === 'sequential' ? 'kernels one after another' : `${counted(interOpThreads, 'kernel')} at a time`,
+  session: ({ runOptions: { session = [] } }: System) => session.join(' ') || 'no session keys',
   architecture: ({ architecture }: System) => architecture,
   cache: ({ cacheBytes }: System) => `cache ${Math.round(cacheBytes / 1024)} KiB`,
 } as const;

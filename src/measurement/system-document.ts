@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EXECUTION_MODES } from './runtime-settings.js';
 import type { System, SystemFacts } from './system.js';
 
 /** A machine and a framework, as documents have them. */
@@ -20,6 +21,12 @@ export const systemDocumentSchema = z.strictObject({
   threads: z.int(),
   execution_provider: z.string(),
   optimization_level: z.string(),
+  execution_mode: z.enum(EXECUTION_MODES).default('sequential'),
+  inter_op_threads: z
+    .int()
+    .default(1)
+    .describe('Kernels that run at the same time at most, in execution mode parallel'),
+  session: z.array(z.string()).default([]).describe("Further keys of the runtime's session: KEY=VALUE"),
 });
 
 export function stackOf(facts: SystemFacts): z.infer<typeof stackSchema> {
@@ -37,11 +44,15 @@ export function stackOf(facts: SystemFacts): z.infer<typeof stackSchema> {
 
 export function systemDocumentOf(system: System): z.infer<typeof systemDocumentSchema> {
   const { threads, executionProvider, optimizationLevel } = system.runOptions;
+  const { executionMode = 'sequential', interOpThreads = 1, session = [] } = system.runOptions;
   return {
     fingerprint: system.fingerprint,
     ...stackOf(system),
     threads,
     execution_provider: executionProvider,
     optimization_level: optimizationLevel,
+    execution_mode: executionMode,
+    inter_op_threads: interOpThreads,
+    session: [...session],
   };
 }

@@ -1,38 +1,100 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { threadsSchema } from '../base/default-threads.js';
+import {
+  DEFAULT_RUNTIME,
+  EXECUTION_MODES,
+  OPTIMIZATION_LEVELS,
+  type RuntimeSettings,
+  sessionEntriesOf,
+  sessionOf,
+} from './runtime-settings.js';
 
-export const OPTIMIZATION_LEVELS = ['disabled', 'basic', 'extended', 'layout', 'all'] as const;
-
-/** Settings of the runtime that influence measurements. */
+/** Settings of the runtime that influence measurements. What is the default or has no effect is absent. */
 export const runOptionsSchema = z.strictObject({
   threads: threadsSchema,
   executionProvider: z.string().min(1),
   optimizationLevel: z.enum(OPTIMIZATION_LEVELS),
+  executionMode: z.enum(EXECUTION_MODES).optional(),
+  interOpThreads: threadsSchema.optional(),
+  /** KEY=VALUE; an agent checks the keys. */
+  session: z.array(z.string().max(1100)).optional(),
 });
 
-export type RunOptions = z.infer<typeof runOptionsSchema>;
+export type RunOptions = Readonly<z.infer<typeof runOptionsSchema>>;
 
 /** The execution provider of a processor: the default of an agent that names no other. */
 const PROCESSOR = 'cpu';
 
+/** What differs from the defaults of versions without these options; the runtime needs inter-op threads in parallel only. */
+function furtherOptions({ executionMode, interOpThreads = 1, session = [] }: Partial<RunOptions>) {
+  const isParallel = executionMode === 'parallel';
+  return {
+    ...(isParallel ? { executionMode } : {}),
+    ...(isParallel && interOpThreads > 1 ? { interOpThreads } : {}),
+    ...(session.length > 0 ? { session: session.toSorted() } : {}),
+  };
+}
+
+/** The same options in the one form in which measurements have them. */
+export function canonicalRunOptions({
+  threads,
+  executionProvider,
+  optimizationLevel,
+  ...rest
+}: RunOptions): RunOptions {
+  return { threads, executionProvider, optimizationLevel, ...furtherOptions(rest) };
+}
+
 /**
- * The options that models run with by default.
+ * The options that models run with.
  *
  * @param providers the execution providers of the agent that runs them, the default first; none: its processor alone
  */
 export function runOptionsOf(
   threads: number,
   { providers = [] }: { readonly providers?: readonly string[] } = {},
+  settings: RuntimeSettings = DEFAULT_RUNTIME,
 ): RunOptions {
-  return { threads, executionProvider: providers[0] ?? PROCESSOR, optimizationLevel: 'all' };
+  const { optimization_level: optimizationLevel, execution_mode: executionMode, session } = settings;
+  const further = { executionMode, interOpThreads: settings.inter_op_threads, session: [...sessionEntriesOf(session)] };
+  return canonicalRunOptions({ threads, executionProvider: providers[0] ?? PROCESSOR, optimizationLevel, ...further });
+}
+
+/** The options on which it depends how the runtime optimizes a graph. */
+export function optimizingRun({ session = [], ...options }: RunOptions): RunOptions {
+  const { threads, executionProvider, optimizationLevel } = options;
+  return canonicalRunOptions({
+    threads,
+    executionProvider,
+    optimizationLevel,
+    session: [...sessionOf('optimizer', session)],
+  });
+}
+
+/**
+ * The options with which a part of an optimized graph runs: without those of the optimizer, and without those that
+ * decide when a graph's kernels run.
+ */
+export function optimizedRun({ threads, executionProvider, session = [] }: RunOptions): RunOptions {
+  return canonicalRunOptions({
+    threads,
+    executionProvider,
+    optimizationLevel: 'disabled',
+    session: [...sessionOf('kernels', session)],
+  });
+}
+
+/** Whether agents of all versions know these options. */
+export function areCommonOptions(options: RunOptions): boolean {
+  return Object.keys(furtherOptions(options)).length === 0;
 }
 
 /** Options with which every agent can describe itself. Its abilities do not depend on them. */
 export const ANY_RUN = runOptionsOf(1);
 
 /** The graph exactly as its file has it, on one thread: for questions about the graph, not for measurements. */
-export const AS_IT_IS: RunOptions = { ...ANY_RUN, optimizationLevel: 'disabled' };
+export const AS_IT_IS: RunOptions = optimizedRun(ANY_RUN);
 
 /** Whether models run on the processor alone. */
 export function runsOnProcessor({ executionProvider }: RunOptions): boolean {
@@ -96,6 +158,7 @@ export function identifySystem(facts: SystemFacts, runOptions: RunOptions): Syst
   const { framework, frameworkVersion } = facts;
   const { threads, executionProvider, optimizationLevel } = runOptions;
   const processorFeatures = [...facts.processorFeatures].sort();
+  const further = furtherOptions(runOptions);
   const hashed = [
     processor,
     architecture,
@@ -109,6 +172,7 @@ export function identifySystem(facts: SystemFacts, runOptions: RunOptions): Syst
     executionProvider,
     optimizationLevel,
     ...(devices.length === 0 ? [] : [devices.map(({ kind, name }) => [kind, name])]),
+    ...(Object.keys(further).length === 0 ? [] : [further]),
   ];
   return {
     fingerprint: createHash('sha256').update(JSON.stringify(hashed)).digest('hex'),

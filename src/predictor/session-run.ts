@@ -1,5 +1,6 @@
 import type { InferenceSession, Tensor, TensorConstructor } from 'onnxruntime-node';
 import { PlatformError } from '../base/errors.js';
+import { sessionEntry } from '../measurement/runtime-settings.js';
 import type { RunOptions } from '../measurement/system.js';
 import { ELEMENT_TYPES, isElementType } from '../onnx/model/element-type.js';
 import type { TensorType } from '../onnx/model/model.js';
@@ -69,13 +70,18 @@ export function staticTypesIn(outputs: readonly InferenceSession.ValueMetadata[]
 
 /** Options of every session. */
 export function sessionOptionsOf(runOptions: RunOptions): InferenceSession.SessionOptions {
+  const entries = (runOptions.session ?? []).map(sessionEntry).filter((entry) => entry !== undefined);
+  const { enableCpuMemArena, enableMemPattern, ...keys } = Object.fromEntries<string>(entries);
   return {
     intraOpNumThreads: runOptions.threads,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
+    interOpNumThreads: runOptions.interOpThreads ?? 1,
+    executionMode: runOptions.executionMode ?? 'sequential',
     graphOptimizationLevel: runOptions.optimizationLevel,
     executionProviders: [runOptions.executionProvider],
     logSeverityLevel: LOG_SEVERITY_ERROR,
+    ...(enableCpuMemArena !== undefined && { enableCpuMemArena: enableCpuMemArena === '1' }),
+    ...(enableMemPattern !== undefined && { enableMemPattern: enableMemPattern === '1' }),
+    extra: keys,
   };
 }
 
@@ -101,10 +107,11 @@ export function optimizingOptionsOf(
   { keepsWeights }: OptimizeOptions,
 ): InferenceSession.SessionOptions {
   const external = {
-    optimized_model_external_initializers_file_name: OPTIMIZED_WEIGHTS,
-    optimized_model_external_initializers_min_size_in_bytes: EXTERNAL_FROM_BYTES,
+    'session.optimized_model_external_initializers_file_name': OPTIMIZED_WEIGHTS,
+    'session.optimized_model_external_initializers_min_size_in_bytes': EXTERNAL_FROM_BYTES,
   };
   // The session runs nothing, so its kernels need no packed weights.
-  const session = { disable_prepacking: '1', ...(keepsWeights ? {} : external) };
-  return { ...sessionOptionsOf(runOptions), optimizedModelFilePath, extra: { session } };
+  const unpacked = { 'session.disable_prepacking': '1', ...(keepsWeights ? {} : external) };
+  const options = sessionOptionsOf(runOptions);
+  return { ...options, optimizedModelFilePath, extra: { ...options.extra, ...unpacked } };
 }

@@ -1,4 +1,5 @@
 import { contextSchema } from '../measurement/measurement.js';
+import { areCommonOptions } from '../measurement/system.js';
 import { messageOf, PlatformError } from '../base/errors.js';
 import * as wire from '../generated/mlmodelscope/work/v1/work.js';
 import type { MeasureRequest } from '../agent/benchmark-agent.js';
@@ -8,12 +9,14 @@ import {
   fromWireRunOptions,
   toWireBenchmark,
   toWireProtocol,
+  toWireRunOptions,
 } from '../agent/wire/benchmark-wire.js';
 import { check } from '../rpc/check-message.js';
 import type { ContextHeaders } from '../tracing/tracing.js';
 
-/** The version of the message format. */
+/** The version of the message format, and that of messages with options that agents of version 1 would ignore. */
 const VERSION = 1;
+const VERSION_WITH_SETTINGS = 2;
 
 /** The most requests of an accepted item: far more than any item has. */
 const MOST_REQUESTS = 10_000;
@@ -46,7 +49,7 @@ export function bodyOf({ requests, wantedBy = '', traceContext }: WorkItem): Uin
     }
     return {
       benchmark: toWireBenchmark(benchmark),
-      runOptions: request.runOptions,
+      runOptions: toWireRunOptions(request.runOptions),
       protocol: toWireProtocol(request),
       footprintBytes: BigInt(context?.footprintBytes ?? 0),
       modelBytes: BigInt(modelBytes),
@@ -54,15 +57,17 @@ export function bodyOf({ requests, wantedBy = '', traceContext }: WorkItem): Uin
       replaces,
     };
   });
-  const item = { version: VERSION, requests: messages, wantedBy, traceContext };
+  const areCommon = requests.every(({ request }) => areCommonOptions(request.runOptions));
+  const version = areCommon ? VERSION : VERSION_WITH_SETTINGS;
+  const item = { version, requests: messages, wantedBy, traceContext };
   return wire.WorkItem.encode(item).finish();
 }
 
 /** @throws PlatformError `usage`, with the reason, for a body that is no item, or has another version */
 export function itemIn(body: Uint8Array): WorkItem {
   const { version, requests, wantedBy, traceContext } = decoded(body);
-  if (version !== VERSION) {
-    const problem = `the message is of version ${version}, and this agent understands version ${VERSION}`;
+  if (version !== VERSION && version !== VERSION_WITH_SETTINGS) {
+    const problem = `the message is of version ${version}, and this agent understands version ${VERSION_WITH_SETTINGS}`;
     throw new PlatformError('usage', `${problem}: run the same version of this program everywhere`);
   }
   if (requests.length === 0 || requests.length > MOST_REQUESTS) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
+import { reportsSchema } from '../../plugins/dlbricks/report/report-schema.js';
 import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
 import { quantizedConv } from '../onnx/quantized-conv.js';
 import { CONV_LAYERS, convModel } from './support/conv-model.js';
@@ -41,6 +42,25 @@ describe('the kernel cut', { ...deadline, concurrency: 2 }, () => {
       numbersIn(report).filter((number) => number < 0),
       [],
     );
+  });
+
+  it('has a row for each level of the optimizer, and says which changes nothing', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('conv.onnx', convModel());
+    const args = ['dlbricks', 'run', 'conv.onnx', ...QUICK, '--repeat-limit', '0', ...AS_STORED];
+    const ending = await place.run([...args, '--optimization-level', 'disabled,layout,all', '--export-json', '-']);
+    assert.equal(ending.code, 0, ending.stderr);
+    const { reports } = reportsSchema.parse(JSON.parse(ending.stdout));
+    const kernelsOf = (index: number) => reports[index]?.models[0]?.kernels ?? 0;
+    assert.deepEqual(
+      reports.map(({ system }) => system.optimization_level),
+      ['disabled', 'layout', 'all'],
+    );
+    assert.ok(kernelsOf(0) > kernelsOf(2), 'the optimizer fuses nothing');
+    const said = reports.map(({ warnings }) => warnings.filter(({ cause }) => cause === 'settings').length);
+    const isSame = kernelsOf(1) === kernelsOf(2);
+    assert.deepEqual(said, [0, isSame ? 1 : 0, 0]);
+    assert.match(ending.stderr, /│ optimizer off +│/);
   });
 
   it('measures nothing the second time, and reports the same', async (t) => {

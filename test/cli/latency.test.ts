@@ -31,6 +31,26 @@ describe('mlmodelscope latency MODEL...', { ...deadline, concurrency: 2 }, () =>
     );
   });
 
+  it('times each model with each combination of settings, and refuses keys of a session that it does not know', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('four.onnx', chain(FOUR_LAYERS));
+    const settings = ['--optimization-level', 'basic,all', '--session', 'session.disable_prepacking=1'];
+    const args = ['latency', 'four.onnx', ...settings, ...QUICK, ...AS_STORED];
+    const { stdout, stderr, code } = await place.run([...args, '--export-json', '-']);
+    assert.equal(code, 0, stderr);
+    const { models } = latencyResultSchema.parse(JSON.parse(stdout));
+    assert.deepEqual(
+      models.map((row) => row.settings),
+      ['optimizer basic, session.disable_prepacking=1', 'session.disable_prepacking=1'],
+    );
+    assert.equal(new Set(models.map((row) => ('reason' in row ? '' : row.system))).size, 2);
+    const unknown = await place.run(['latency', 'four.onnx', '--session', 'session.load=1']);
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.stderr, /unknown key session\.load; known keys: .*enableMemPattern/);
+    const idle = await place.run(['latency', 'four.onnx', '--inter-op-threads', '2', ...QUICK, ...AS_STORED]);
+    assert.match(idle.stderr, /inter_op_threads 2 changes nothing/);
+  });
+
   it('exports CSV and Markdown with batch, threads and system in every row', async (t) => {
     const place = await workplaceHere(t);
     await place.write('four.onnx', chain(FOUR_LAYERS));
@@ -93,7 +113,7 @@ describe('mlmodelscope latency MODEL...', { ...deadline, concurrency: 2 }, () =>
     assert.equal(estimated.code, 0, estimated.stderr);
     assert.match(estimated.stderr, /│ step +│ +2 │ +1 │ past=32 +│/);
     const [header = '', ...rows] = estimated.stdout.trimEnd().split('\r\n');
-    assert.match(header, /,batch,dimensions,tokens_per_second$/);
+    assert.match(header, /,batch,dimensions,tokens_per_second,settings$/);
     assert.equal(rows.length, 6);
     const several = await place.run(['dlbricks', 'share', 'step.onnx', '--dimension', 'past=16,32']);
     assert.deepEqual([several.code, several.stdout], [2, '']);

@@ -2,6 +2,8 @@ import { Connection } from 'rabbitmq-client';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WorkItem } from '../../src/generated/mlmodelscope/work/v1/work.js';
+import { toWireRunOptions } from '../../src/agent/wire/benchmark-wire.js';
+import { runOptionsOf } from '../../src/measurement/system.js';
 import { openStore } from '../../src/store/open-store.js';
 import { classOf } from '../../src/work/class-of.js';
 import { needsRabbitMq, startRabbitMq } from '../work/amqp/rabbitmq-process.js';
@@ -79,7 +81,7 @@ describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
       timeLimit: time,
       memoryLimitBytes: 2n ** 30n,
     };
-    const runOptions = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' };
+    const runOptions = toWireRunOptions(runOptionsOf(1));
     const rest = { runOptions, footprintBytes: 2n ** 20n, modelBytes: 0n, roughMs: 0, replaces: '' };
     const requests = [{ ...request, ...rest, protocol: { ...protocol, occasion: 1 } }];
     const poison = WorkItem.encode({ version: 1, requests, wantedBy: '', traceContext: {} }).finish();

@@ -52,6 +52,14 @@ describe("a system's fingerprint", () => {
     assert.deepEqual(facts, FACTS);
   });
 
+  test('does not depend on how defaults are given', () => {
+    const defaults = { executionMode: 'sequential', interOpThreads: 4 } as const;
+    assert.equal(identifySystem(FACTS, { ...FACTS.runOptions, ...defaults, session: [] }).fingerprint, FINGERPRINT);
+    const parallel = { ...FACTS.runOptions, executionMode: 'parallel' } as const;
+    const two = identifySystem(FACTS, { ...parallel, interOpThreads: 2 }).fingerprint;
+    assert.notEqual(two, identifySystem(FACTS, { ...parallel, interOpThreads: 1 }).fingerprint);
+  });
+
   const changes: readonly Partial<System>[] = [
     { processor: 'another' },
     { architecture: 'arm64' },
@@ -65,6 +73,8 @@ describe("a system's fingerprint", () => {
     { runOptions: { ...FACTS.runOptions, threads: 2 } },
     { runOptions: { ...FACTS.runOptions, executionProvider: 'cuda' } },
     { runOptions: { ...FACTS.runOptions, optimizationLevel: 'basic' } },
+    { runOptions: { ...FACTS.runOptions, executionMode: 'parallel' } },
+    { runOptions: { ...FACTS.runOptions, session: ['session.disable_prepacking=1'] } },
   ];
   for (const change of changes) {
     test(`differs with ${JSON.stringify(change)}`, () => {

@@ -190,6 +190,17 @@ export function describePredictor({ name, predictor, optimizesFromFiles }: Predi
       });
     });
 
+    test('gives the keys of a session to the runtime', async () => {
+      await withTemporaryFolder(async (folder) => {
+        const options = { folder, keepsWeights: true, temporaryFolder: join(folder, 'weights') };
+        const session = ['optimization.disable_specified_optimizers=ConvActivationFusion;NchwcTransformer'];
+        const unfused = { ...runOptions, session };
+        const path = await optimizeFilledModel(predictor, materialize(benchmarkOf(fusible)), unfused, options);
+        const { nodes } = (await readModel(path)).graph;
+        assert.ok(nodes.some(({ opType }) => opType === 'Relu'));
+      });
+    });
+
     test('refuses to optimize what it refuses to open', async () => {
       await withTemporaryFolder(async (folder) => {
         const options = { folder, keepsWeights: true, temporaryFolder: join(folder, 'weights') };

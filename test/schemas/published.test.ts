@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, it } from 'node:test';
+import { SESSION_KEYS } from '../../src/measurement/runtime-settings.js';
 import { load } from 'js-yaml';
 import { z } from 'zod';
 import { provenanceSchema } from '../../src/agent/provenance.js';
@@ -25,6 +26,9 @@ function kindOf(manifest: unknown): string {
   return `${dlspec.replace('/v1', '')}-manifest`;
 }
 
+/** The names that the runtime itself gives to keys of its session. */
+const OF_THE_RUNTIME: ReadonlySet<string> = new Set(SESSION_KEYS);
+
 describe('the published schemas', () => {
   it('are those of the code; `make schema` writes them', () => {
     const files = readdirSync(SCHEMAS_FOLDER);
@@ -37,7 +41,7 @@ describe('the published schemas', () => {
   it('have keys in snake_case only', () => {
     for (const [name, schema] of PUBLISHED) {
       assert.deepEqual(
-        keysIn(schema).filter((key) => !/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(key)),
+        keysIn(schema).filter((key) => !/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(key) && !OF_THE_RUNTIME.has(key)),
         [],
         name,
       );

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import fc from '../support/property.js';
 import { PlatformError } from '../../src/base/errors.js';
 import { FAILURE_REASONS, measurementKey, type Measurement, setupKey } from '../../src/measurement/measurement.js';
-import { OPTIMIZATION_LEVELS } from '../../src/measurement/system.js';
+import { OPTIMIZATION_LEVELS } from '../../src/measurement/runtime-settings.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { conditionsBeside } from './measured-beside.js';
 import { PROTOCOL, SETUP_KEY, sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from './sample-measurement.js';

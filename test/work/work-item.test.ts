@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ANY_RUN, type RunOptions } from '../../src/measurement/system.js';
 import * as wire from '../../src/generated/mlmodelscope/work/v1/work.js';
 import { bodyOf, itemIn, type WorkItem } from '../../src/work/work-item.js';
 import fc from '../support/property.js';
@@ -31,6 +32,17 @@ describe('work items', () => {
     assert.equal(itemIn(bodyOf(itemOf({ wantedBy: undefined }))).wantedBy, undefined);
   });
 
+  it('with settings that older agents ignore have a version that these refuse', () => {
+    const versionOf = (runOptions: RunOptions): number => {
+      const requests = sampleRequests(1, { runOptions }).map((request) => ({ request, replaces: undefined }));
+      const body = bodyOf(itemOf({ requests }));
+      assert.deepEqual(itemIn(body).requests[0]?.request.runOptions, runOptions);
+      return wire.WorkItem.decode(body).version;
+    };
+    assert.equal(versionOf(ANY_RUN), 1);
+    assert.equal(versionOf({ ...ANY_RUN, session: ['enableMemPattern=0'] }), 2);
+  });
+
   it('never have the name of a model', () => {
     const requests = sampleRequests(1, { name: 'secret-model' }).map((request) => ({ request, replaces: undefined }));
     assert.equal(Buffer.from(bodyOf(itemOf({ requests }))).includes('secret-model'), false);
@@ -53,7 +65,7 @@ describe('work items', () => {
     const message = wire.WorkItem.decode(bodyOf(itemOf()));
     const of = (changes: Partial<wire.WorkItem>): Uint8Array =>
       wire.WorkItem.encode({ ...message, ...changes }).finish();
-    assert.throws(() => itemIn(of({ version: 2 })), refusal('usage', /version 2.*understands version 1/));
+    assert.throws(() => itemIn(of({ version: 3 })), refusal('usage', /version 3.*understands version 2/));
     assert.throws(() => itemIn(of({ requests: [] })), refusal('usage', /asks for 0 measurements/));
     assert.throws(() => itemIn(new Uint8Array()), refusal('usage', /version 0/));
   });

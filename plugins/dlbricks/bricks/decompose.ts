@@ -12,6 +12,7 @@ import {
   type Model,
   modelOf,
   type OptimizedGraph,
+  optimizingRun,
   PlatformError,
   type RunOptions,
   symbolicBenchmark,
@@ -129,7 +130,7 @@ async function graphByRun(
   const whole = weights === 'own' && own !== undefined ? own : (filled ?? wholeOf(loaded, { keepDynamic }));
   // With the weights of the file, only a run gives types.
   const options = { steeringValues: steeringValues || weights === 'own' };
-  const optimized = await agent.optimize(whole, runOptions, signal, options);
+  const optimized = await agent.optimize(whole, optimizingRun(runOptions), signal, options);
   const { benchmark, values, costMs } = optimized;
   const kernels = modelOf(benchmark, `${model.source}, optimized`);
   const graph = known(layerGraph(kernels, values), values);

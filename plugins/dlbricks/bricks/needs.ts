@@ -1,8 +1,10 @@
 import {
   type Context,
   footprintClass,
+  optimizedRun,
   type Protocol,
   protocolOfComposite,
+  type RunOptions,
   type System,
 } from '../../../src/plugin-api.js';
 import type { BrickRecipe, ModelRecipe } from './recipe.js';
@@ -12,8 +14,13 @@ export interface Need {
   readonly signature: string;
   readonly protocol: Protocol;
   readonly context?: Context | undefined;
-  /** Kernels are optimized already and run as they are. undefined stands for the evaluation's own level. */
-  readonly optimizationLevel?: 'disabled' | undefined;
+  /** Kernels are optimized already and run as they are, whatever the evaluation asks of the optimizer. */
+  readonly isOptimized?: true;
+}
+
+/** The options with which a need is measured. @param runOptions of the evaluation */
+export function runOptionsOfNeed({ isOptimized }: Need, runOptions: RunOptions): RunOptions {
+  return isOptimized === true ? optimizedRun(runOptions) : runOptions;
 }
 
 /** Fewest runs of a graph of copies: of three, the median is taken. */
@@ -45,7 +52,7 @@ export function contextOf({ footprint_bytes: bytes }: ModelRecipe, { cacheBytes 
 
 /** The need for a call that does no work. */
 export function callNeed(signature: string, protocol: Protocol): Need {
-  return { signature, protocol, optimizationLevel: 'disabled' };
+  return { signature, protocol, isOptimized: true };
 }
 
 /** The need for a call that only hands values over. It runs as often as a composite, because it may take long. */

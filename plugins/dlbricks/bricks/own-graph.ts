@@ -4,6 +4,7 @@ import {
   modelOf,
   nestedNodes,
   type OptimizedGraph,
+  optimizingRun,
   PlatformError,
   type RunOptions,
 } from '../../../src/plugin-api.js';
@@ -61,7 +62,7 @@ export async function checkKernels(
   signal: AbortSignal,
 ): Promise<CheckedKernels> {
   try {
-    const file = await agent.optimize(own, runOptions, signal);
+    const file = await agent.optimize(own, optimizingRun(runOptions), signal);
     return { check: { kind: 'compared', differences: kernelDifferences(file, filled) }, costMs: file.costMs };
   } catch (error) {
     if (!(error instanceof PlatformError) || !['unsupported', 'model', 'storage'].includes(error.code)) throw error;

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import {
   type BenchmarkAgent,
-  COMMAND_DEFAULTS,
   type CommandHost,
   EXIT_PARTIAL,
   type LoadedModel,
@@ -11,7 +10,6 @@ import {
   PlatformError,
   prepareOutputs,
   provenanceOf,
-  runOptionsOf,
   type TracedModel,
   writeShown,
 } from '../../../src/plugin-api.js';
@@ -33,7 +31,7 @@ import { withCall } from '../traces/with-call.js';
 import { traceReportOf } from '../traces/trace-report.js';
 import { shownTraceReport } from '../traces/trace-tables.js';
 import { formatOption, readTraces, type TraceReadingOptions, withSystem } from './import.js';
-import { type MeasuringOptions, type PlaceOptions } from './options.js';
+import { askedRunOptions, type MeasuringOptions, type PlaceOptions } from './options.js';
 
 /** How estimates are made from traces. */
 export interface ComposeTracesOptions extends MeasuringOptions, PlaceOptions, TraceReadingOptions {
@@ -165,7 +163,7 @@ async function estimateOnnx(
 ): Promise<TracedSum> {
   const settings = {
     granularity: options.granularity ?? 1,
-    runOptions: runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads),
+    runOptions: askedRunOptions(options),
   };
   const sumOf = async (graph: FileGraph): Promise<TracedSum> => {
     const target = await onnxTarget(model, { ...settings, graph }, agent, host.signal);

@@ -13,7 +13,8 @@ import {
   prepareOutputs,
   type Protocol,
   type ResultStore,
-  runOptionsOf,
+  type RuntimeAxes,
+  runtimeOf,
   runsOn,
   type System,
   systemDifferences,
@@ -33,7 +34,7 @@ import { wantedOfNeed } from '../measure/wanted-need.js';
 import { reportOf } from '../report/report.js';
 import { addTraceOptions, composeFromTraces, isAboutTraces, type ComposeTracesOptions } from './compose-traces.js';
 import { prepareModels } from './prepare-models.js';
-import { addReportingOptions, cutSettingsOf, measureSettingsOf, refuseCutOptions } from './options.js';
+import { addReportingOptions, askedRunOptions, cutSettingsOf, measureSettingsOf, refuseCutOptions } from './options.js';
 import { shownReports } from './shown-report.js';
 
 interface ComposeOptions extends ComposeTracesOptions {
@@ -71,8 +72,7 @@ async function recipeOf(
 async function systemOf(store: ResultStore, options: ComposeOptions, agent: BenchmarkAgent): Promise<System> {
   if (options.system === undefined) {
     const { description } = agent;
-    const threads = options.threads ?? COMMAND_DEFAULTS.threads;
-    return identifySystem(description, runOptionsOf(threads, description));
+    return identifySystem(description, askedRunOptions(options, description));
   }
   const systems = await store.listSystems();
   const prefix = options.system.toLowerCase();
@@ -92,9 +92,10 @@ async function systemOf(store: ResultStore, options: ComposeOptions, agent: Benc
 }
 
 /** The system of the evaluation; kernels were measured with the optimizer off. */
-function evaluationSystem(system: System, { cut }: Recipe): System {
+function evaluationSystem(system: System, { cut }: Recipe, options: RuntimeAxes): System {
   if (cut === 'layer') return system;
-  return identifySystem(system, { ...system.runOptions, optimizationLevel: 'all' });
+  const { optimization_level: optimizationLevel } = runtimeOf(options);
+  return identifySystem(system, { ...system.runOptions, optimizationLevel });
 }
 
 async function sourceOf(
@@ -107,7 +108,7 @@ async function sourceOf(
     const measurements = await readResults(options.results);
     const [first] = measurements.toSorted((a, b) => b.protocol.runs - a.protocol.runs);
     if (first === undefined) throw new PlatformError('usage', `${options.results}: holds no measurements`);
-    const system = evaluationSystem(first.system, recipe);
+    const system = evaluationSystem(first.system, recipe, options);
     const results = new KnownResults();
     for (const measurement of measurements) results.put(measurement);
     // Graphs of copies run less often than the protocol says.
@@ -115,7 +116,7 @@ async function sourceOf(
     return { system, results, settings: { runOptions: system.runOptions, protocol, limits } };
   }
   const store = await host.openStore(options.store, { access: 'read' });
-  const system = evaluationSystem(await systemOf(store, options, agent), recipe);
+  const system = evaluationSystem(await systemOf(store, options, agent), recipe, options);
   const settings = { ...measureSettingsOf(options, agent.description), runOptions: system.runOptions };
   const needs = recipe.models.flatMap((model) => modelNeeds(model, system, settings.protocol));
   const occasions = Array.from({ length: MOST_OCCASIONS }, (_, index) => FIRST_OCCASION + index);

@@ -7,6 +7,7 @@ import {
   loadEvaluation,
   PlatformError,
 } from '../../../src/plugin-api.js';
+import { cellsOf } from '../cells.js';
 import { settingsSchema } from '../settings.js';
 import { type SweepMeasuringOptions, settingsOf } from './options.js';
 import type { PlannedEstimation } from './run-and-report.js';
@@ -62,23 +63,23 @@ export async function estimationsOfManifest(
   const notes = new Set<string>();
   const estimations: PlannedEstimation[] = [];
   const sizes = (options.batch ?? [undefined]).flatMap((batch) => {
-    return combinationsOf(options.dimension).map((dimensions): Sizes => ({ batch, dimensions }));
+    return combinationsOf<number>(options.dimension).map((dimensions): Sizes => ({ batch, dimensions }));
   });
   for (const [index, size] of sizes.entries()) {
     const loaded = await readManifest(path, size, { index, of: sizes.length }, options, host);
     for (const note of loaded.notes) notes.add(note);
     const { manifest, identities, models, unusable, batch, limits } = loaded;
-    for (const threads of options.threads ?? [manifest.threads]) {
+    const byDefault = { threads: manifest.threads, settings: settingsOf(options, loaded.settingsOf(settingsSchema)) };
+    for (const cell of cellsOf(options, byDefault, agent.description)) {
       const problems = loaded.unmet(agent.description);
       if (problems.length > 0) {
         const heading = `the agent does not fit the evaluation ${path} (${FRAMEWORK_REMEDY}):`;
         throw new PlatformError('unavailable', [heading, ...problems].join('\n  '));
       }
-      const settings = settingsOf(options, loaded.settingsOf(settingsSchema));
       const protocol = askedProtocol(options, loaded.protocol);
       const evaluation = manifest.name;
       const traceUrlTemplate = loaded.manifest.trace_url_template;
-      const settled = { settings, threads, batch, protocol, limits, traceUrlTemplate };
+      const settled = { ...cell, batch, protocol, limits, traceUrlTemplate };
       estimations.push({ evaluation, identities, models, unusable, ...settled });
     }
   }

@@ -9,6 +9,7 @@ import {
   runsOn,
   type UnusableModel,
 } from '../../../src/plugin-api.js';
+import { cellsOf } from '../cells.js';
 import type { PlannedEstimation } from './run-and-report.js';
 import { type SweepMeasuringOptions, settingsOf } from './options.js';
 
@@ -48,12 +49,13 @@ export async function estimationsOfModels(
     host,
   );
   return loaded.flatMap(({ batch, sizes, models }) => {
-    return (options.threads ?? [COMMAND_DEFAULTS.threads]).map((threads): PlannedEstimation => {
+    const settings = { ...settingsOf(options), measure_end_to_end: measureEndToEnd };
+    const cells = cellsOf(options, { threads: COMMAND_DEFAULTS.threads, settings }, agent.description);
+    return cells.map((cell): PlannedEstimation => {
       return {
+        ...cell,
         models,
         unusable: unusable.filter((model) => model.batch === batch && model.sizes === sizes),
-        settings: { ...settingsOf(options), measure_end_to_end: measureEndToEnd },
-        threads,
         batch,
         protocol: askedProtocol(options),
         limits: DEFAULT_LIMITS,

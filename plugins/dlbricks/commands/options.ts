@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addAgentOptions,
   addBatchOption,
@@ -17,15 +17,22 @@ import {
   COMMAND_DEFAULTS,
   DEFAULT_LIMITS,
   type InputOptions,
+  listOption,
   numberOption,
   type OutputOptions,
   PlatformError,
   type ProtocolOptions,
   type ReuseOptions,
+  addRuntimeOptions,
+  type RunOptions,
   runOptionsOf,
+  type RuntimeAxes,
+  runtimeOf,
+  type SweepInputOptions,
   type SweepOptions,
 } from '../../../src/plugin-api.js';
 import { type CutSettings, SHORTEN, type Shorten } from '../bricks/decompose.js';
+import { AUTO, type CellAxes, type Granularity } from '../cells.js';
 import { type Cut, CUTS } from '../cut/cut.js';
 import type { MeasureSettings } from '../measure/tasks.js';
 import { type Settings, settingsSchema } from '../settings.js';
@@ -40,7 +47,7 @@ export interface CutOptions extends InputOptions {
 }
 
 /** How models are cut and measured, by commands that take one size of the batch and one number of threads. */
-export interface MeasuringOptions extends CutOptions, ProtocolOptions {
+export interface MeasuringOptions extends CutOptions, ProtocolOptions, RuntimeAxes {
   readonly batch?: number;
   readonly threads?: number;
 }
@@ -58,9 +65,17 @@ export interface PlaceOptions extends AgentOptions, OutputOptions {
   readonly wide?: boolean;
 }
 
-/** Options of the commands that measure bricks, each once for all combinations of batch and threads. */
+/** Options of the commands that measure bricks, each once for all combinations of the values. */
 export interface SweepMeasuringOptions
-  extends CutOptions, ProtocolOptions, SweepOptions, PrecisionOptions, ReuseOptions, PlaceOptions {}
+  extends
+    Omit<CutOptions, 'cut' | 'granularity' | 'dimension'>,
+    Pick<CellAxes, 'cut' | 'granularity'>,
+    SweepInputOptions,
+    ProtocolOptions,
+    SweepOptions,
+    PrecisionOptions,
+    ReuseOptions,
+    PlaceOptions {}
 
 /** Settings that apply where neither options nor a manifest set them. */
 const DEFAULT_SETTINGS = settingsSchema.parse({});
@@ -74,23 +89,41 @@ function addShortenOption(command: Command): Command {
   );
 }
 
+const lengthOption = numberOption(settingsSchema.shape.granularity);
+
+function granularityOption(text: string): Granularity {
+  return text === AUTO ? AUTO : lengthOption(text);
+}
+
+function cutOption(text: string): Cut {
+  const found = CUTS.find((cut) => cut === text);
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError(`expected a list of ${CUTS.join(' and ')}`);
+}
+
+const LONGEST = `longest brick, in layers or kernels (default: 1; 64 kernels where the runtime keeps no profile)`;
+const CUT = `graph that is cut: kernel, the runtime's optimized graph; layer, the author's graph, as in the paper (default: ${DEFAULT_SETTINGS.cut})`;
+
+function addKeepDynamicOption(command: Command): Command {
+  return command.option(
+    '--keep-dynamic',
+    "keep dimensions open that are open in the model's file, while the runtime optimizes graphs and runs whole models",
+  );
+}
+
 function addGraphOptions(command: Command): Command {
-  return addShortenOption(command)
-    .option(
-      '-G, --granularity <n>',
-      'longest brick, in layers or kernels (default: 1; 64 kernels where the runtime keeps no profile)',
-      numberOption(settingsSchema.shape.granularity),
-    )
-    .addOption(
-      new Option(
-        '--cut <cut>',
-        `graph that is cut: kernel, the runtime's optimized graph; layer, the author's graph, as in the paper (default: ${DEFAULT_SETTINGS.cut})`,
-      ).choices(CUTS),
-    )
-    .option(
-      '--keep-dynamic',
-      "keep dimensions open that are open in the model's file, while the runtime optimizes graphs and runs whole models",
-    );
+  const withCut = addShortenOption(command)
+    .option('-G, --granularity <n>', LONGEST, lengthOption)
+    .addOption(new Option('--cut <cut>', CUT).choices(CUTS));
+  return addKeepDynamicOption(withCut);
+}
+
+/** The same for commands that run once for each combination of the values. */
+function addSweepGraphOptions(command: Command): Command {
+  const withCuts = addShortenOption(command)
+    .option('-G, --granularity <n,...>', `${LONGEST}; a list as in 1,2,${AUTO}`, listOption(granularityOption))
+    .option('--cut <cut,...>', CUT, listOption(cutOption));
+  return addKeepDynamicOption(withCuts);
 }
 
 /** Adds the option of the commands whose bricks stay on this machine: values of a run say something about weights. */
@@ -106,7 +139,7 @@ export function addCutOptions(command: Command): Command {
 }
 
 export function addMeasuringOptions(command: Command): Command {
-  return addProtocolOptions(addThreadsOption(addCutOptions(command)));
+  return addProtocolOptions(addRuntimeOptions(addThreadsOption(addCutOptions(command))));
 }
 
 /** Adds the options of the commands that repeat bricks. */
@@ -124,11 +157,9 @@ export function addPrecisionOptions(command: Command): Command {
     );
 }
 
-/** The plugin's settings: from the options, else from the manifest, else the default. */
+/** The plugin's settings except those with several values: from the options, else the manifest, else the default. */
 export function settingsOf(
   {
-    cut,
-    granularity,
     keepDynamic,
     shorten,
     valuesOfRun,
@@ -136,13 +167,11 @@ export function settingsOf(
     repeatLimit,
     check,
     remeasure,
-  }: CutOptions & PrecisionOptions & ReuseOptions,
+  }: Omit<CutOptions, 'cut' | 'granularity' | 'dimension'> & PrecisionOptions & ReuseOptions,
   manifest: Settings = DEFAULT_SETTINGS,
 ): Settings {
   return {
     ...manifest,
-    ...(cut === undefined ? {} : { cut }),
-    ...(granularity === undefined ? {} : { granularity }),
     ...(keepDynamic === undefined ? {} : { keep_dynamic: keepDynamic }),
     ...(shorten === undefined ? {} : { shorten }),
     ...(valuesOfRun === true ? { values: 'run' as const } : {}),
@@ -154,50 +183,59 @@ export function settingsOf(
 }
 
 function addPlaceOptions(command: Command): Command {
-  const withTables = addWideOption(addTableOptions(addAgentOptions(addStoreOption(command))));
-  return addQuietOption(
-    withTables.option('--trace-out <file>', 'write the bricks of each estimate as Chrome trace JSON, for Perfetto'),
-  );
+  return addQuietOption(addWideOption(addTableOptions(addAgentOptions(addStoreOption(command)))));
+}
+
+function addTraceOption(command: Command): Command {
+  return command.option('--trace-out <file>', 'write the bricks of each estimate as Chrome trace JSON, for Perfetto');
 }
 
 /** Adds the options of every command that reports on models: cut, protocol, agent, store and exports. */
 export function addReportingOptions(command: Command): Command {
-  return addPlaceOptions(addMeasuringOptions(addValuesOption(command)));
+  return addTraceOption(addPlaceOptions(addMeasuringOptions(addValuesOption(command))));
 }
 
-/** The same, for each of several sizes of the batch and numbers of threads. */
+/** The same, for each combination of several values. */
 export function addSweepReportingOptions(command: Command): Command {
+  return addTraceOption(addCutSweepOptions(command));
+}
+
+/** The same without a picture of each estimate. */
+export function addCutSweepOptions(command: Command): Command {
   return addPlaceOptions(
-    addProtocolOptions(addSweepOptions(addSweepInputOptions(addValuesOption(addGraphOptions(command))))),
+    addProtocolOptions(addSweepOptions(addSweepInputOptions(addValuesOption(addSweepGraphOptions(command))))),
   );
 }
 
-/** Adds the options of a command that reports on models and has options of its own for the cut. */
-export function addUncutReportingOptions(command: Command): Command {
-  const measuring = addProtocolOptions(
-    addThreadsOption(addBatchOption(addInputOptions(addValuesOption(addShortenOption(command))))),
-  );
-  return addQuietOption(addTableOptions(addAgentOptions(addStoreOption(measuring))));
+/** The run options of a command that runs models once. */
+export function askedRunOptions(
+  options: RuntimeAxes & { readonly threads?: number | undefined },
+  agent?: Pick<AgentDescription, 'providers'>,
+): RunOptions {
+  return runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads, agent, runtimeOf(options));
 }
 
 /** How models are cut. */
 export function cutSettingsOf(
-  options: CutOptions & { readonly threads?: number },
+  options: CutOptions & RuntimeAxes & { readonly threads?: number },
   agent: Pick<AgentDescription, 'providers'>,
 ): CutSettings {
-  const { cut, granularity, keep_dynamic: keepDynamic, shorten, values } = settingsOf(options);
+  const { keep_dynamic: keepDynamic, shorten, values } = settingsOf(options);
   return {
-    cut,
-    granularity,
+    cut: options.cut ?? DEFAULT_SETTINGS.cut,
+    granularity: options.granularity,
     keepDynamic,
     shorten,
     values,
-    runOptions: runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads, agent),
+    runOptions: askedRunOptions(options, agent),
   };
 }
 
 /** @throws PlatformError `usage` for options of the cut where the models are cut already */
-export function refuseCutOptions(options: CutOptions & { readonly batch?: unknown }, where: string): void {
+export function refuseCutOptions(
+  options: Readonly<Partial<Record<keyof CutOptions | 'batch', unknown>>>,
+  where: string,
+): void {
   const names = {
     granularity: '--granularity',
     cut: '--cut',
@@ -216,9 +254,9 @@ export function refuseCutOptions(options: CutOptions & { readonly batch?: unknow
 
 /** The settings of measurements from the options, for commands without a manifest. */
 export function measureSettingsOf(
-  options: ProtocolOptions & { readonly threads?: number | undefined },
+  options: ProtocolOptions & RuntimeAxes & { readonly threads?: number | undefined },
   agent: Pick<AgentDescription, 'providers'>,
 ): MeasureSettings {
-  const runOptions = runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads, agent);
+  const runOptions = askedRunOptions(options, agent);
   return { runOptions, protocol: askedProtocol(options), limits: DEFAULT_LIMITS };
 }

@@ -1,13 +1,9 @@
 import { join } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
 import {
   addReuseOptions,
-  addWideOption,
-  type AgentDescription,
   type BenchmarkAgent,
   type CommandHost,
-  listOption,
-  numberOption,
   PlatformError,
   prepareOutputs,
   requireWritable,
@@ -15,28 +11,18 @@ import {
   writeShown,
 } from '../../../src/plugin-api.js';
 import { granularityOf } from '../bricks/decompose.js';
-import { type Cut, CUTS } from '../cut/cut.js';
-import { type Settings, settingsSchema } from '../settings.js';
+import { AUTO } from '../cells.js';
+import { settingsSchema } from '../settings.js';
 import { sweepPlots } from '../sweep/sweep-plots.js';
 import { type Sweep, sweepOf, sweepResult, sweepText } from '../sweep/sweep-result.js';
 import { estimationsOf } from './estimations.js';
-import { addPrecisionOptions, addUncutReportingOptions, type SweepMeasuringOptions } from './options.js';
+import { addPrecisionOptions, addCutSweepOptions, type SweepMeasuringOptions } from './options.js';
 import { type PlannedEstimation, runWithProgress, isEmpty, setExitCodeOf } from './run-and-report.js';
-
-/** Stands for the default length of the cut. */
-const AUTO = 'auto';
 
 const DEFAULT_CUT = settingsSchema.parse({}).cut;
 
-type Granularity = number | typeof AUTO;
-
-interface SweepCommandOptions extends Omit<SweepMeasuringOptions, 'cut' | 'granularity' | 'batch' | 'threads'> {
-  readonly cut: readonly Cut[];
-  readonly granularity: readonly Granularity[];
-  readonly batch?: number;
-  readonly threads?: number;
+interface SweepCommandOptions extends SweepMeasuringOptions {
   readonly plots?: string;
-  readonly wide?: boolean;
 }
 
 const HELP = `
@@ -54,47 +40,24 @@ Examples:
   mlmodelscope dlbricks sweep manifests/evaluations/quickstart.yml \\
     --cut layer,kernel --granularity 1,2,3,4,5,6 --plots out/plots`;
 
-function cutOption(text: string): Cut {
-  const found = CUTS.find((cut) => cut === text);
-  if (found !== undefined) return found;
-  throw new InvalidArgumentError(`expected a list of ${CUTS.join(' and ')}`);
-}
-
-const lengthOption = numberOption(settingsSchema.shape.granularity);
-
-function granularityOption(text: string): Granularity {
-  return text === AUTO ? AUTO : lengthOption(text);
-}
-
-/** How models are cut in one part of the sweep. */
-interface Configuration extends Pick<Settings, 'cut' | 'granularity'> {
-  readonly isDefault: boolean;
-}
-
-/** Each cut with each length once, also where the default is one of the others. */
-function configurationsOf(cuts: readonly Cut[], lengths: readonly Granularity[], agent: AgentDescription) {
-  const found = new Map<string, Configuration>();
-  for (const cut of cuts) {
-    const byDefault = granularityOf({ cut }, agent);
-    for (const length of lengths) {
-      const granularity = length === AUTO ? byDefault : length;
-      found.set(`${cut} ${granularity}`, { cut, granularity, isDefault: granularity === byDefault });
-    }
-  }
-  return [...found.values()];
-}
-
-/** The one estimation that the references name, before it is cut. */
+/** The cuts and lengths of one evaluation. */
 async function toSweep(
   references: readonly string[],
-  { batch, threads, ...rest }: Omit<SweepCommandOptions, 'cut' | 'granularity'>,
+  options: SweepCommandOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
-): Promise<PlannedEstimation> {
-  const one = { ...rest, ...(batch && { batch: [batch] }), ...(threads && { threads: [threads] }) };
-  const [estimation, ...others] = await estimationsOf(references, one, agent, host);
-  if (estimation !== undefined && others.length === 0) return estimation;
-  throw new PlatformError('usage', 'a sweep takes one evaluation, or models; put all models into one evaluation');
+): Promise<readonly PlannedEstimation[]> {
+  const axes = { ...options, cut: options.cut ?? [DEFAULT_CUT], granularity: options.granularity ?? [AUTO] };
+  const estimations = await estimationsOf(references, axes, agent, host);
+  const inputs = new Set(estimations.map(({ models }) => models));
+  const others = estimations.map(({ threads, settings }) => [threads, { ...settings, cut: '', granularity: 0 }]);
+  if (inputs.size === 1 && new Set(others.map((one) => JSON.stringify(one))).size === 1) {
+    return estimations.map((one) => {
+      return { ...one, settings: { ...one.settings, measure_end_to_end: true, check: false } };
+    });
+  }
+  const remedy = "give each other setting one value; 'dlbricks validate' takes lists of all of them";
+  throw new PlatformError('usage', `a sweep takes one evaluation, or models, and compares only cuts; ${remedy}`);
 }
 
 async function writePlots(folder: string, sweep: Sweep): Promise<void> {
@@ -106,42 +69,19 @@ export function registerSweep(parent: Command, host: CommandHost): void {
   const command = parent
     .command('sweep')
     .description('Compare cuts and lengths of bricks: estimates, errors, costs and sharing')
-    .argument('<what...>', 'an evaluation manifest, or models: manifest (.yml), .onnx file or zoo:NAME')
-    .addOption(
-      new Option('-G, --granularity <n,...>', `lengths of the longest brick, as in 1,2,${AUTO}`)
-        .argParser(listOption(granularityOption))
-        .default([AUTO], AUTO),
-    )
-    .addOption(
-      new Option('--cut <cut,...>', 'graphs that are cut, as in layer,kernel')
-        .argParser(listOption(cutOption))
-        .default([DEFAULT_CUT], DEFAULT_CUT),
-    );
-  addReuseOptions(addPrecisionOptions(addWideOption(addUncutReportingOptions(command))))
+    .argument('<what...>', 'an evaluation manifest, or models: manifest (.yml), .onnx file or zoo:NAME');
+  addReuseOptions(addPrecisionOptions(addCutSweepOptions(command)))
     .option('--plots <folder>', 'draw the figures as SVG files')
     .addHelpText('after', HELP)
-    .action(async (references: string[], { cut, granularity, ...options }: SweepCommandOptions) => {
+    .action(async (references: string[], options: SweepCommandOptions) => {
       const outputs = await prepareOutputs(options);
       if (options.plots !== undefined) await requireWritable(join(options.plots, 'ratios.svg'));
       const agent = await host.connect(options.agent, options.framework);
-      const estimation = await toSweep(references, options, agent, host);
-      const configurations = configurationsOf(cut, granularity, agent.description);
-      const estimations = configurations.map((part): PlannedEstimation => {
-        const { cut: ofPart, granularity: ofLength } = part;
-        return {
-          ...estimation,
-          settings: {
-            ...estimation.settings,
-            cut: ofPart,
-            granularity: ofLength,
-            measure_end_to_end: true,
-            check: false,
-          },
-        };
-      });
+      const estimations = await toSweep(references, options, agent, host);
       const estimated = await runWithProgress(estimations, agent, options, host);
-      const [first, ...others] = estimated.map((one, index) => {
-        return { ...one, isDefault: configurations[index]?.isDefault ?? false };
+      const [first, ...others] = estimated.map((one) => {
+        const { cut, granularity } = one.report.settings;
+        return { ...one, isDefault: granularity === granularityOf({ cut }, agent.description) };
       });
       if (first === undefined) throw new PlatformError('internal', 'a sweep ended without a result');
       const sweep = sweepOf([first, ...others]);

@@ -1,6 +1,7 @@
 import {
   type CollectionDefinition,
   type MeasuringContext,
+  optimizedRun,
   PlatformError,
   protocolKey,
   protocolOfComposite,
@@ -93,8 +94,7 @@ export async function checkModels(
     if (signal.aborted) return { kind: 'failed', reason: 'interrupted before it was checked' };
     onEvent({ kind: 'measuring', label: `checking ${name}`, done: 0, total: 0 });
     const startedMs = performance.now();
-    const unoptimized = { ...runOptions, optimizationLevel: 'disabled' as const };
-    const request = { benchmark, runOptions: unoptimized, protocol: ofWhole, limits };
+    const request = { benchmark, runOptions: optimizedRun(runOptions), protocol: ofWhole, limits };
     const trace = await agent.trace(request, 'APPLICATION_TRACE', { signal });
     const run = {
       wholeMs: trimmedMean(trace.untracedMs),

@@ -1,5 +1,6 @@
 import {
   identifySystem,
+  optimizedRun,
   type Protocol,
   protocolKey,
   type ResultStore,
@@ -28,7 +29,7 @@ export async function earlierRuns(
   system: System,
   protocol: Protocol,
 ): Promise<Earlier> {
-  const unoptimized = identifySystem(system, { ...system.runOptions, optimizationLevel: 'disabled' });
+  const unoptimized = identifySystem(system, optimizedRun(system.runOptions));
   const asked = protocolKey(protocol);
   const bricks: Occurrence[] = [];
   const wholes = new Map<string, number[]>();

@@ -10,7 +10,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { MeasurableBrick } from '../bricks/copies-in-context.js';
-import { brickNeeds, callNeed, contextOf, handingOverNeed, type Need } from '../bricks/needs.js';
+import { brickNeeds, callNeed, contextOf, handingOverNeed, type Need, runOptionsOfNeed } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { BrickRecipe } from '../bricks/recipe.js';
 import { expectedMsOfBrick, expectedMsOfModel } from './expected-time.js';
@@ -34,13 +34,14 @@ export const MOST_OCCASIONS = 5;
 /** The request for a need. */
 function taskOf(
   label: string,
-  { protocol, context, optimizationLevel }: Need,
+  need: Need,
   benchmark: Benchmark,
   occasion: number,
   { runOptions, protocol: ofModels, limits }: MeasureSettings,
   { roughMs = 0, modelBytes }: Partial<Pick<BrickOfModel, 'roughMs' | 'modelBytes'>> = {},
 ): Task {
-  const options = optimizationLevel === undefined ? runOptions : { ...runOptions, optimizationLevel };
+  const { protocol, context } = need;
+  const options = runOptionsOfNeed(need, runOptions);
   const request = { benchmark, runOptions: options, protocol, occasion, limits, context, modelBytes, roughMs };
   const work = expectedMsOfBrick({ roughMs, weightBytes: inputBytes(benchmark.inputs, 'weight') }, ofModels);
   return { label, request, work };

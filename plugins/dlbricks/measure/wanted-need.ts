@@ -1,18 +1,19 @@
 import type { Limits, RunOptions, Wanted } from '../../../src/plugin-api.js';
-import type { Need } from '../bricks/needs.js';
+import { type Need, runOptionsOfNeed } from '../bricks/needs.js';
 
 /** Key of a need's measurement on an occasion. */
 export function wantedOfNeed(
-  { signature, protocol, context, optimizationLevel }: Need,
+  need: Need,
   occasion: number,
   { runOptions, limits }: { readonly runOptions: RunOptions; readonly limits: Limits },
 ): Wanted {
+  const { signature, protocol, context } = need;
   return {
     signature,
     protocol,
     occasion,
     limits,
-    runOptions: optimizationLevel === undefined ? runOptions : { ...runOptions, optimizationLevel },
+    runOptions: runOptionsOfNeed(need, runOptions),
     ...(context === undefined ? {} : { context }),
   };
 }

@@ -1,5 +1,5 @@
 import { type Column, counted, oneLine } from '../../../src/plugin-api.js';
-import { dimensionsOf, isAlike } from './configuration.js';
+import { cutOf, DEFAULT_SETTINGS, dimensionsOf, isAlike, runtimeOf } from './configuration.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { formatMs, percent, relative, UNKNOWN } from './words.js';
 
@@ -70,22 +70,21 @@ interface ConfigurationColumn extends Pick<Column<Row>, 'title' | 'align'> {
   readonly of: (report: Report) => string;
 }
 
-const EVALUATION: ConfigurationColumn = {
-  title: 'evaluation',
-  align: 'left',
-  of: ({ evaluation }) => evaluation ?? UNKNOWN,
-};
-
 const CONFIGURATION: readonly ConfigurationColumn[] = [
-  EVALUATION,
+  { title: 'evaluation', align: 'left', of: ({ evaluation }) => evaluation ?? UNKNOWN },
   { title: 'batch', align: 'right', of: ({ settings }) => String(settings.batch) },
   { title: 'threads', align: 'right', of: ({ system }) => String(system.threads) },
+  { title: 'settings', align: 'left', of: (report) => runtimeOf(report) || DEFAULT_SETTINGS },
+  { title: 'cut', align: 'left', of: cutOf },
 ];
 
-/** These columns are only in wide tables and tables of several reports; the evaluation only where it differs. */
+/** Columns that are there only where they differ. */
+const ONLY_DIFFERENT: ReadonlySet<string> = new Set(['evaluation', 'settings', 'cut']);
+
+/** These columns are only in wide tables and tables of several reports. */
 function configurationColumns(reports: readonly Report[], wide: boolean): readonly Column<Row>[] {
   if (!wide && reports.length === 1) return [];
-  return CONFIGURATION.filter((column) => column !== EVALUATION || !isAlike(reports, EVALUATION.of)).map(
+  return CONFIGURATION.filter(({ title, of }) => !ONLY_DIFFERENT.has(title) || !isAlike(reports, of)).map(
     ({ title, align, of }) => ({ title, align, cell: ({ report }) => oneLine(of(report)) }),
   );
 }

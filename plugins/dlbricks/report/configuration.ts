@@ -1,4 +1,4 @@
-import { counted } from '../../../src/plugin-api.js';
+import { counted, runtimeText } from '../../../src/plugin-api.js';
 import type { ModelReport, Report } from './report-schema.js';
 
 /** How models are divided into bricks. */
@@ -38,6 +38,14 @@ export function partsInWords(
   return `${layers}${way}; ${unique} different ${unique === 1 ? 'one (brick)' : 'ones (bricks)'}`;
 }
 
+/** Stands for settings of the runtime that are all the default. */
+export const DEFAULT_SETTINGS = 'default settings';
+
+/** The settings of the runtime that are not the default, in words. */
+export function runtimeOf({ system }: Report): string {
+  return runtimeText(system);
+}
+
 /** Whether a value is the same in all reports. */
 export function isAlike(reports: readonly Report[], of: (report: Report) => unknown): boolean {
   return new Set(reports.map(of)).size <= 1;
@@ -50,6 +58,7 @@ export function configurationOf(report: Report, among: readonly Report[]): strin
     ...(evaluation === null || isAlike(among, (each) => each.evaluation) ? [] : [evaluation]),
     `batch ${settings.batch}, ${counted(system.threads, 'thread')}`,
     ...(isAlike(among, cutOf) ? [] : [cutOf(report)]),
+    ...(isAlike(among, runtimeOf) ? [] : [runtimeOf(report) || DEFAULT_SETTINGS]),
   ];
   return parts.join(', ');
 }

@@ -80,6 +80,8 @@ export interface EstimateResult {
   readonly models: readonly ModelResult[];
   /** Measurements of the estimates' bricks, failed ones included. */
   readonly bricks: readonly Measurement[];
+  /** Names of models for which the settings of the optimizer change nothing. */
+  readonly unchanged?: readonly string[];
   /** How far measurements of the system vary from occasion to occasion. */
   readonly spreads: SystemSpreads;
   /** How far the machines of the measurements differ; undefined for one machine. */

@@ -1,5 +1,6 @@
 import { type TableResult, textTable, type z } from '../../../src/plugin-api.js';
 import { columnsFor, rowsOf } from './columns.js';
+import { runtimeOf } from './configuration.js';
 import type { ModelReport, Report, reportsSchema } from './report-schema.js';
 import { leadingLines, summaryLines } from './summary-lines.js';
 
@@ -28,11 +29,22 @@ export function reportResult(reports: readonly Report[]): TableResult {
   return {
     document: reports.length === 1 ? first : ({ reports: [...reports] } satisfies z.infer<typeof reportsSchema>),
     records: {
-      keys: [...KEYS, 'missing', 'evaluation', 'system', 'threads', 'batch', 'dimensions', 'tokens_per_second'],
-      rows: rows.map(({ model, report: { evaluation, system, settings } }) => {
+      keys: [
+        ...KEYS,
+        'missing',
+        'evaluation',
+        'system',
+        'threads',
+        'batch',
+        'dimensions',
+        'tokens_per_second',
+        'settings',
+      ],
+      rows: rows.map(({ model, report }) => {
+        const { evaluation, system, settings } = report;
         const configuration = [evaluation, system.fingerprint, system.threads, settings.batch];
         const dimensions = model.dimensions.map(({ name, size }) => `${name}=${size}`).join(', ');
-        const rest = [dimensions, model.tokens_per_second];
+        const rest = [dimensions, model.tokens_per_second, runtimeOf(report)];
         return [...KEYS.map((key) => model[key]), model.missing.length, ...configuration, ...rest];
       }),
     },

@@ -348,7 +348,18 @@ const generationSchema = z.strictObject({
 });
 
 const warningSchema = z.strictObject({
-  cause: z.enum(['steal', 'shared_core', 'other_load', 'quota', 'frequency', 'threads', 'spread', 'kernels', 'values']),
+  cause: z.enum([
+    'steal',
+    'shared_core',
+    'other_load',
+    'quota',
+    'frequency',
+    'threads',
+    'spread',
+    'kernels',
+    'values',
+    'settings',
+  ]),
   message: z.string(),
 });
 
@@ -371,7 +382,7 @@ export const reportSchema = z.strictObject({
   warnings: z
     .array(warningSchema)
     .describe(
-      'Causes of noise during the measurements, each with its remedy; models whose kernels are not those with the weights of their files; and models whose work or sizes depend on made-up values',
+      'Causes of noise during the measurements, each with its remedy; models whose kernels are not those with the weights of their files; models whose work or sizes depend on made-up values; and settings that change nothing, or that estimates leave out',
     ),
 });
 

@@ -18,6 +18,7 @@ import { CONFIDENCE } from '../estimate/statistics.js';
 import { spreadOfBrick } from '../estimate/variance-components.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { finite, percentOf, ratio } from './figures.js';
+import { settingsWarnings, withoutUnknownIntervals } from './settings-warnings.js';
 import { summaryOf } from './summary.js';
 
 /** The part of an evaluation's setup that its report shows. */
@@ -214,9 +215,10 @@ export function isPartial({ models }: Report): boolean {
 
 /** The result of an evaluation as the document that is exported and shown. */
 export function reportOf(
-  result: EstimateResult,
+  given: EstimateResult,
   { evaluation, origin, cut, granularity, keepDynamic = false, batch, protocol, targetError }: ReportSettings,
 ): Report {
+  const result = withoutUnknownIntervals(given);
   const { system } = result;
   const models = result.models.map((model, index) => modelReport(model, cut, result.costs?.preparingOfModelsMs[index]));
   const noise = noiseWarnings({
@@ -245,6 +247,8 @@ export function reportOf(
     models,
     generations: [],
     summary: summaryOf(result, models),
-    warnings: [...madeUpValues(result), ...otherGraphs(result), ...noise].map((warning) => ({ ...warning })),
+    warnings: [...madeUpValues(result), ...otherGraphs(result), ...settingsWarnings(result), ...noise].map(
+      (warning) => ({ ...warning }),
+    ),
   };
 }

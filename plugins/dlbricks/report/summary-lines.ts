@@ -1,6 +1,6 @@
 import { counted, gigabytes, oneLine, usedCores } from '../../../src/plugin-api.js';
 import { MOST_OCCASIONS } from '../measure/tasks.js';
-import { partsInWords, configurationOf, cutOf, isAlike } from './configuration.js';
+import { partsInWords, configurationOf, cutOf, isAlike, runtimeOf } from './configuration.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { formatMs, percent, relative, UNKNOWN } from './words.js';
 
@@ -216,7 +216,12 @@ function bricksOf({ summary, settings }: Report): string {
 function linesOfOne(report: Report, options: { readonly wide: boolean }): readonly string[] {
   const { system, settings, summary } = report;
   return [
-    systemLine(report, `${usedCores(system.threads, system.cores)}, batch ${settings.batch}`),
+    systemLine(
+      report,
+      [usedCores(system.threads, system.cores), `batch ${settings.batch}`, runtimeOf(report)]
+        .filter(Boolean)
+        .join(', '),
+    ),
     bricksOf(report),
     ...accuracyLines(report, options),
     ...intervalLines(report),

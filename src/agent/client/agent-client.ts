@@ -9,7 +9,7 @@ import { AnswerLimit } from './answer-limit.js';
 import { type Numbered, requestsTogether } from './requests-together.js';
 import { TakenTraces } from './taken-traces.js';
 import { fromWireLayerTrace, toWireLevel } from '../wire/trace-wire.js';
-import { ANY_RUN, identifySystem } from '../../measurement/system.js';
+import { ANY_RUN, areCommonOptions, identifySystem, type RunOptions } from '../../measurement/system.js';
 import { fromWireDescription, fromWireSystem } from '../wire/description-wire.js';
 import * as wire from '../wire/benchmark-wire.js';
 
@@ -31,6 +31,7 @@ const LACKING: Readonly<Record<Ability, string>> = {
   optimize: 'returns no optimized graphs; use --cut layer',
   measure_bricks: 'keeps no profile of kernels, and measures no bricks together',
   trace: 'keeps no profile of kernels, and traces none',
+  settings: 'is of a version that knows no execution mode and no keys of a session; install this version there',
 };
 
 /**
@@ -46,7 +47,11 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
   let isSame = false;
 
   async function describe(): Promise<AgentDescription> {
-    const answer = await client.unary(describeSystem, { runOptions: ANY_RUN }, { deadlineMs: DESCRIBE_DEADLINE_MS });
+    const answer = await client.unary(
+      describeSystem,
+      { runOptions: wire.toWireRunOptions(ANY_RUN) },
+      { deadlineMs: DESCRIBE_DEADLINE_MS },
+    );
     isSame = true;
     client.onceDisconnected(() => (isSame = false));
     return client.understand(() => fromWireDescription(answer, address));
@@ -57,13 +62,19 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     throw error;
   });
 
-  /** Called before each call of the agent. @throws PlatformError `unsupported` where it lacks the ability */
-  async function prepare(ability?: Ability): Promise<void> {
+  /**
+   * Called before each call of the agent.
+   *
+   * @throws PlatformError `unsupported` where it lacks an ability
+   */
+  async function prepare(runOptions: RunOptions, ...needed: readonly Ability[]): Promise<void> {
     traces.remember();
-    if (ability !== undefined && !isAbleTo(description, ability)) {
+    const abilities: readonly Ability[] = areCommonOptions(runOptions) ? needed : [...needed, 'settings'];
+    const lacking = abilities.find((ability) => !isAbleTo(description, ability));
+    if (lacking !== undefined) {
       const { framework, frameworkVersion } = description;
       const agent = `the agent at ${address} (${framework} ${frameworkVersion})`;
-      throw new PlatformError('unsupported', `${agent} ${LACKING[ability]}`);
+      throw new PlatformError('unsupported', `${agent} ${LACKING[lacking]}`);
     }
     if (isSame) return;
     const differences = differencesBetween(description, await describe());
@@ -94,7 +105,7 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     const { benchmark, name, runOptions, limits } = request;
     const message = {
       benchmark: wire.toWireBenchmark(benchmark),
-      runOptions,
+      runOptions: wire.toWireRunOptions(runOptions),
       protocol: wire.toWireProtocol(request),
       name,
     };
@@ -121,7 +132,7 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
       bricks: together.flatMap(({ request: { benchmark, context, modelBytes = 0, roughMs = 0 } }) => {
         return context === undefined ? [] : [wire.toWireBrick({ benchmark, context, modelBytes, roughMs })];
       }),
-      runOptions,
+      runOptions: wire.toWireRunOptions(runOptions),
       protocol: wire.toWireProtocol(first.request),
     };
     const deadlineMs = together.length * limits.timeLimitMs + MEASURE_WAIT_MS;
@@ -147,18 +158,19 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
 
     async *measure(requests, options = {}) {
       for (const together of requestsTogether(requests)) {
-        await prepare();
         const [first] = together;
-        if (first?.request.context !== undefined) yield* measureTogether(together, options);
-        else if (first !== undefined) yield await measureAlone(first, options);
+        if (first === undefined) continue;
+        await prepare(first.request.runOptions);
+        if (first.request.context !== undefined) yield* measureTogether(together, options);
+        else yield await measureAlone(first, options);
       }
     },
 
     async trace({ benchmark, runOptions, protocol, limits }, level, { signal, onProgress } = {}) {
-      await prepare('trace');
+      await prepare(runOptions, 'trace');
       const request = {
         benchmark: wire.toWireBenchmark(benchmark),
-        runOptions,
+        runOptions: wire.toWireRunOptions(runOptions),
         protocol: wire.toWireProtocol({ protocol, limits, occasion: 1 }),
         level: toWireLevel(level),
       };
@@ -176,15 +188,19 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     },
 
     async inferTypes(benchmark, signal, { steeringValues = false } = {}) {
-      await prepare('infer_types');
+      await prepare(ANY_RUN, 'infer_types');
       const request = { benchmark: wire.toWireBenchmark(benchmark), steeringValues };
       const response = await client.unary(inferTypes, request, { signal, deadlineMs: INFER_TYPES_DEADLINE_MS });
       return client.understand(() => wire.fromWireValues(response.values));
     },
 
     async optimize(benchmark, runOptions, signal, { steeringValues = false } = {}) {
-      await prepare('optimize');
-      const request = { benchmark: wire.toWireBenchmark(benchmark), runOptions, steeringValues };
+      await prepare(runOptions, 'optimize');
+      const request = {
+        benchmark: wire.toWireBenchmark(benchmark),
+        runOptions: wire.toWireRunOptions(runOptions),
+        steeringValues,
+      };
       const response = await client.unary(optimize, request, { signal, deadlineMs: OPTIMIZE_DEADLINE_MS });
       return client.understand(() => ({
         benchmark: wire.fromWireBenchmark(response.benchmark),

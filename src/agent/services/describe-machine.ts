@@ -85,13 +85,15 @@ export function readMachine(): MachineFacts {
 export function describeAgent(frameworkName: FrameworkName): AgentDescription {
   const { describe, keepsProfile } = FRAMEWORKS[frameworkName];
   const { name, version } = describe();
+  const { traceLevels, abilities } = abilitiesWith(keepsProfile);
   return {
     ...readMachine(),
     framework: name,
     frameworkVersion: version,
     host: os.hostname(),
     providers: [],
-    ...abilitiesWith(keepsProfile),
+    traceLevels,
+    abilities: [...abilities, 'settings'],
   };
 }
 

@@ -14,7 +14,7 @@ import {
   problemWithTimes,
 } from '../../measurement/measurement.js';
 import type { Protocol } from '../../measurement/protocol.js';
-import type { RunOptions } from '../../measurement/system.js';
+import { canonicalRunOptions, type RunOptions } from '../../measurement/system.js';
 import type { MeasurePhase, MeasureProgress, MeasureRequest, RequestProgress } from '../benchmark-agent.js';
 import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { Measured } from '../jobs/job.js';
@@ -72,8 +72,15 @@ export function fromWireBenchmark(message: wire.Benchmark | undefined): Benchmar
   return check(benchmarkSchema, given, 'benchmark');
 }
 
+export function toWireRunOptions(options: RunOptions): wire.RunOptions {
+  const { executionMode = '', interOpThreads = 0, session = [], ...common } = options;
+  return { ...common, executionMode, interOpThreads, session };
+}
+
 export function fromWireRunOptions(message: wire.RunOptions | undefined): RunOptions {
-  return check(requestedRunOptionsSchema, message, 'run_options');
+  const { executionMode, interOpThreads, session, ...common } = message ?? wire.RunOptions.create();
+  const further = { executionMode: executionMode || undefined, interOpThreads: interOpThreads || undefined, session };
+  return canonicalRunOptions(check(requestedRunOptionsSchema, { ...common, ...further }, 'run_options'));
 }
 
 export type WireSetup = Pick<MeasureRequest, 'protocol' | 'occasion' | 'limits'>;

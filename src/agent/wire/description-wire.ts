@@ -11,13 +11,14 @@ import {
   agentDescriptionSchema,
   isAbleTo,
 } from '../agent-description.js';
-import { fromWireRunOptions } from './benchmark-wire.js';
+import { fromWireRunOptions, toWireRunOptions } from './benchmark-wire.js';
 
 const WIRE_ABILITIES = {
   infer_types: wire.Ability.INFER_TYPES,
   optimize: wire.Ability.OPTIMIZE,
   measure_bricks: wire.Ability.MEASURE_BRICKS,
   trace: wire.Ability.TRACE,
+  settings: wire.Ability.SETTINGS,
 } as const satisfies Record<Ability, wire.Ability>;
 
 function factsIn(message: wire.System | undefined): object {
@@ -44,6 +45,7 @@ export function toWireSystem(facts: SystemFacts, runOptions: RunOptions): wire.S
   const { memoryBytes, cacheBytes, devices = [], ...rest } = identifySystem(facts, runOptions);
   return {
     ...rest,
+    runOptions: toWireRunOptions(runOptions),
     memoryBytes: BigInt(Math.round(memoryBytes)),
     cacheBytes: BigInt(Math.round(cacheBytes)),
     devices: devices.map((device) => ({ ...device, memoryBytes: BigInt(Math.round(device.memoryBytes)) })),

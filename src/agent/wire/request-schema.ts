@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { inputBytes } from '../../measurement/benchmark.js';
 import { limitsSchema, protocolSchema } from '../../measurement/protocol.js';
+import { sessionEntriesSchema } from '../../measurement/runtime-settings.js';
 import { runOptionsSchema } from '../../measurement/system.js';
 import { MOST_LISTED_VALUES } from '../../onnx/model/model.js';
 import { ELEMENT_TYPE_NAMES } from '../../onnx/model/element-type.js';
@@ -44,6 +45,7 @@ export const benchmarkSchema = z.strictObject({
 
 export const requestedRunOptionsSchema = runOptionsSchema.extend({
   executionProvider: z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/i, 'not the name of an execution provider'),
+  session: sessionEntriesSchema,
 });
 
 export const setupSchema = z.strictObject({

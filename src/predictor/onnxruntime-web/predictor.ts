@@ -34,6 +34,10 @@ async function createSession(
 }
 
 async function open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel> {
+  if (runOptions.executionMode === 'parallel') {
+    const { name } = onnxRuntimeWebFramework();
+    throw new PlatformError('unsupported', `${name} runs kernels one after another; leave out execution mode parallel`);
+  }
   const library = await libraryWithThreads(runOptions.threads);
   const session = await createSession(library, model, sessionOptionsOf(runOptions));
   return {

@@ -16,18 +16,14 @@ import { OPTIMIZED_WEIGHTS, optimizingOptionsOf, prepareRun, sessionOptionsOf, s
 import { onnxRuntimeFramework } from './framework.js';
 import { InferenceSession, Tensor } from './library.js';
 
-/**
- * Session option for the folder of external weights. Key: onnxruntime_session_options_config_keys.h of ONNX Runtime.
- */
-function weightsIn(folder: string): Record<string, unknown> {
-  return { session: { model_external_initializers_file_folder_path: folder } };
-}
+/** Names the folder of external weights. Key: onnxruntime_session_options_config_keys.h of ONNX Runtime. */
+const WEIGHTS_FOLDER = 'session.model_external_initializers_file_folder_path';
 
 function createSession(model: ModelSource, options: InferenceSession.SessionOptions): Promise<InferenceSession> {
   if (model.kind === 'file') return InferenceSession.create(model.path, options);
   const { bytes, weightsFolder } = model;
-  const extra = weightsFolder === undefined ? {} : { extra: weightsIn(weightsFolder) };
-  return InferenceSession.create(bytes, { ...options, ...extra });
+  const folder = weightsFolder === undefined ? {} : { [WEIGHTS_FOLDER]: weightsFolder };
+  return InferenceSession.create(bytes, { ...options, extra: { ...options.extra, ...folder } });
 }
 
 async function open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel> {
@@ -44,8 +40,9 @@ async function openProfiled(
   { folder, plansMemory }: ProfileOptions,
 ): Promise<ProfiledModel> {
   const profileFilePrefix = join(folder, 'profile');
-  const profiling = { enableProfiling: true, profileFilePrefix, enableMemPattern: plansMemory };
-  const options = { ...sessionOptionsOf(runOptions), ...profiling };
+  const common = sessionOptionsOf(runOptions);
+  const enableMemPattern = plansMemory && common.enableMemPattern !== false;
+  const options = { ...common, enableProfiling: true, profileFilePrefix, enableMemPattern };
   const session = await createSession(model, options);
   let ended = false;
   const end = (): void => {

@@ -17,6 +17,7 @@ import {
   Progress_Phase,
   System,
 } from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { toWireRunOptions } from '../../../src/agent/wire/benchmark-wire.js';
 import { identifySystem } from '../../../src/measurement/system.js';
 import { createRpcServer } from '../../../src/rpc/server.js';
 import { refusal } from '../../rpc/support/refusal.js';
@@ -137,6 +138,8 @@ describe('agent client', () => {
     const { agent } = await connectForeign(t, { abilities: [Ability.MEASURE] });
     await assert.rejects(agent.optimize(relu, runOptions), refusal('unsupported', /another 2\.0\.0.*--cut layer/));
     await assert.rejects(agent.inferTypes(relu), refusal('unsupported', /infers no types/));
+    const parallel = { ...runOptions, executionMode: 'parallel' } as const;
+    await assert.rejects(measureOne(agent, relu, parallel, protocol), refusal('unsupported', /no execution mode/));
   });
 
   test('an agent of version 0.1, which lists no abilities, may infer types and optimize', async (t) => {
@@ -156,7 +159,7 @@ describe('agent client', () => {
   });
 
   test('a measurement of another system than the agent describes is refused', async (t) => {
-    const system = { ...FOREIGN, processor: 'a faster one', runOptions };
+    const system = { ...FOREIGN, processor: 'a faster one', runOptions: toWireRunOptions(runOptions) };
     const { agent, address } = await connectForeign(t, { measurement: { system } });
     const measuring = measureOne(agent, relu, runOptions, protocol);
     await assert.rejects(measuring, refusal('internal', new RegExp(`${address}.*of another system`)));

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { toWireBenchmark, toWireProtocol } from '../../../src/agent/wire/benchmark-wire.js';
+import { toWireBenchmark, toWireProtocol, toWireRunOptions } from '../../../src/agent/wire/benchmark-wire.js';
 import { BenchmarkServiceService } from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { TraceLevel, TraceServiceService } from '../../../src/generated/mlmodelscope/trace/v1/trace.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
@@ -45,10 +45,11 @@ describe('a benchmark that names a file of the agent', { timeout: 120_000 }, () 
 
   for (const [place, model] of modelsWithExternalTensor(SECRET)) {
     const benchmark = toWireBenchmark(benchmarkOf(model, place.includes('branch') ? ['x', 'c'] : ['x']));
-    const plan = { benchmark, runOptions, protocol: toWireProtocol(setupOf(protocol)) };
+    const sent = toWireRunOptions(runOptions);
+    const plan = { benchmark, runOptions: sent, protocol: toWireProtocol(setupOf(protocol)) };
     test(`in ${place} is refused by every method`, async () => {
       await assert.rejects(client.unary(inferTypes, { benchmark, steeringValues: false }), refused);
-      await assert.rejects(client.unary(optimize, { benchmark, runOptions, steeringValues: false }), refused);
+      await assert.rejects(client.unary(optimize, { benchmark, runOptions: sent, steeringValues: false }), refused);
       await assert.rejects(client.stream(measure, plan), refused);
       await assert.rejects(client.stream(traceBenchmark, { ...plan, level: TraceLevel.FRAMEWORK }), refused);
     });

@@ -7,7 +7,8 @@ import * as wire from '../../../src/agent/wire/benchmark-wire.js';
 import * as messages from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Conditions } from '../../../src/measurement/conditions.js';
 import { FAILURE_REASONS } from '../../../src/measurement/measurement.js';
-import { OPTIMIZATION_LEVELS, identifySystem } from '../../../src/measurement/system.js';
+import { OPTIMIZATION_LEVELS } from '../../../src/measurement/runtime-settings.js';
+import { identifySystem, runOptionsOf } from '../../../src/measurement/system.js';
 import { ELEMENT_TYPE_NAMES } from '../../../src/onnx/model/element-type.js';
 import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { setupOf } from '../support/measure-one.js';
@@ -173,8 +174,19 @@ describe('wire', () => {
   test('run options arrive as they were sent', () => {
     for (const optimizationLevel of OPTIMIZATION_LEVELS) {
       const options = { threads: 3, executionProvider: 'cpu', optimizationLevel };
-      assert.deepEqual(wire.fromWireRunOptions(sent(messages.RunOptions, options)), options);
+      assert.deepEqual(wire.fromWireRunOptions(sent(messages.RunOptions, wire.toWireRunOptions(options))), options);
     }
+    const session = ['enableMemPattern=0', 'session.disable_prepacking=1'];
+    const further = { executionMode: 'parallel', interOpThreads: 2 } as const;
+    const options = { threads: 3, executionProvider: 'cpu', optimizationLevel: 'all', ...further, session } as const;
+    assert.deepEqual(wire.fromWireRunOptions(sent(messages.RunOptions, wire.toWireRunOptions(options))), options);
+  });
+
+  test('run options of a client of an older version are the default', () => {
+    const older = { ...messages.RunOptions.create(), threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' };
+    assert.deepEqual(wire.fromWireRunOptions(older), runOptionsOf(1));
+    const spelledOut = { ...older, executionMode: 'sequential', interOpThreads: 1 };
+    assert.deepEqual(wire.fromWireRunOptions(spelledOut), runOptionsOf(1));
   });
 
   test('inferred values arrive as they were sent', () => {

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { toWireBenchmark, toWireProtocol } from '../../../src/agent/wire/benchmark-wire.js';
+import { toWireBenchmark, toWireProtocol, toWireRunOptions } from '../../../src/agent/wire/benchmark-wire.js';
 import {
   type Benchmark,
   BenchmarkServiceService,
@@ -22,7 +22,7 @@ const { traceBenchmark } = TraceServiceService;
 function request({ benchmark = {}, options = {}, plan = {} }: Changes = {}): MeasureRequest {
   return {
     benchmark: { ...toWireBenchmark(matMul), ...benchmark },
-    runOptions: { ...runOptions, ...options },
+    runOptions: { ...toWireRunOptions(runOptions), ...options },
     protocol: { ...toWireProtocol(setupOf(protocol)), ...plan },
   };
 }
@@ -68,6 +68,10 @@ describe('hostile requests', { timeout: 120_000 }, () => {
     ['no threads', { options: { threads: 0 } }, /threads/],
     ['too many threads', { options: { threads: 100_000 } }, /threads/],
     ['an unknown optimization level', { options: { optimizationLevel: 'most' } }, /optimizationLevel/],
+    ['an unknown execution mode', { options: { executionMode: 'fast' } }, /executionMode/],
+    ['too many inter-op threads', { options: { interOpThreads: 100_000 } }, /interOpThreads/],
+    ['an unknown key of the session', { options: { session: ['session.load=/tmp/evil.so'] } }, /session\.load/],
+    ['a strange value of a key', { options: { session: ['enableMemPattern=yes'] } }, /enableMemPattern/],
     ['a strange execution provider', { options: { executionProvider: '/tmp/evil.so' } }, /executionProvider/],
     ['no runs', { plan: { runs: 0 } }, /runs/],
     ['too many runs', { plan: { runs: 4_000_000_000 } }, /runs/],

@@ -6,13 +6,17 @@ import { evaluate, evaluateAll, type EstimateRequest } from '../../../plugins/dl
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
 import type { MeasuringContext } from '../../../src/measuring/measuring.js';
 import type { EvaluationEvent } from '../../../src/plugin-api.js';
-import type { BenchmarkAgent, MeasureOptions } from '../../../src/agent/benchmark-agent.js';
+import type { BenchmarkAgent, MeasureOptions, OptimizedGraph } from '../../../src/agent/benchmark-agent.js';
 import type { Failure } from '../../../src/agent/failure.js';
 import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
 import { spreadAgent } from '../../../src/agent/spread/spread-agent.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import type { Measurement } from '../../../src/measurement/measurement.js';
+import { DEFAULT_RUNTIME, type RuntimeSettings } from '../../../src/measurement/runtime-settings.js';
+import { type RunOptions, runOptionsOf } from '../../../src/measurement/system.js';
+import { weightlessBenchmark } from '../../../src/measurement/weightless.js';
+import { parseModel } from '../../../src/onnx/read/read-model.js';
 import type { LoadedModel } from '../../../src/registry/load-model.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
@@ -70,6 +74,53 @@ function agentFor({ inferred }: GeneratedModel): FakeAgent {
   );
   return createFakeAgent({ latencyOf: latencyBySignature, inferredValuesOf: () => values });
 }
+
+describe('settings of the runtime', () => {
+  const optimizedOf = (benchmark: Benchmark): OptimizedGraph => ({ benchmark, values: new Map(), costMs: 0 });
+  const kernels = (runtime: Partial<RuntimeSettings>): EstimateRequest => {
+    const runOptions = runOptionsOf(1, {}, { ...DEFAULT_RUNTIME, ...runtime });
+    return requestFor(models, { cut: 'kernel', runOptions, precision: { ...PRECISION, repeatLimit: 0 } });
+  };
+
+  test('share the bricks that they have in common, which are measured once', async () => {
+    const agent = createFakeAgent({ latencyOf: latencyBySignature, optimizedOf });
+    const context = { agent, store: await openMemoryStore(), signal: new AbortController().signal, onEvent: () => {} };
+    const settings = [
+      {},
+      { optimization_level: 'basic' },
+      { execution_mode: 'parallel', inter_op_threads: 2 },
+    ] as const;
+    const results = await evaluateAll(settings.map(kernels), context);
+    const firsts = results[0]?.models.map(({ estimate }) => estimate.sequential?.ms);
+    assert.ok(firsts?.every((ms) => ms !== undefined && ms > 0));
+    for (const { models: estimated } of results) {
+      assert.deepEqual(
+        estimated.map(({ estimate }) => estimate.sequential?.ms),
+        firsts,
+      );
+    }
+    const own = createFakeAgent({ latencyOf: latencyBySignature, optimizedOf });
+    await evaluateAll([kernels({})], { ...context, agent: own, store: await openMemoryStore() });
+    assert.deepEqual(agent.measured.toSorted(), own.measured.toSorted());
+  });
+
+  test('of the optimizer that change nothing are named with the models', async () => {
+    const withoutNeg = loadedChain('other', 'Relu', 'Abs').model;
+    const otherAtBasic = (benchmark: Benchmark, { optimizationLevel }: RunOptions): OptimizedGraph => {
+      const isOther = optimizationLevel === 'basic' && parseModel(benchmark.model, 'test').graph.nodes.length === 4;
+      return optimizedOf(isOther ? weightlessBenchmark(withoutNeg) : benchmark);
+    };
+    const agent = createFakeAgent({ latencyOf: latencyBySignature, optimizedOf: otherAtBasic });
+    const store = await openMemoryStore();
+    const unchangedBy = async (runtime: Partial<RuntimeSettings>) => {
+      return (await run(kernels(runtime), { agent, store })).result.unchanged;
+    };
+    assert.deepEqual(await unchangedBy({ optimization_level: 'basic' }), ['two']);
+    assert.deepEqual(await unchangedBy({ optimization_level: 'extended' }), ['one', 'two']);
+    assert.deepEqual(await unchangedBy({ session: { 'session.disable_prepacking': '1' } }), []);
+    assert.deepEqual(await unchangedBy({}), []);
+  });
+});
 
 describe('an evaluation', () => {
   test('has the same estimates if several machines share it, and reports the spread between them', async () => {

@@ -199,8 +199,8 @@ describe('the measurements that a recipe needs', () => {
     const signatures = new Set(recipe.bricks.map(({ signature }) => signature));
     const ofBricks = modelNeeds(recipe, SYSTEM, PROTOCOL).filter(({ signature }) => signatures.has(signature));
     assert.equal(ofBricks.length, recipe.bricks.length);
-    for (const { protocol, context, optimizationLevel } of ofBricks) {
-      assert.deepEqual([protocol, context, optimizationLevel], [PROTOCOL, { footprintBytes }, 'disabled']);
+    for (const { protocol, context, isOptimized } of ofBricks) {
+      assert.deepEqual([protocol, context, isOptimized], [PROTOCOL, { footprintBytes }, true]);
     }
   });
 });

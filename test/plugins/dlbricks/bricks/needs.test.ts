@@ -64,16 +64,16 @@ describe('the measurements that a brick needs', () => {
   test('are the brick itself in its context, already optimized, if it runs together with others', () => {
     const context = { footprintBytes: 4 * MIB };
     assert.deepEqual(brickNeeds(alone, context, PROTOCOL), {
-      benchmark: { signature: alone.signature, protocol: PROTOCOL, context, optimizationLevel: 'disabled' },
+      benchmark: { signature: alone.signature, protocol: PROTOCOL, context, isOptimized: true },
       baseline: undefined,
     });
   });
 
   test('are the graph of its copies and the call that is subtracted, both already optimized', () => {
     const { benchmark, baseline } = needsAsCopies(4);
-    assert.deepEqual([benchmark.signature, benchmark.optimizationLevel], [copiesSignature(0), 'disabled']);
+    assert.deepEqual([benchmark.signature, benchmark.isOptimized], [copiesSignature(0), true]);
     const call = recipeOf([1]).call ?? assert.fail();
-    assert.deepEqual(baseline, { signature: call, protocol: PROTOCOL, optimizationLevel: 'disabled' });
+    assert.deepEqual(baseline, { signature: call, protocol: PROTOCOL, isOptimized: true });
   });
 
   test('have a quarter of the model’s runs over all copies, but at least three, and never more than a model', () => {

@@ -126,7 +126,7 @@ describe('a need and its request', () => {
     const plain = wantedOfNeed(need, 2, settings);
     assert.deepEqual(plain, { ...need, occasion: 2, ...settings });
     const context = { footprintBytes: 2 ** 20 };
-    const optimized = wantedOfNeed({ ...need, context, optimizationLevel: 'disabled' }, 1, settings);
+    const optimized = wantedOfNeed({ ...need, context, isOptimized: true }, 1, settings);
     const runOptions = { ...SYSTEM.runOptions, optimizationLevel: 'disabled' };
     assert.deepEqual(optimized, { ...need, occasion: 1, limits: LIMITS, runOptions, context });
   });

@@ -1,0 +1,45 @@
+import { type AgentDescription, type RuntimeAxes, runtimesOf } from '../../src/plugin-api.js';
+import { granularityOf } from './bricks/decompose.js';
+import type { Cut } from './cut/cut.js';
+import type { Settings } from './settings.js';
+
+/** Stands for the default length of the cut. */
+export const AUTO = 'auto';
+
+export type Granularity = number | typeof AUTO;
+
+/** Several values of settings; undefined where there is one. */
+export interface CellAxes extends RuntimeAxes {
+  readonly threads?: readonly number[] | undefined;
+  readonly cut?: readonly Cut[] | undefined;
+  readonly granularity?: readonly Granularity[] | undefined;
+}
+
+/** Threads and settings with which models are estimated once. */
+export interface Cell {
+  readonly threads: number;
+  readonly settings: Settings;
+}
+
+/** Each cut with each length once, also where the default is one of the others. */
+function cuttingsOf({ cut: cuts, granularity: lengths }: CellAxes, settings: Settings, agent: AgentDescription) {
+  const found = new Map<string, Pick<Settings, 'cut' | 'granularity'>>();
+  for (const cut of cuts ?? [settings.cut]) {
+    for (const length of lengths ?? [settings.granularity]) {
+      const granularity = length === AUTO ? granularityOf({ cut }, agent) : length;
+      found.set(`${cut} ${granularityOf({ cut, granularity }, agent)}`, { cut, granularity });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Each combination of the values. @param byDefault the values that are no axis */
+export function cellsOf(axes: CellAxes, byDefault: Cell, agent: AgentDescription): readonly Cell[] {
+  const { settings } = byDefault;
+  const cuttings = cuttingsOf(axes, settings, agent);
+  return (axes.threads ?? [byDefault.threads]).flatMap((threads) =>
+    runtimesOf(axes, settings).flatMap((runtime) =>
+      cuttings.map((cutting) => ({ threads, settings: { ...settings, ...runtime, ...cutting } })),
+    ),
+  );
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  DEFAULT_RUNTIME,
+  idleSettings,
+  runtimesOf,
+  runtimeText,
+  sessionProblem,
+  sessionSchema,
+} from '../../src/measurement/runtime-settings.js';
+import { ANY_RUN, optimizedRun, optimizingRun, runOptionsOf, runOptionsSchema } from '../../src/measurement/system.js';
+
+describe('settings of the runtime', () => {
+  test('are absent from run options where they are the default', () => {
+    assert.deepEqual(runOptionsOf(1, {}, DEFAULT_RUNTIME), {
+      threads: 1,
+      executionProvider: 'cpu',
+      optimizationLevel: 'all',
+    });
+  });
+
+  test('are in run options where they are not', () => {
+    const session = sessionSchema.parse({ 'session.disable_prepacking': 1 });
+    const settings = { optimization_level: 'basic', execution_mode: 'parallel', inter_op_threads: 2, session } as const;
+    const options = runOptionsOf(3, {}, settings);
+    assert.deepEqual(options, {
+      threads: 3,
+      executionProvider: 'cpu',
+      optimizationLevel: 'basic',
+      executionMode: 'parallel',
+      interOpThreads: 2,
+      session: ['session.disable_prepacking=1'],
+    });
+    assert.deepEqual(runOptionsSchema.parse(options), options);
+    assert.equal(runtimeText(settings), 'optimizer basic, 2 kernels at a time, session.disable_prepacking=1');
+  });
+
+  test('that concern the optimizer or the schedule do not reach optimized parts', () => {
+    const session = {
+      'optimization.disable_specified_optimizers': 'MatMulAddFusion',
+      'session.disable_prepacking': '1',
+      enableMemPattern: '0',
+    };
+    const settings = { optimization_level: 'basic', execution_mode: 'parallel', inter_op_threads: 2, session } as const;
+    const options = runOptionsOf(1, {}, settings);
+    const part = { ...ANY_RUN, optimizationLevel: 'disabled', session: ['session.disable_prepacking=1'] };
+    assert.deepEqual(optimizedRun(options), part);
+    const optimizer = ['optimization.disable_specified_optimizers=MatMulAddFusion'];
+    assert.deepEqual(optimizingRun(options), { ...ANY_RUN, optimizationLevel: 'basic', session: optimizer });
+  });
+
+  test('without an effect beside the others are named', () => {
+    assert.deepEqual(idleSettings(DEFAULT_RUNTIME), []);
+    assert.match(
+      idleSettings({ ...DEFAULT_RUNTIME, inter_op_threads: 2 }).join(),
+      /inter_op_threads 2 changes nothing/,
+    );
+    assert.match(idleSettings({ ...DEFAULT_RUNTIME, execution_mode: 'parallel' }).join(), /parallel changes nothing/);
+    assert.deepEqual(idleSettings({ ...DEFAULT_RUNTIME, execution_mode: 'parallel', inter_op_threads: 2 }), []);
+  });
+
+  test('have each combination of several values', () => {
+    const session = new Map([['enableMemPattern', ['0', '1']]]);
+    const all = runtimesOf({ optimizationLevel: ['basic', 'all'], session });
+    assert.deepEqual(
+      all.map((one) => [one.optimization_level, one.session.enableMemPattern]),
+      [
+        ['basic', '0'],
+        ['basic', '1'],
+        ['all', '0'],
+        ['all', '1'],
+      ],
+    );
+  });
+});
+
+describe('a key of a session', () => {
+  test('that is not in the list is refused with the list', () => {
+    assert.match(sessionProblem('session.load', '1') ?? '', /unknown key session.load; known keys: .*enableMemPattern/);
+  });
+
+  test('is refused with what is expected', () => {
+    assert.equal(sessionProblem('enableMemPattern', 'yes'), 'enableMemPattern: expected 0 or 1');
+    assert.match(sessionProblem('session.dynamic_block_base', '-1') ?? '', /expected a whole number/);
+    assert.equal(sessionProblem('session.intra_op_thread_affinities', '1;2,3;4-6'), undefined);
+  });
+});
