@@ -23,7 +23,7 @@ export type { Analysis } from './evaluation/analysis.js';
 // Settings and errors
 export { z } from 'zod';
 export { messageOf, PlatformError } from './base/errors.js';
-export { EXIT_INTERRUPTED, EXIT_PARTIAL, EXIT_SLOWER } from './base/exit-codes.js';
+export { EXIT_INTERRUPTED, EXIT_PARTIAL, EXIT_REFUSED } from './base/exit-codes.js';
 export { batchSizeField, DEFAULT_LIMITS } from './manifest/evaluation.js';
 export { kindOfManifest } from './manifest/load.js';
 export { isManifestPath } from './manifest/reference.js';
@@ -59,6 +59,7 @@ export { addReuseOptions, type ReuseOptions } from './command/reuse-option.js';
 export { listOption, numberOption } from './base/option-value.js';
 export { numberFrom, numberIn, positiveNumber, wholeNumber } from './base/bounded-number.js';
 export { checkInputs, type LoadedBatch, loadBatches, loadModels, runsOn } from './command/load-models.js';
+export { requireFitMachine } from './command/doctor/machine.js';
 export { showEvent } from './evaluation/show-event.js';
 
 // Tables, texts and files

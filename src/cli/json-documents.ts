@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { snakeCaseSchema, withSnakeKeys } from '../base/snake-case.js';
 import { provenanceField, provenanceSchema } from '../agent/provenance.js';
+import { findingSchema } from '../command/doctor/finding.js';
 import { agentOfferSchema } from '../directory/agent-offer.js';
 import { EVALUATION_STATES } from '../evaluation/records.js';
 import { platformEventSchema } from '../evaluation/event.js';
@@ -185,6 +186,10 @@ const DOCUMENTS = {
   evaluation: shownEvaluationSchema,
   measurement: measurementSchema,
   store: storeSchema,
+  findings: z.strictObject({
+    subject: z.string().nullable().describe('File of a result; null: this machine'),
+    findings: z.array(findingSchema).describe('The worst first'),
+  }),
   'model-trace': modelTraceSchema,
   prediction: predictionSchema,
 } as const;

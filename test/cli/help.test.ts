@@ -58,6 +58,7 @@ const COMMANDS = [
   'trace list',
   'trace show',
   'trace export',
+  'doctor',
   'completion',
   'version',
 ];

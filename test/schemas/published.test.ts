@@ -80,6 +80,7 @@ describe('the published schemas', () => {
       'store-export-line': 'a line of a store',
       suite: 'is given away without a trace of models and owners',
       recipe: 'is no result',
+      findings: 'is about a machine or about another document',
     };
     const provenance = JSON.stringify(z.toJSONSchema(provenanceSchema).properties);
     for (const [name, schema] of PUBLISHED) {

@@ -3,7 +3,7 @@ import {
   addQuietOption,
   addTableOptions,
   type CommandHost,
-  EXIT_SLOWER,
+  EXIT_REFUSED,
   numberOption,
   type OutputOptions,
   PlatformError,
@@ -93,6 +93,6 @@ export function registerCompare(parent: Command, host: CommandHost): void {
       const slower = options.failAbove === undefined ? [] : slowerThan(document, options.failAbove);
       if (slower.length === 0) return;
       host.warn(`slower by more than ${options.failAbove} %: ${slower.join(', ')}`);
-      host.setExitCode(EXIT_SLOWER);
+      host.setExitCode(EXIT_REFUSED);
     });
 }

@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import { addReuseOptions, type CommandHost, PlatformError } from '../../../src/plugin-api.js';
+import {
+  addReuseOptions,
+  COMMAND_DEFAULTS,
+  type CommandHost,
+  PlatformError,
+  requireFitMachine,
+} from '../../../src/plugin-api.js';
 import { estimationsOf } from './estimations.js';
 import { addPrecisionOptions, addSweepReportingOptions, type SweepMeasuringOptions } from './options.js';
 import { runAndReport } from './run-and-report.js';
@@ -7,6 +13,7 @@ import { runSuite } from './run-suite.js';
 
 interface RunCommandOptions extends SweepMeasuringOptions {
   readonly suite?: string;
+  readonly strict?: boolean;
 }
 
 /** `dlbricks run WHAT...`, `dlbricks run --suite DIR` */
@@ -19,6 +26,7 @@ export function registerRun(parent: Command, host: CommandHost): void {
       '--check',
       "run each model's optimized graph once whole with the runtime's profile, and name the kernels that differ from their bricks",
     )
+    .option('--strict', "look at this machine first ('mlmodelscope doctor'), and measure nothing where it warns")
     .option('--suite <folder>', "measure a suite that 'generate' made instead; its results go to --export-json");
   addReuseOptions(addPrecisionOptions(addSweepReportingOptions(command)))
     .addHelpText(
@@ -43,11 +51,18 @@ Examples:
       if ((references.length === 0) === (options.suite === undefined)) {
         throw new PlatformError('usage', 'Name a model (zoo:resnet18, my.onnx), a manifest, or --suite FOLDER.');
       }
+      if (options.strict === true && options.agent !== undefined) {
+        throw new PlatformError('usage', '--strict looks at this machine; use it where the agent is, without --agent');
+      }
       if (options.suite !== undefined) {
+        if (options.strict === true)
+          await requireFitMachine(Math.max(...(options.threads ?? [COMMAND_DEFAULTS.threads])));
         await runSuite(options.suite, options, host);
         return;
       }
       const agent = await host.connect(options.agent, options.framework);
-      await runAndReport(await estimationsOf(references, options, agent, host), agent, options, host);
+      const estimations = await estimationsOf(references, options, agent, host);
+      if (options.strict === true) await requireFitMachine(Math.max(...estimations.map(({ threads }) => threads)));
+      await runAndReport(estimations, agent, options, host);
     });
 }

@@ -1,0 +1,59 @@
+import type { Command } from 'commander';
+import { numberOption } from '../../base/option-value.js';
+import { defaultThreads, threadsSchema } from '../../base/default-threads.js';
+import { fittingTable } from '../../base/fitting-table.js';
+import { oneLine } from '../../base/one-line.js';
+import type { Column } from '../../base/text-table.js';
+import { EXIT_PARTIAL, EXIT_REFUSED } from '../../base/exit-codes.js';
+import { type Finding } from '../../command/doctor/finding.js';
+import { examineMachine } from '../../command/doctor/machine.js';
+import { readResult, resultFindings } from '../../command/doctor/result.js';
+import type { CommandHost } from '../../evaluation/plugin.js';
+import { documentText } from '../json-documents.js';
+
+const COLUMNS: readonly Column<Finding>[] = [
+  { title: 'level', align: 'left', cell: ({ level }) => level },
+  { title: 'finding', align: 'left', cell: ({ id }) => oneLine(id) },
+  { title: 'found', align: 'left', cell: ({ found }) => oneLine(found) },
+];
+
+function textOf(findings: readonly Finding[], width: number | undefined): string {
+  if (findings.length === 0) return 'nothing found\n';
+  const table = fittingTable(COLUMNS, findings, { width, dispensable: [] }).text;
+  const advice = findings.map(({ id, why, remedy }) => `${oneLine(id)}: ${oneLine(why)}; ${oneLine(remedy)}`);
+  return `${[table, ...advice].join('\n')}\n`;
+}
+
+interface DoctorOptions {
+  readonly threads: number;
+  readonly json?: boolean;
+}
+
+/** `mlmodelscope doctor [RESULT]` */
+export function registerDoctorCommand(program: Command, host: CommandHost): void {
+  program
+    .command('doctor')
+    .description('Look for what makes latencies doubtful: on this machine before a run, or in a result')
+    .argument('[result]', 'document that --export-json wrote (default: look at this machine)')
+    .option('--threads <n>', 'threads of the run to come', numberOption(threadsSchema), defaultThreads())
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+Each finding has a level: "refuse" for numbers that mean something else than
+they seem to, "warn" for numbers that may be off, "info" for what to know.
+The exit code is 0 without a warning, 3 with warnings, 4 with a refusal.
+
+Examples:
+  mlmodelscope doctor --threads 4
+  mlmodelscope doctor report.json --json`,
+    )
+    .action(async (path: string | undefined, { threads, json }: DoctorOptions) => {
+      const findings = path === undefined ? await examineMachine(threads) : resultFindings(await readResult(path));
+      const subject = path ?? null;
+      host.print(json === true ? documentText('findings', { subject, findings }) : textOf(findings, host.columns?.out));
+      const levels = findings.map(({ level }) => level);
+      if (levels.includes('refuse')) host.setExitCode(EXIT_REFUSED);
+      else if (levels.includes('warn')) host.setExitCode(EXIT_PARTIAL);
+    });
+}

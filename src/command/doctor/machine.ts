@@ -1,0 +1,271 @@
+import { availableParallelism } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
+import { WorkProbe } from '../../agent/jobs/core-probe.js';
+import { watchConditions } from '../../agent/jobs/watch-conditions.js';
+import { counted } from '../../base/counted.js';
+import { PlatformError } from '../../base/errors.js';
+import { type ReadSystemFile, readSystemFile } from '../../base/system-file.js';
+import type { Conditions } from '../../measurement/conditions.js';
+import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
+import { type Finding, sorted } from './finding.js';
+
+/** What the findings about a machine follow from. */
+export interface Machine {
+  readonly read: ReadSystemFile;
+  readonly environment: Readonly<NodeJS.ProcessEnv>;
+  readonly threads: number;
+  /** Cores that a process may use. */
+  readonly cores: number;
+  /** The load during a short look; undefined where the operating system does not state it. */
+  readonly conditions: Conditions | undefined;
+  /** Share of the probes during which another machine shared a core. */
+  readonly sharedShare: number;
+}
+
+const CPUS = '/sys/devices/system/cpu';
+
+/** The numbers of a list of the kernel, such as "0-3,8". */
+function numbersIn(list: string | undefined): readonly number[] {
+  return (list?.trim() ?? '').split(',').flatMap((part) => {
+    const [, first, last = first] = /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(part) ?? [];
+    if (first === undefined) return [];
+    return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index);
+  });
+}
+
+/** Contents of a file of each core that has it. */
+function ofCores({ read }: Machine, file: string): readonly string[] {
+  const cores = numbersIn(read(`${CPUS}/online`));
+  return cores.flatMap((core) => read(`${CPUS}/cpu${core}/${file}`)?.trim() ?? []);
+}
+
+type Check = (machine: Machine) => Finding | undefined;
+
+const frequencyScaling: Check = (machine) => {
+  const governors = [...new Set(ofCores(machine, 'cpufreq/scaling_governor'))];
+  const lowest = Math.min(...ofCores(machine, 'cpufreq/scaling_min_freq').map(Number));
+  const highest = Math.max(...ofCores(machine, 'cpufreq/scaling_max_freq').map(Number));
+  const isFixed = governors.every((governor) => governor === 'performance') || highest <= lowest * 1.05;
+  if (governors.length === 0 || isFixed) return undefined;
+  return {
+    id: 'frequency_scaling',
+    level: 'warn',
+    found: `governor ${governors.join(', ')}, from ${lowest / 1000} to ${highest / 1000} MHz`,
+    why: 'a latency follows the frequency that the core has at that moment',
+    remedy: 'set a fixed frequency: cpupower frequency-set -g performance',
+  };
+};
+
+const turbo: Check = ({ read }) => {
+  const isOn = read(`${CPUS}/intel_pstate/no_turbo`)?.trim() === '0' || read(`${CPUS}/cpufreq/boost`)?.trim() === '1';
+  if (!isOn) return undefined;
+  return {
+    id: 'turbo',
+    level: 'info',
+    found: 'turbo is on',
+    why: 'the frequency falls when more cores work, or when the processor becomes hot',
+    remedy: `turn it off to compare small differences: 1 in ${CPUS}/intel_pstate/no_turbo, or 0 in ${CPUS}/cpufreq/boost`,
+  };
+};
+
+const throttling: Check = (machine) => {
+  const count = ofCores(machine, 'thermal_throttle/core_throttle_count').reduce((sum, text) => sum + Number(text), 0);
+  if (!(count > 0)) return undefined;
+  return {
+    id: 'thermal_throttling',
+    level: 'warn',
+    found: `the processor was throttled ${counted(count, 'time')} since the machine started`,
+    why: 'a hot processor lowers its frequency during long runs',
+    remedy: 'improve the cooling, or let the machine cool down between runs',
+  };
+};
+
+const virtualised: Check = ({ read }) => {
+  if (!/^flags\s*:.*\bhypervisor\b/m.test(read('/proc/cpuinfo') ?? '')) return undefined;
+  return {
+    id: 'virtual_machine',
+    level: 'info',
+    found: 'this is a virtual machine',
+    why: 'other machines on the same host change latencies, and not all of that is visible here',
+    remedy: 'use a machine with cores of its own for small differences',
+  };
+};
+
+const MOST_LOAD = 0.2;
+
+const load: Check = ({ read, cores }) => {
+  const average = Number.parseFloat(read('/proc/loadavg') ?? '');
+  if (!(average / cores > MOST_LOAD)) return undefined;
+  return {
+    id: 'load_before',
+    level: 'warn',
+    found: `load average ${average} on ${counted(cores, 'core')}`,
+    why: 'other processes ran in the last minute, and take caches and cores from a measurement',
+    remedy: 'stop them, and wait a minute',
+  };
+};
+
+const quota: Check = ({ read, threads }) => {
+  const [, limit, period] = /^(\d+) (\d+)$/m.exec(read('/sys/fs/cgroup/cpu.max') ?? '') ?? [];
+  const cores = Number(limit) / Number(period);
+  if (!(cores < threads)) return undefined;
+  return {
+    id: 'quota_below_threads',
+    level: 'warn',
+    found: `the control group may use ${cores} cores, for ${counted(threads, 'thread')}`,
+    why: 'all threads stand still when the quota is used up',
+    remedy: "raise the container's limit, or ask for fewer threads",
+  };
+};
+
+const siblings: Check = (machine) => {
+  const { threads, cores } = machine;
+  const lists = ofCores(machine, 'topology/thread_siblings_list');
+  const physical = new Set(lists).size;
+  if (physical === 0 || threads <= physical || threads > cores) return undefined;
+  return {
+    id: 'threads_on_siblings',
+    level: 'warn',
+    found: `${counted(threads, 'thread')} on ${counted(physical, 'physical core')}`,
+    why: 'two threads of one core share its execution units',
+    remedy: `ask for at most ${physical} with --threads`,
+  };
+};
+
+const numa: Check = ({ read }) => {
+  const nodes = numbersIn(read('/sys/devices/system/node/online')).length;
+  if (nodes < 2) return undefined;
+  return {
+    id: 'numa',
+    level: 'info',
+    found: `memory is divided into ${nodes} nodes`,
+    why: 'a thread reads memory of another node more slowly',
+    remedy: 'bind the command to one node: numactl --cpunodebind=0 --membind=0',
+  };
+};
+
+const swap: Check = ({ read }) => {
+  const kib = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(read('/proc/meminfo') ?? '')?.[1]);
+  const used = kib('SwapTotal') - kib('SwapFree');
+  if (!(used > 0)) return undefined;
+  return {
+    id: 'swap',
+    level: 'warn',
+    found: `${(used / 1024).toFixed(0)} MiB are swapped out`,
+    why: 'reading swapped memory takes milliseconds',
+    remedy: 'free memory, then swapoff -a',
+  };
+};
+
+const hugePages: Check = ({ read }) => {
+  const mode = /\[(\w+)\]/.exec(read('/sys/kernel/mm/transparent_hugepage/enabled') ?? '')?.[1];
+  if (mode !== 'always') return undefined;
+  return {
+    id: 'huge_pages',
+    level: 'info',
+    found: 'transparent huge pages are always on',
+    why: 'large models run faster with them than on machines with another mode',
+    remedy: 'use one mode on all machines that you compare (madvise is the usual one)',
+  };
+};
+
+/** Variables that change how runtimes and the memory allocator work. */
+const STEERING = /^(OMP|GOMP|KMP|MKL|OPENBLAS|ORT|MLAS|MALLOC|GLIBC)_|^(GLIBC_TUNABLES|LD_PRELOAD)$/;
+
+const environment: Check = (machine) => {
+  const names = Object.keys(machine.environment).filter((name) => STEERING.test(name));
+  if (names.length === 0) return undefined;
+  return {
+    id: 'environment',
+    level: 'warn',
+    found: `${names.toSorted().join(', ')} ${names.length === 1 ? 'is' : 'are'} set`,
+    why: 'these variables change threads, kernels or memory of a runtime, and no document states them',
+    remedy: 'unset them, or set them alike for all results that you compare',
+  };
+};
+
+const CHECKS: readonly Check[] = [
+  frequencyScaling,
+  turbo,
+  throttling,
+  virtualised,
+  load,
+  quota,
+  siblings,
+  numa,
+  swap,
+  hugePages,
+  environment,
+];
+
+const MOST_SHARED = 0.1;
+
+const WHY: Readonly<Record<NoiseWarning['cause'], string>> = {
+  steal: 'a run stands still while another machine has the core',
+  shared_core: 'kernels take up to 1.7 times as long on a core that works for another machine too',
+  other_load: 'other processes take cores and caches from the runs',
+  quota: 'all threads stand still when the quota is used up',
+  frequency: 'a latency follows the frequency of the core',
+  threads: 'threads that wait for a core make each other wait',
+  spread: 'a difference below the spread cannot be seen',
+};
+
+/** A warning of noise as a finding: its message ends with its remedy. */
+export function findingOfWarning({ cause, message }: { readonly cause: string; readonly message: string }): Finding {
+  const [, found = message, remedy = 'measure again on a quieter machine'] = /^(.*); ([^;]*)$/s.exec(message) ?? [];
+  return {
+    id: cause,
+    level: 'warn',
+    found,
+    why: WHY[cause as NoiseWarning['cause']] ?? 'the estimate may be off',
+    remedy,
+  };
+}
+
+/** Findings about a machine before a run; none on a quiet machine with fixed settings. */
+export function machineFindings(machine: Machine): Finding[] {
+  const { conditions, threads, cores, sharedShare } = machine;
+  const shared = `another machine ran on the same core during ${(sharedShare * 100).toFixed(0)} % of the probes; use a machine with cores of its own, or wait`;
+  const warnings = machineWarnings({
+    conditions: conditions === undefined ? [] : [conditions],
+    threads,
+    cores,
+    again: 'before you measure',
+    shared: sharedShare > MOST_SHARED ? shared : undefined,
+  });
+  return sorted([...warnings.map(findingOfWarning), ...CHECKS.flatMap((check) => check(machine) ?? [])]);
+}
+
+/** Time between the two looks at the load, and the number of probes between them. */
+const [LOOK_MS, PROBES] = [400, 20];
+
+/** Looks at this machine for half a second. */
+export async function examineMachine(threads: number): Promise<Finding[]> {
+  const nowNs = (): bigint => process.hrtime.bigint();
+  const end = watchConditions(nowNs);
+  const probe = new WorkProbe(nowNs);
+  const taken: number[] = [];
+  for (let index = 0; index < PROBES; index++) {
+    taken.push(await probe.take(1));
+    await setTimeout(LOOK_MS / PROBES);
+  }
+  const sharedShare = taken.filter((ns) => probe.isShared(ns)).length / taken.length;
+  return machineFindings({
+    read: readSystemFile,
+    environment: process.env,
+    threads,
+    cores: availableParallelism(),
+    conditions: end(),
+    sharedShare,
+  });
+}
+
+/** @throws PlatformError `unavailable` with every finding that makes latencies of this machine doubtful */
+export async function requireFitMachine(threads: number): Promise<void> {
+  const findings = (await examineMachine(threads)).filter(({ level }) => level !== 'info');
+  if (findings.length === 0) return;
+  const lines = findings.map(({ id, found, remedy }) => `  ${id}: ${found}; ${remedy}`);
+  const problem = '--strict: this machine is not fit to measure, so that nothing was measured:';
+  throw new PlatformError('unavailable', [problem, ...lines].join('\n'));
+}

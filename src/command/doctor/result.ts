@@ -1,0 +1,350 @@
+import { z } from 'zod';
+import { provenanceSchema } from '../../agent/provenance.js';
+import { parseBoundedJson } from '../../base/bounded-json.js';
+import { counted } from '../../base/counted.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
+import { readRegularFile } from '../../base/regular-file.js';
+import { withCamelKeys } from '../../base/snake-case.js';
+import { measurementWarnings } from '../../measurement/noise.js';
+import { type Measurement, storedMeasurementSchema } from '../../measurement/measurement.js';
+import { trimmedMean } from '../../measurement/trimmed-mean.js';
+import { type Finding, sorted } from './finding.js';
+import { findingOfWarning } from './machine.js';
+
+const MOST_BYTES = 256 * 2 ** 20;
+
+const name = z.string();
+const number = z.number().nullable().catch(null);
+const some = z.array(z.unknown()).nullable().catch(null);
+
+/** What a model of a report or of a table of latencies may have. */
+const modelSchema = z.looseObject({
+  name: name.optional().catch(undefined),
+  model: name.optional().catch(undefined),
+  coverage: number,
+  runs: number,
+  warmup_runs: number,
+  disturbance_percent: number,
+  dimensions: z
+    .union([z.string(), z.array(z.looseObject({ name, size: z.number() }))])
+    .nullable()
+    .catch(null),
+  kernel_differences: some,
+  assumed_inputs: z.array(z.looseObject({ name })).nullable().catch(null),
+  made_up_values: z.unknown().optional(),
+  bricks: z
+    .array(z.looseObject({ occasions: z.number(), runs: z.number() }))
+    .nullable()
+    .catch(null),
+  reason: name.nullable().catch(null),
+});
+
+/** The parts of documents that are checked. Each document has some of them. */
+const documentSchema = z.looseObject({
+  provenance: provenanceSchema.nullable().catch(null),
+  models: z.array(modelSchema).nullable().catch(null),
+  settings: z.looseObject({ runs: number, warmup_runs: number }).nullable().catch(null),
+  warnings: z
+    .array(z.union([name, z.looseObject({ cause: name, message: name })]))
+    .nullable()
+    .catch(null),
+  overhead_ms: number,
+  model_ms: number,
+  features: z.unknown().optional(),
+});
+
+type ResultDocument = z.infer<typeof documentSchema>;
+type Model = z.infer<typeof modelSchema>;
+
+const LEAST_RUNS = 10;
+const MOST_DISTURBANCE_PERCENT = 10;
+const MOST_TRACING_SHARE = 0.05;
+
+function listed(models: readonly Model[]): string {
+  return models.map(({ name: of, model }) => of ?? model ?? '').join(', ');
+}
+
+function ofModels(document: ResultDocument, has: (model: Model) => boolean): Model[] | undefined {
+  const found = (document.models ?? []).filter(has);
+  return found.length === 0 ? undefined : found;
+}
+
+type Check = (document: ResultDocument) => Finding | undefined;
+
+const identity: Check = ({ provenance }) => {
+  if (provenance !== null) return undefined;
+  return {
+    id: 'no_provenance',
+    level: 'refuse',
+    found: 'the document has no provenance',
+    why: 'nobody can say which files, which version and which machine its numbers are of',
+    remedy: 'make it again with this version',
+  };
+};
+
+const checksums: Check = ({ provenance }) => {
+  const without = (provenance?.models ?? []).filter(({ file_sha256: sha256 }) => sha256 === null);
+  if (without.length === 0) return undefined;
+  return {
+    id: 'no_checksum',
+    level: 'info',
+    found: `no checksum of the file: ${without.map((model) => model.name).join(', ')}`,
+    why: 'a changed file of the same name would not be noticed',
+    remedy: 'name a model manifest with a checksum instead of the file',
+  };
+};
+
+const predictions: Check = ({ provenance, features }) => {
+  const madeUp = (provenance?.models ?? []).filter(({ weights }) => weights === 'made_up');
+  if (features === undefined || madeUp.length === 0) return undefined;
+  return {
+    id: 'made_up_weights',
+    level: 'refuse',
+    found: `predictions with made-up weights: ${madeUp.map((model) => model.name).join(', ')}`,
+    why: 'such predictions mean nothing, and neither does their accuracy',
+    remedy: 'name the manifest of a model whose file has real weights',
+  };
+};
+
+const fewRuns: Check = (document) => {
+  const timed = (document.models ?? []).flatMap(({ runs, bricks }) => runs ?? bricks?.map((brick) => brick.runs) ?? []);
+  const fewest = Math.min(document.settings?.runs ?? Infinity, ...timed);
+  if (fewest >= LEAST_RUNS) return undefined;
+  return {
+    id: 'few_runs',
+    level: 'warn',
+    found: `a latency is of ${counted(fewest, 'run')}`,
+    why: 'one disturbed run moves the mean of so few',
+    remedy: `measure at least ${LEAST_RUNS} times (--runs, --min-runs, --time-budget)`,
+  };
+};
+
+const warmUp: Check = ({ settings, provenance }) => {
+  if ((settings?.warmup_runs ?? provenance?.protocol?.warmup_runs ?? 1) > 0) return undefined;
+  return {
+    id: 'no_warm_up',
+    level: 'warn',
+    found: 'no run was a warm-up',
+    why: 'the first runs allocate memory and fill caches, and take longer',
+    remedy: 'measure again with --warmup 3 or more',
+  };
+};
+
+const occasions: Check = (document) => {
+  const once = ofModels(document, ({ bricks }) => (bricks ?? []).some((brick) => brick.occasions === 1));
+  if (once === undefined) return undefined;
+  return {
+    id: 'one_occasion',
+    level: 'warn',
+    found: `bricks of ${listed(once)} were measured on one occasion`,
+    why: 'each process places its memory anew, and the spread between processes stays unknown',
+    remedy: 'leave --repeat-limit out, or raise it',
+  };
+};
+
+const disturbed: Check = (document) => {
+  const found = ofModels(document, ({ disturbance_percent: percent }) => (percent ?? 0) > MOST_DISTURBANCE_PERCENT);
+  if (found === undefined) return undefined;
+  return {
+    id: 'disturbed',
+    level: 'warn',
+    found: `other processes disturbed ${listed(found)}`,
+    why: 'other processes take cores and caches from the runs',
+    remedy: 'stop them, and measure again with --remeasure disturbed',
+  };
+};
+
+const coverage: Check = (document) => {
+  const found = ofModels(document, (model) => (model.coverage ?? 1) < 1 || model.reason !== null);
+  if (found === undefined) return undefined;
+  return {
+    id: 'incomplete',
+    level: 'warn',
+    found: `not measured completely: ${listed(found)}`,
+    why: 'the number is of a part of the model, or there is none',
+    remedy: 'the document has the reason of each missing part; run the same command again',
+  };
+};
+
+const kernels: Check = (document) => {
+  const found = ofModels(document, ({ kernel_differences: differences }) => (differences ?? []).length > 0);
+  if (found === undefined) return undefined;
+  return {
+    id: 'other_kernels',
+    level: 'refuse',
+    found: `other kernels than with the weights of the file: ${listed(found)}`,
+    why: 'the estimate is of another graph than the one that would run',
+    remedy: 'compare these models by their whole latency (mlmodelscope latency)',
+  };
+};
+
+const madeUpValues: Check = (document) => {
+  const found = ofModels(document, (model) => {
+    return (model.assumed_inputs ?? []).length > 0 || (model.made_up_values ?? null) !== null;
+  });
+  if (found === undefined) return undefined;
+  return {
+    id: 'made_up_values',
+    level: 'warn',
+    found: `work depends on made-up values: ${listed(found)}`,
+    why: 'loops, masks and suppressions do more or less work with real inputs',
+    remedy: 'give the values with --input, or use --values-of-run',
+  };
+};
+
+const dimensions: Check = (document) => {
+  const found = ofModels(document, ({ dimensions: sizes }) => (sizes ?? '').length > 0);
+  if (found === undefined) return undefined;
+  const sizes = found.map(({ dimensions: of }) => {
+    return typeof of === 'string' ? of : (of ?? []).map(({ name: symbol, size }) => `${symbol}=${size}`).join(', ');
+  });
+  return {
+    id: 'bound_dimensions',
+    level: 'info',
+    found: `the files leave dimensions open, which are ${[...new Set(sizes)].join('; ')} here`,
+    why: 'another size is another amount of work',
+    remedy: 'state each size with --dimension, or in the manifest',
+  };
+};
+
+const tracing: Check = ({ overhead_ms: overhead, model_ms: whole }) => {
+  if (overhead === null || whole === null || overhead <= whole * MOST_TRACING_SHARE) return undefined;
+  return {
+    id: 'tracing',
+    level: 'refuse',
+    found: `tracing took ${((overhead / whole) * 100).toFixed(0)} % of the model's time`,
+    why: 'times of traced kernels contain the cost of the trace, so that they are no latencies',
+    remedy: 'time the model with mlmodelscope latency',
+  };
+};
+
+const CHECKS: readonly Check[] = [
+  identity,
+  checksums,
+  predictions,
+  fewRuns,
+  warmUp,
+  occasions,
+  disturbed,
+  coverage,
+  kernels,
+  madeUpValues,
+  dimensions,
+  tracing,
+];
+
+/** A series whose first run takes this many times its mean was not warm. */
+const MOST_FIRST = 1.5;
+
+/** Runs that show whether a series drifts, and the standard errors from which a rank correlation is no chance. */
+const [DRIFT_RUNS, DRIFT_ERRORS] = [10, 3.3];
+
+/** Spearman's correlation of time and index; values that are equal keep their order. */
+function driftOf(runMs: readonly number[]): number {
+  const order = runMs.map((ms, index) => ({ ms, index })).sort((a, b) => a.ms - b.ms);
+  const squares = order.reduce((sum, { index }, rank) => sum + (rank - index) ** 2, 0);
+  return 1 - (6 * squares) / (runMs.length * (runMs.length ** 2 - 1));
+}
+
+function isDrifting(runMs: readonly number[]): boolean {
+  const { length } = runMs;
+  return length >= DRIFT_RUNS && Math.abs(driftOf(runMs)) * Math.sqrt(length - 1) > DRIFT_ERRORS;
+}
+
+function seriesFindings(measurements: readonly Measurement[]): Finding[] {
+  const series = measurements.flatMap(({ outcome }) => (outcome.kind === 'samples' ? [outcome.runMs] : []));
+  const slow = series.filter((runMs) => (runMs[0] ?? 0) > MOST_FIRST * trimmedMean(runMs) && runMs.length >= 3).length;
+  const drifting = series.filter(isDrifting).length;
+  const why = 'the runs before were too few to reach a steady state';
+  const remedy = 'measure again with a larger --warmup';
+  const found = (count: number, what: string): string => `${count} of ${counted(series.length, 'series')} ${what}`;
+  return [
+    ...(slow === 0
+      ? []
+      : [{ id: 'slow_first_run', level: 'warn' as const, found: found(slow, 'begin with a slow run'), why, remedy }]),
+    // One of a thousand drifts by chance.
+    ...(drifting <= series.length / 100
+      ? []
+      : [{ id: 'drift', level: 'warn' as const, found: found(drifting, 'become faster or slower'), why, remedy }]),
+  ];
+}
+
+const resultsSchema = z.looseObject({ measurements: z.array(storedMeasurementSchema).min(1) });
+
+function measurementFindings(measurements: readonly Measurement[]): Finding[] {
+  const threads = Math.max(...measurements.map(({ system }) => system.runOptions.threads));
+  const cores = Math.min(...measurements.map(({ system }) => system.cores));
+  return [
+    ...seriesFindings(measurements),
+    ...measurementWarnings(measurements, { threads, cores }).map(findingOfWarning),
+  ];
+}
+
+/** Several evaluations, or one on several systems. */
+const severalSchema = z.union([
+  z.looseObject({ reports: z.array(z.unknown()).min(1) }).transform(({ reports }) => reports),
+  z.looseObject({ systems: z.array(z.looseObject({ result: z.unknown() })).min(1) }).transform(({ systems }) => {
+    return systems.map(({ result }) => result).filter((result) => result !== null);
+  }),
+]);
+
+function warningFindings({ warnings, models }: ResultDocument): Finding[] {
+  return (warnings ?? [])
+    .map((warning) => {
+      return findingOfWarning(typeof warning === 'string' ? { cause: 'noise', message: warning } : warning);
+    })
+    .filter(({ id }) => models === null || (id !== 'kernels' && id !== 'values'));
+}
+
+/** Findings about a result, each once. */
+export function resultFindings(content: unknown): Finding[] {
+  const several = severalSchema.safeParse(content).data ?? [content];
+  const all = several.flatMap((one) => {
+    // A document in which nothing can be recognized has no provenance.
+    const document = documentSchema.safeParse(one).data ?? documentSchema.parse({});
+    const { data: results } = resultsSchema.safeParse(withCamelKeys(one));
+    return [
+      ...CHECKS.flatMap((check) => check(document) ?? []),
+      ...warningFindings(document),
+      ...(results === undefined ? [] : measurementFindings(results.measurements)),
+    ];
+  });
+  return sorted([...new Map(all.map((finding) => [JSON.stringify(finding), finding])).values()]);
+}
+
+const WRITERS = '`dlbricks run`, `latency`, `evaluate` and other commands write one with --export-json';
+
+/**
+ * A document of results, or the first of its JSON lines.
+ *
+ * @throws PlatformError `usage` where the file is none
+ */
+export async function readResult(path: string): Promise<unknown> {
+  const file = await readRegularFile(path, MOST_BYTES);
+  const refusal = (found: string): PlatformError =>
+    new PlatformError('usage', `${path}: expected a document of results, found ${found}; ${WRITERS}`);
+  if (!file.ok) throw refusal(file.found);
+  const text = file.bytes.toString('utf8');
+  let content: unknown;
+  try {
+    content = parseBoundedJson(text);
+  } catch (error) {
+    // Predictions are lines, each a document, of which the first has the provenance.
+    const [line = ''] = text.split('\n', 1);
+    try {
+      content = parseBoundedJson(line);
+    } catch {
+      throw refusal(`no JSON (${messageOf(error)})`);
+    }
+  }
+  const isResult = z
+    .union([
+      z.looseObject({ provenance: z.unknown() }).refine((document) => 'provenance' in document),
+      z.looseObject({ models: z.array(z.unknown()) }),
+      z.looseObject({ measurements: z.array(z.unknown()) }),
+      severalSchema,
+    ])
+    .safeParse(content).success;
+  if (!isResult) throw refusal('another JSON document');
+  return content;
+}

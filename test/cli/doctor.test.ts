@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assertOfSchema } from '../schemas/validator.js';
+import { deadline } from './support/command.js';
+import { AS_STORED, chain, FOUR_LAYERS, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
+
+interface Findings {
+  readonly findings: readonly { readonly id: string; readonly level: string }[];
+}
+
+describe('mlmodelscope doctor', { ...deadline, concurrency: 2 }, () => {
+  it('looks at this machine, and its exit code is that of the worst finding', async (t) => {
+    const place = await workplaceHere(t);
+    const { stdout, code } = await place.run(['doctor', '--threads', '1000', '--json']);
+    const document = JSON.parse(stdout) as Findings;
+    assertOfSchema('findings', document);
+    assert.ok(document.findings.some(({ id }) => id === 'threads'));
+    assert.equal(code, 3);
+  });
+
+  it('looks at a result', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    await place.run(['latency', 'net.onnx', ...QUICK, ...AS_STORED, '--export-json', 'net.json']);
+    const warned = await place.run(['doctor', 'net.json']);
+    assert.match(warned.stdout, /│ warn +│ few_runs +│ a latency is of 3 runs/);
+    assert.match(warned.stdout, /^few_runs: .+; measure at least 10 times/m);
+    assert.equal(warned.code, 3);
+    await place.write('old.json', JSON.stringify({ models: [] }));
+    const refused = await place.run(['doctor', 'old.json']);
+    assert.match(refused.stdout, /no_provenance/);
+    assert.equal(refused.code, 4);
+  });
+
+  it('refuses what is no result', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('list.json', '[1]');
+    await place.write('text.json', 'hello');
+    for (const [file, found] of [
+      ['list.json', 'another JSON document'],
+      ['text.json', 'no JSON'],
+      ['gone.json', 'no such file'],
+    ] as const) {
+      const { stderr, code } = await place.run(['doctor', file]);
+      assert.match(stderr, new RegExp(`^${file}: expected a document of results, found ${found}.*--export-json`));
+      assert.equal(code, 2);
+    }
+  });
+
+  it('keeps `dlbricks run --strict` from measuring on a machine with warnings', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const args = ['dlbricks', 'run', 'net.onnx', '--threads', '1000', '--strict'];
+    const { stdout, stderr, code } = await place.run(args);
+    assert.match(stderr, /^--strict: .+nothing was measured:\n/);
+    assert.match(stderr, /^ {2}threads: 1000 threads share/m);
+    assert.deepEqual([stdout, code], ['', 1]);
+    const elsewhere = await place.run([...args, '--agent', '127.0.0.1:1']);
+    assert.match(elsewhere.stderr, /--strict looks at this machine/);
+    assert.equal(elsewhere.code, 2);
+  });
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { provenanceOf } from '../../../src/agent/provenance.js';
+import { withSnakeKeys } from '../../../src/base/snake-case.js';
+import { resultFindings } from '../../../src/command/doctor/result.js';
+import { sampleMeasurement } from '../../store/sample-measurement.js';
+
+const PROTOCOL = { warmupRuns: 3, runs: 50, minRuns: 10, timeBudgetMs: 1000 };
+const provenance = provenanceOf({ protocol: PROTOCOL });
+
+/** A model of a report without a finding. */
+const MODEL = { name: 'net', coverage: 1, bricks: [{ occasions: 3, runs: 30 }] };
+
+function ofModel(changes: object): object {
+  return { provenance, settings: { runs: 50, warmup_runs: 3 }, models: [{ ...MODEL, ...changes }], warnings: [] };
+}
+
+function ofRuns(runMs: readonly number[]): unknown {
+  const measurement = sampleMeasurement(1, { outcome: { kind: 'samples', runMs: [...runMs], warmupMs: [1] } });
+  return withSnakeKeys({ provenance, measurements: [measurement] });
+}
+
+const made = (weights: 'own' | 'made_up') =>
+  provenanceOf({ models: [{ name: 'net', sha256: 'a'.repeat(64), ranWith: weights }] });
+
+describe('the doctor finds in a result', () => {
+  test('nothing where nothing is doubtful', () => {
+    assert.deepEqual(resultFindings(ofModel({})), []);
+    assert.deepEqual(resultFindings(ofRuns([1, 1.1, 1, 1.05])), []);
+    assert.deepEqual(resultFindings({ provenance: made('own'), features: [] }), []);
+  });
+
+  const cases: Readonly<Record<string, readonly [level: string, document: unknown]>> = {
+    no_provenance: ['refuse', { ...ofModel({}), provenance: null }],
+    no_checksum: ['info', { ...ofModel({}), provenance: provenanceOf({ models: [{ name: 'net' }] }) }],
+    made_up_weights: ['refuse', { provenance: made('made_up'), features: [] }],
+    few_runs: ['warn', ofModel({ runs: 3 })],
+    no_warm_up: ['warn', { ...ofModel({}), settings: { runs: 50, warmup_runs: 0 } }],
+    one_occasion: ['warn', ofModel({ bricks: [{ occasions: 1, runs: 30 }] })],
+    disturbed: ['warn', ofModel({ disturbance_percent: 12 })],
+    incomplete: ['warn', ofModel({ coverage: 0.5 })],
+    other_kernels: ['refuse', ofModel({ kernel_differences: [{ operator: 'Conv', of_file: 1, made_up: 2 }] })],
+    made_up_values: ['warn', ofModel({ assumed_inputs: [{ name: 'ids', values: 'zeros' }] })],
+    bound_dimensions: ['info', ofModel({ dimensions: [{ name: 'sequence', size: 128 }] })],
+    tracing: ['refuse', { provenance, model_ms: 10, overhead_ms: 1 }],
+    steal: ['warn', { ...ofModel({}), warnings: [{ cause: 'steal', message: 'stolen 3 %; wait' }] }],
+    noise: ['warn', { ...ofModel({}), warnings: ['the processor ran at 1 to 2 MHz; set a fixed frequency'] }],
+    slow_first_run: ['warn', ofRuns([9, 1, 1.1, 1, 1.05])],
+    drift: ['warn', ofRuns(Array.from({ length: 40 }, (_, index) => 100 + index))],
+  };
+  for (const [id, [level, document]] of Object.entries(cases)) {
+    test(id, () => {
+      const [first, ...others] = resultFindings(document);
+      assert.deepEqual([first?.id, first?.level, others], [id, level, []]);
+      assert.ok(first?.found !== '' && first?.why !== '' && first?.remedy !== '');
+    });
+  }
+
+  test('the findings of each report and of each system', () => {
+    const few = ofModel({ runs: 3 });
+    for (const whole of [{ reports: [ofModel({}), few] }, { systems: [{ result: few }, { result: null }] }]) {
+      assert.deepEqual(
+        resultFindings(whole).map(({ id }) => id),
+        ['few_runs'],
+      );
+    }
+  });
+});
