@@ -48,7 +48,7 @@ export function addAgentRegistryService(server: RpcServer, directory: LeasedDire
   };
 
   const listAgents: handleUnaryCall<ListAgentsRequest, ListAgentsResponse> = (call, callback) => {
-    void calls.answer(call, callback, (_, turn) => pageOf(directory.list(), call.request, turn));
+    void calls.answer(call, callback, () => pageOf(directory.list(), call.request));
   };
 
   server.addService(AgentRegistryServiceService, { registerAgent, renewAgent, unregisterAgent, listAgents });

@@ -12,11 +12,6 @@ export interface Listed<Message> {
   readonly message: Message;
 }
 
-interface PageForOptions<Message> {
-  readonly encode: (message: Message) => { finish(): Uint8Array };
-  readonly turn: () => Promise<void>;
-}
-
 /** The messages after a key. Of several messages with the same key, only the last one. */
 function* listedAfter<Message>(listed: Iterable<Listed<Message>>, after: string): Generator<Listed<Message>> {
   let waiting: Listed<Message> | undefined;
@@ -33,16 +28,17 @@ function* listedAfter<Message>(listed: Iterable<Listed<Message>>, after: string)
  * `next-page-token` if there are more.
  *
  * @param listed in the order of their keys
+ * @param encode encodes a message as it is sent
  */
-export async function pageFor<Message>(
+export function pageFor<Message>(
   call: Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'sendMetadata'>,
   listed: Iterable<Listed<Message>>,
-  { encode, turn }: PageForOptions<Message>,
-): Promise<Message[]> {
+  encode: (message: Message) => { finish(): Uint8Array },
+): Message[] {
   const [token = ''] = call.metadata.get(PAGE_TOKEN);
   const after = Buffer.from(token.toString(), 'base64url').toString();
   const bytesOf = ({ message }: Listed<Message>): number => encode(message).finish().length;
-  const { items, isLast } = await firstPage(listedAfter(listed, after), { bytesOf, turn });
+  const { items, isLast } = firstPage(listedAfter(listed, after), bytesOf);
   const last = items.at(-1);
   if (!isLast && last !== undefined) {
     const metadata = new Metadata();

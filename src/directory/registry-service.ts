@@ -180,20 +180,20 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
   }
 
   const frameworkManifests: handleUnaryCall<FrameworkRequest, FrameworkManifestsResponse> = (call, callback) => {
-    void calls.answer(call, callback, async (_, turn) => {
+    void calls.answer(call, callback, () => {
       const listed = agentsWith(call.request).map((agent) => ({
         key: keyOf(frameworkOf(agent)),
         message: frameworkOf(agent),
       }));
       const frameworks = inOrder(listed);
-      return { manifests: await pageFor(call, frameworks, { encode: (one) => FrameworkManifest.encode(one), turn }) };
+      return { manifests: pageFor(call, frameworks, (one) => FrameworkManifest.encode(one)) };
     });
   };
 
   const frameworkAgents: handleUnaryCall<FrameworkRequest, Agents> = (call, callback) => {
-    void calls.answer(call, callback, async (_, turn) => {
+    void calls.answer(call, callback, () => {
       const agents = agentsWith(call.request).map(listedAgent);
-      return { agents: await pageFor(call, agents, { encode: (agent) => Agent.encode(agent), turn }) };
+      return { agents: pageFor(call, agents, (agent) => Agent.encode(agent)) };
     });
   };
 
@@ -206,7 +206,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
         return agents.has(agent) && !message.hidden && isMeant(message);
       };
       const shown = await inParts(models, { atOnce: MODELS_AT_ONCE, turn, isMeant: isShown });
-      return { manifests: await pageFor(call, shown, { encode: (manifest) => ModelManifest.encode(manifest), turn }) };
+      return { manifests: pageFor(call, shown, (manifest) => ModelManifest.encode(manifest)) };
     });
   };
 
@@ -219,7 +219,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
         turn,
         isMeant: ({ models }) => models.some(isMeant),
       });
-      return { agents: await pageFor(call, agents.map(listedAgent), { encode: (agent) => Agent.encode(agent), turn }) };
+      return { agents: pageFor(call, agents.map(listedAgent), (agent) => Agent.encode(agent)) };
     });
   };
 
