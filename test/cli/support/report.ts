@@ -7,11 +7,12 @@ export function reportIn({ stdout }: Pick<Ending, 'stdout'>): Report {
   return reportSchema.parse(JSON.parse(stdout));
 }
 
-/** A report's findings on models, without the time that the command itself took. */
+/** A report's findings on models, without the time of the command and the time that it took. */
 export function findingsIn(ending: Pick<Ending, 'stdout'>) {
-  const { summary, models, ...rest } = reportIn(ending);
+  const { summary, models, provenance, ...rest } = reportIn(ending);
   return {
     ...rest,
+    provenance: { ...provenance, created_at: undefined },
     models: models.map(({ preparing_seconds: _preparing, ...model }) => model),
     summary: { ...summary, costs: undefined, ratios: undefined },
   };
