@@ -56,7 +56,7 @@ export {
   type SweepOptions,
 } from './command/options.js';
 export { addReuseOptions, type ReuseOptions } from './command/reuse-option.js';
-export { listOption, numberOption } from './base/option-value.js';
+export { durationOption, listOption, numberOption } from './base/option-value.js';
 export { numberFrom, numberIn, positiveNumber, wholeNumber } from './base/bounded-number.js';
 export { checkInputs, type LoadedBatch, loadBatches, loadModels, runsOn } from './command/load-models.js';
 export { requireFitMachine } from './command/doctor/machine.js';

@@ -141,6 +141,7 @@ function tableResultOf(result: LatencyResult): TableResult {
   };
 }
 
+/** The timed models, as a table and as exports. */
 export function shownLatencies(result: LatencyResult, options: ShowOptions): ShownResult {
   return {
     result: () => tableResultOf(result),

@@ -1,3 +1,4 @@
+/** Bytes for people. */
 export function gigabytes(bytes: number): string {
   return `${(bytes / 1e9).toFixed(2)} GB`;
 }

@@ -24,6 +24,7 @@ interface MethodDefinition {
   readonly options: { readonly idempotencyLevel?: 'NO_SIDE_EFFECTS' | 'IDEMPOTENT' };
 }
 
+/** The services of `proto/`. */
 const SERVICES: readonly ServiceDefinition[] = [
   AgentRegistryServiceDefinition,
   BenchmarkServiceDefinition,
@@ -68,6 +69,7 @@ export function methodKind(path: string): MethodKind {
   return KINDS.get(path) ?? 'write';
 }
 
+/** Paths of the methods that may be called again if an answer was lost. */
 export function repeatableMethods(): readonly string[] {
   return [...KINDS].filter(([, kind]) => kind !== 'write').map(([path]) => path);
 }

@@ -14,6 +14,7 @@ async function isReplaced(file: string): Promise<boolean> {
   return existing === undefined || existing.isFile();
 }
 
+/** @throws the operating system's error, and what the content throws */
 export async function writeOutput(file: string, content: FileContent): Promise<void> {
   if (await isReplaced(file)) {
     await writeFileAtomically(file, content);
@@ -39,7 +40,11 @@ export async function writeResult(file: string, text: string): Promise<void> {
   });
 }
 
-/** @throws PlatformError `storage` */
+/**
+ * Checks that a result can be written later, so that a typing error costs no measurement. Makes missing folders.
+ *
+ * @throws PlatformError `storage`
+ */
 export async function requireWritable(file: string): Promise<void> {
   try {
     const replaced = await isReplaced(file);

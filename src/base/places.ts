@@ -4,10 +4,13 @@ import { cancellationOf, throwIfCancelled } from './cancellation.js';
 export type LeavePlace = () => void;
 
 export interface TakeOptions {
+  /** When it aborts, waiting ends. */
   readonly signal?: AbortSignal | undefined;
   /** The client that takes the place. Of several clients that wait, the one with the fewest places is next. */
   readonly client?: string | undefined;
+  /** How many places are taken together. */
   readonly size?: number | undefined;
+  /** Called if the caller has to wait. */
   readonly onWaiting?: (() => void) | undefined;
 }
 
@@ -21,6 +24,7 @@ interface Waiting {
 export class Places {
   #free: number;
   readonly #waiting = new Set<Waiting>();
+  /** Places of each client that has one. */
   readonly #taken = new Map<string, number>();
 
   constructor(count: number) {
@@ -53,6 +57,7 @@ export class Places {
     };
   }
 
+  /** Runs work in a place. @throws PlatformError as {@link take}, and the work's own errors */
   async run<T>(work: () => Promise<T>, options?: TakeOptions): Promise<T> {
     const leave = await this.take(options);
     return await work().finally(leave);
@@ -81,6 +86,7 @@ export class Places {
     });
   }
 
+  /** Lets in whoever is next, while there is room for it. */
   #admit(): void {
     for (;;) {
       let next: Waiting | undefined;

@@ -21,6 +21,7 @@ export function withSnakeKeys(value: unknown): unknown {
   return withKeys(value, snakeKey);
 }
 
+/** The inverse of {@link withSnakeKeys}. */
 export function withCamelKeys(value: unknown): unknown {
   return withKeys(value, camelKey);
 }

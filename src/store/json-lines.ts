@@ -41,7 +41,12 @@ export function exportedLineJsonSchema(): object {
   return snakeCaseSchema(z.toJSONSchema(line)) as object;
 }
 
-/** @param source name of the file in messages @throws PlatformError `usage` with source and line for an invalid file */
+/**
+ * The inverse of {@link toJsonLines}.
+ *
+ * @param source name of the file in messages
+ * @throws PlatformError `usage` with source and line for an invalid file
+ */
 export async function* fromJsonLines(chunks: AsyncIterable<Uint8Array>, source: string): AsyncIterable<TransferRecord> {
   let number = 0;
   let isTodays = true;
@@ -98,8 +103,11 @@ function requireFormat(json: unknown, source: string): unknown {
 }
 
 /**
- * @param source name of the file in messages @param most bytes of the longest line @throws PlatformError `usage` with
- * source and line
+ * The lines of a file, without their newlines.
+ *
+ * @param source name of the file in messages
+ * @param most bytes of the longest line that is read
+ * @throws PlatformError `usage` with source and line for a longer line
  */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,

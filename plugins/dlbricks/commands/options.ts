@@ -14,6 +14,7 @@ import {
   type AgentDescription,
   type AgentOptions,
   askedProtocol,
+  durationOption,
   COMMAND_DEFAULTS,
   DEFAULT_LIMITS,
   type InputOptions,
@@ -35,6 +36,7 @@ import { type CutSettings, SHORTEN, type Shorten } from '../bricks/decompose.js'
 import { AUTO, type CellAxes, type Granularity } from '../cells.js';
 import { type Cut, CUTS } from '../cut/cut.js';
 import type { MeasureSettings } from '../measure/tasks.js';
+import { type BestAsked, FIGURES } from '../report/best.js';
 import { type Settings, settingsSchema } from '../settings.js';
 
 /** How models are cut; undefined where the manifest or the default decides. */
@@ -59,6 +61,30 @@ export interface PrecisionOptions {
   readonly check?: boolean;
 }
 
+/** The question for the best of several combinations. */
+export interface BestOptions {
+  readonly best?: BestAsked['best'];
+  readonly within?: number;
+}
+
+function addBestOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--best <figure>',
+        'name the best combination of each model: lowest latency, highest throughput',
+      ).choices(FIGURES),
+    )
+    .option('--within <duration>', 'only among combinations whose estimate is within this, as in 20ms', durationOption);
+}
+
+/** @throws PlatformError `usage` for a limit without a question */
+export function bestAsked({ best, within }: BestOptions): BestAsked | undefined {
+  if (best !== undefined) return { best, withinMs: within };
+  if (within === undefined) return undefined;
+  throw new PlatformError('usage', '--within needs --best latency or --best throughput');
+}
+
 /** The agent, the store and the exports. */
 export interface PlaceOptions extends AgentOptions, OutputOptions {
   readonly store?: string;
@@ -75,6 +101,7 @@ export interface SweepMeasuringOptions
     SweepOptions,
     PrecisionOptions,
     ReuseOptions,
+    BestOptions,
     PlaceOptions {}
 
 /** Settings that apply where neither options nor a manifest set them. */
@@ -197,7 +224,7 @@ export function addReportingOptions(command: Command): Command {
 
 /** The same, for each combination of several values. */
 export function addSweepReportingOptions(command: Command): Command {
-  return addTraceOption(addCutSweepOptions(command));
+  return addBestOptions(addTraceOption(addCutSweepOptions(command)));
 }
 
 /** The same without a picture of each estimate. */

@@ -16,7 +16,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { type Estimated, type Estimation, runEstimations } from '../estimation.js';
 import { isPartial } from '../report/report.js';
-import type { PlaceOptions } from './options.js';
+import { bestAsked, type BestOptions, type PlaceOptions } from './options.js';
 import { shownReports } from './shown-report.js';
 
 /** Start of a command by performance.now(): it starts with its process. */
@@ -88,9 +88,11 @@ export function setExitCodeOf(estimated: readonly Estimated[], host: CommandHost
 export async function runAndReport(
   estimations: readonly PlannedEstimation[],
   agent: BenchmarkAgent,
-  options: PlaceOptions & (InputOptions | SweepInputOptions),
+  options: PlaceOptions & BestOptions & (InputOptions | SweepInputOptions),
   host: CommandHost,
 ): Promise<readonly Estimated[]> {
+  // A mistake is told before anything is measured.
+  bestAsked(options);
   const outputs = await prepareOutputs(options);
   const estimated = await runWithProgress(estimations, agent, options, host);
   const quiet = outputs.quiet || isEmpty(estimated);

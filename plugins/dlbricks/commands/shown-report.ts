@@ -4,6 +4,7 @@ import type { EstimateResult } from '../report/evaluation-result.js';
 import type { Report } from '../report/report-schema.js';
 import { shownTable } from '../report/show-report.js';
 import { chromeTrace, type WrittenModel } from '../traces/chrome-trace.js';
+import { bestAsked, type BestOptions } from './options.js';
 import { timedEstimate } from '../traces/timed-estimate.js';
 
 /** A report, and the part of its result that a picture of it needs. */
@@ -13,11 +14,15 @@ export interface ShowableReport {
 }
 
 /** The reports of a command in one table, with the bricks of their estimates as a trace. */
-export function shownReports(shown: readonly ShowableReport[], { wide = false }: { readonly wide?: boolean }): Shown {
+export function shownReports(
+  shown: readonly ShowableReport[],
+  { wide = false, ...asked }: BestOptions & { readonly wide?: boolean },
+): Shown {
   return {
     ...shownTable(
       shown.map(({ report }) => report),
       { wide },
+      bestAsked(asked),
     ),
     picture: () => {
       const reports = shown.map(({ report }) => report);

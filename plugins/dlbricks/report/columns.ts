@@ -90,7 +90,7 @@ function configurationColumns(reports: readonly Report[], wide: boolean): readon
 }
 
 /** Titles of all further columns except the estimate and its comparison, the least important first. */
-const FURTHER = ['extended from', 'parallelism', 'repeat', 'normalized', 'layers', 'unique bricks'];
+const FURTHER = ['inputs/s', 'extended from', 'parallelism', 'repeat', 'normalized', 'layers', 'unique bricks'];
 
 /**
  * Titles of the columns that a narrow terminal leaves out, the least important first: columns that are the same in all
@@ -135,6 +135,10 @@ export function columnsFor(reports: readonly Report[], { wide }: { readonly wide
       },
     ),
     right('estimate (ms)', ({ model }) => estimateCell(model), estimateHint),
+    ...when(
+      !isAlike(reports, ({ settings }) => settings.batch),
+      right('inputs/s', ({ model }) => formatMs(model.throughput_per_second)),
+    ),
     ...when(
       models.some(({ tokens_per_second: tokens }) => tokens !== null),
       right('tokens/s', ({ model: { tokens_per_second: tokens } }) => formatMs(tokens)),

@@ -1,4 +1,5 @@
 import { type TableResult, textTable, type z } from '../../../src/plugin-api.js';
+import type { BestAsked } from './best.js';
 import { columnsFor, rowsOf } from './columns.js';
 import { runtimeOf } from './configuration.js';
 import type { ModelReport, Report, reportsSchema } from './report-schema.js';
@@ -23,7 +24,7 @@ const KEYS = [
  * Reports as they are exported. The document is the report, whose JSON Schema is docs/report.schema.json; of several it is
  * `{ "reports": [...] }`, one for each evaluation, size of the batch and number of threads (schemas/reports.schema.json).
  */
-export function reportResult(reports: readonly Report[]): TableResult {
+export function reportResult(reports: readonly Report[], best?: BestAsked): TableResult {
   const [first] = reports;
   const rows = rowsOf(reports);
   return {
@@ -39,17 +40,18 @@ export function reportResult(reports: readonly Report[]): TableResult {
         'dimensions',
         'tokens_per_second',
         'settings',
+        'throughput_per_second',
       ],
       rows: rows.map(({ model, report }) => {
         const { evaluation, system, settings } = report;
         const configuration = [evaluation, system.fingerprint, system.threads, settings.batch];
         const dimensions = model.dimensions.map(({ name, size }) => `${name}=${size}`).join(', ');
-        const rest = [dimensions, model.tokens_per_second, runtimeOf(report)];
+        const rest = [dimensions, model.tokens_per_second, runtimeOf(report), model.throughput_per_second];
         return [...KEYS.map((key) => model[key]), model.missing.length, ...configuration, ...rest];
       }),
     },
     table: textTable(columnsFor(reports, { wide: true }), rows),
     warnings: leadingLines(reports),
-    notes: summaryLines(reports, { wide: true }),
+    notes: summaryLines(reports, { wide: true, best }),
   };
 }

@@ -105,6 +105,11 @@ export const modelReportSchema = z.strictObject({
     .array(z.strictObject({ name: z.string(), size: z.int() }))
     .default([])
     .describe('Dimensions of inputs that the file leaves open, and their sizes here'),
+  throughput_per_second: z
+    .number()
+    .nullable()
+    .default(null)
+    .describe('Inputs per second: settings.batch over estimate_ms; null without an estimate'),
   tokens_per_second: z
     .number()
     .nullable()

@@ -125,7 +125,11 @@ function madeUpValuesOf({ estimate: { madeUpValues } }: ModelResult): ModelRepor
   return { operators: operators.map((one) => ({ ...one })), kernels };
 }
 
-function modelReport(result: ModelResult, cut: Cut, preparingMs: number | undefined): ModelReport {
+function modelReport(
+  result: ModelResult,
+  { cut, batch }: Pick<ReportSettings, 'cut' | 'batch'>,
+  preparingMs: number | undefined,
+): ModelReport {
   const { estimate, endToEnd, limitedBy, kernels, inputs } = result;
   const end = (interval: Interval | undefined, bound: keyof Interval): number | null => finite(interval?.[bound]);
   const endToEndMs = latencyOf(endToEnd?.first);
@@ -139,6 +143,7 @@ function modelReport(result: ModelResult, cut: Cut, preparingMs: number | undefi
     check: checkOf(result),
     assumed_inputs: (inputs?.assumed ?? []).map(({ name, values }) => ({ name, values })),
     dimensions: (inputs?.sizes ?? []).map(({ name, size }) => ({ name, size })),
+    throughput_per_second: estimateMs === null ? null : ratio(batch * 1000, estimateMs),
     tokens_per_second:
       inputs?.tokens === undefined || estimateMs === null ? null : ratio(inputs.tokens * 1000, estimateMs),
     ...extensionOf(result),
@@ -220,7 +225,9 @@ export function reportOf(
 ): Report {
   const result = withoutUnknownIntervals(given);
   const { system } = result;
-  const models = result.models.map((model, index) => modelReport(model, cut, result.costs?.preparingOfModelsMs[index]));
+  const models = result.models.map((model, index) => {
+    return modelReport(model, { cut, batch }, result.costs?.preparingOfModelsMs[index]);
+  });
   const noise = noiseWarnings({
     measurements: [...result.bricks, ...wholesOf(result)],
     spread: result.spreads.bricks && spreadOfBrick(result.spreads.bricks),

@@ -1,6 +1,7 @@
 import { counted, gigabytes, oneLine, usedCores } from '../../../src/plugin-api.js';
 import { MOST_OCCASIONS } from '../measure/tasks.js';
 import { partsInWords, configurationOf, cutOf, isAlike, runtimeOf } from './configuration.js';
+import { type BestAsked, bestLines } from './best.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { formatMs, percent, relative, UNKNOWN } from './words.js';
 
@@ -263,9 +264,15 @@ export function leadingLines(reports: readonly Report[]): readonly string[] {
 }
 
 /** The summary below the table of one or more reports. */
-export function summaryLines(reports: readonly Report[], options: { readonly wide: boolean }): readonly string[] {
+export function summaryLines(
+  reports: readonly Report[],
+  options: { readonly wide: boolean; readonly best?: BestAsked | undefined },
+): readonly string[] {
   const [report] = reports;
   if (report === undefined) return [];
   const lines = reports.length === 1 ? linesOfOne(report, options) : linesOfSeveral(reports, options);
-  return [...lines, ...(reports.some(({ settings }) => settings.cut === 'layer') ? [LAYER_CUT] : [])].map(oneLine);
+  const best = bestLines(reports, options.best);
+  return [...best, ...lines, ...(reports.some(({ settings }) => settings.cut === 'layer') ? [LAYER_CUT] : [])].map(
+    oneLine,
+  );
 }

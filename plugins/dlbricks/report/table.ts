@@ -1,6 +1,7 @@
 import { createColors } from 'picocolors';
 import { fittingTable, leftOutLines, oneLine, wrap } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
+import type { BestAsked } from './best.js';
 import { checkLines } from './check-lines.js';
 import { configurationOf } from './configuration.js';
 import { columnsFor, dispensableIn, type Row, rowsOf } from './columns.js';
@@ -16,6 +17,7 @@ export interface TableOptions {
   readonly width?: number | undefined;
   /** All columns and figures; by default only the estimates and what they are compared with. */
   readonly wide?: boolean;
+  readonly best?: BestAsked | undefined;
 }
 
 /** The name of a row's model; with its configuration where there are several. */
@@ -40,7 +42,10 @@ function missingLines(row: Row, reports: readonly Report[]): string[] {
 }
 
 /** The reports of a command for a terminal: warnings, the table, missing bricks, checks, and the summary. */
-export function toTable(reports: readonly Report[], { color, width = Infinity, wide = false }: TableOptions): string {
+export function toTable(
+  reports: readonly Report[],
+  { color, width = Infinity, wide = false, best }: TableOptions,
+): string {
   const { bold, yellow } = createColors(color);
   const fitting = { width, dispensable: dispensableIn(reports), bold };
   const rows = rowsOf(reports);
@@ -52,7 +57,7 @@ export function toTable(reports: readonly Report[], { color, width = Infinity, w
     ...leftOutLines(table, width),
     ...missing.map((line) => yellow(wrap(line, width, '    '))),
     ...rows.flatMap((row) => checkLines(row.model, nameOf(row, reports))).map((line) => wrap(line, width, '    ')),
-    ...summaryLines(reports, { wide }).map((line) => wrap(line, width, '  ')),
+    ...summaryLines(reports, { wide, best }).map((line) => wrap(line, width, '  ')),
     '',
   ].join('\n');
 }

@@ -63,8 +63,10 @@ export class OpenModels {
   }
 
   /**
-   * @returns the id that it is open under @throws PlatformError `exhausted` where too many are open, what `load`
-   * throws, and where it cannot be opened
+   * Reserves a place for a model, loads it with `load`, and opens it.
+   *
+   * @returns the id that it is open under
+   * @throws PlatformError `exhausted` where too many are open, what `load` throws, and where it cannot be opened
    */
   async open(load: () => Promise<OpenModelRequest>, signal: AbortSignal): Promise<string> {
     await this.#makeRoom();

@@ -22,8 +22,11 @@ function fingerprintOf({ description }: BenchmarkAgent): string {
 }
 
 /**
- * @param standbys those that were tried are removed @throws PlatformError of the first agent that does not answer, or
- * `lost`, where there is none
+ * Connects to the first agent that answers.
+ *
+ * @param standbys at least one; those that were tried are removed
+ * @param fits whether a connected agent can be used
+ * @throws PlatformError of the first agent that does not answer, or `lost`, where there is none
  */
 async function firstOf(
   standbys: Standby[],

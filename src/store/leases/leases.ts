@@ -61,7 +61,10 @@ export class Leases {
 
   /**
    * Takes all leases that are free, or whose holder is gone. Call it again for the others: a silent holder counts as
-   * gone only after several calls. @returns the holders of the others, by name
+   * gone only after several calls.
+   *
+   * @returns the leases that others hold, with their holders, by name
+   * @throws PlatformError as the store does
    */
   async take(names: readonly string[]): Promise<ReadonlyMap<string, Holder>> {
     // The holder is stored first: a lease without a holder is free.
@@ -82,7 +85,12 @@ export class Leases {
     return others;
   }
 
-  /** A silent holder counts as gone only after several calls. @returns undefined if the lease has no holder */
+  /**
+   * The holder of a lease. A silent holder counts as gone only after several calls.
+   *
+   * @returns undefined if the lease has no holder
+   * @throws PlatformError as the store does
+   */
   async holderOf(name: string): Promise<Holder | undefined> {
     const owner = (await this.#leases.get({ kind: this.kind, name }))?.holder;
     return owner === undefined ? undefined : this.#look(owner);

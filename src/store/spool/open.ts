@@ -5,8 +5,10 @@ import { SpoolingResultStore } from './result-store.js';
 import { Spool, spoolFolder } from './spool.js';
 
 /**
- * A server's store with a spool for outages of the server. @param dataFolder the user's data folder, which has the
- * spools
+ * Opens a server's store with a spool for outages of the server.
+ *
+ * @param dataFolder the user's data folder, which has the spools
+ * @throws as openMongoStore
  */
 export async function openTeamStore(uri: string, dataFolder: string, options: StoreOptions): Promise<ResultStore> {
   const remote = await openMongoStore(uri, options);

@@ -45,9 +45,9 @@ describe('json', () => {
 
 describe('csv', () => {
   const HEADER =
-    'name,layers,unique_bricks,coverage,estimate_ms,estimate_low_ms,estimate_high_ms,parallelism,end_to_end_ms,end_to_end_repeat_ms,normalized_latency,missing,evaluation,system,threads,batch,dimensions,tokens_per_second';
-  /** The system, threads and batch of the sample, which has neither open dimensions nor tokens. */
-  const CONDITIONS = `${SYSTEM.fingerprint},${SYSTEM.runOptions.threads},${SETTINGS.batch},,`;
+    'name,layers,unique_bricks,coverage,estimate_ms,estimate_low_ms,estimate_high_ms,parallelism,end_to_end_ms,end_to_end_repeat_ms,normalized_latency,missing,evaluation,system,threads,batch,dimensions,tokens_per_second,settings,throughput_per_second';
+  /** The system, threads, batch and throughput of the sample, which has no open dimensions, tokens or settings. */
+  const CONDITIONS = `${SYSTEM.fingerprint},${SYSTEM.runOptions.threads},${SETTINGS.batch},,,,${1000 / 10.9}`;
 
   test('has a header and one row per model, with every digit', () => {
     const [, row] = csv(good).split('\r\n');

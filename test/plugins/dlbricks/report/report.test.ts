@@ -40,6 +40,7 @@ describe('a model in the report', () => {
       check: null,
       assumed_inputs: [],
       dimensions: [],
+      throughput_per_second: 1000 / 10.9,
       tokens_per_second: null,
       extended: null,
       not_extended: null,

@@ -1,0 +1,67 @@
+import { configurationOf, dimensionsOf, isAlike } from './configuration.js';
+import { type Row, rowsOf } from './columns.js';
+import type { Report } from './report-schema.js';
+import { formatMs, relative, UNKNOWN } from './words.js';
+
+export const FIGURES = ['latency', 'throughput'] as const;
+
+/** What the best cell of a matrix is: the lowest latency or the highest throughput, within a latency. */
+export interface BestAsked {
+  readonly best: (typeof FIGURES)[number];
+  readonly withinMs?: number | undefined;
+}
+
+/** A row with a complete estimate. */
+interface Cell {
+  readonly name: string;
+  readonly ms: number;
+  readonly lowMs: number;
+  readonly highMs: number;
+  readonly batch: number;
+}
+
+/** Undefined where the estimate is not known, or is that of a part of the model. */
+function cellOf({ model, report }: Row, reports: readonly Report[]): Cell | undefined {
+  const { estimate_ms: ms, estimate_low_ms: lowMs, estimate_high_ms: highMs, coverage } = model;
+  if (ms === null || ms <= 0 || coverage < 1) return undefined;
+  const names = [configurationOf(report, reports), dimensionsOf(model, report, reports)].filter((name) => name !== '');
+  return { name: names.join(', '), ms, lowMs: lowMs ?? ms, highMs: highMs ?? ms, batch: report.settings.batch };
+}
+
+/** Milliseconds for each input, or for a run: less is better. */
+function costOf({ best }: BestAsked): (ms: number, cell: Cell) => number {
+  return (ms, { batch }) => (best === 'throughput' ? ms / batch : ms);
+}
+
+function describe({ name, ms, highMs, batch }: Cell): string {
+  const interval = highMs === ms ? UNKNOWN : relative(highMs - ms, ms);
+  return `${name}: ${formatMs(ms)} ms ± ${interval}, ${formatMs((batch * 1000) / ms)} inputs/s`;
+}
+
+function bestLine(model: string, cells: readonly Cell[], asked: BestAsked): string {
+  const { best: figure, withinMs = Infinity } = asked;
+  const costIn = costOf(asked);
+  const sorted = cells.toSorted((a, b) => costIn(a.ms, a) - costIn(b.ms, b));
+  const [best, ...others] = sorted.filter(({ ms }) => ms <= withinMs);
+  const limit = withinMs === Infinity ? '' : ` within ${withinMs} ms`;
+  if (best === undefined) {
+    const [fastest] = cells.toSorted((a, b) => a.ms - b.ms);
+    const instead = fastest === undefined ? 'no cell has a complete estimate' : `fastest: ${describe(fastest)}`;
+    return `${model}: no cell${limit}; ${instead}`;
+  }
+  const alike = others.filter((cell) => costIn(cell.lowMs, cell) <= costIn(best.highMs, best)).map(({ name }) => name);
+  const caution = alike.length === 0 ? '' : `; intervals overlap with: ${alike.join('; ')}`;
+  return `${model}: best ${figure}${limit}: ${describe(best)}${caution}`;
+}
+
+/** Names the best cell of each model. Without a question, the one with the highest throughput of several batches. */
+export function bestLines(reports: readonly Report[], asked: BestAsked | undefined): readonly string[] {
+  const areBatches = !isAlike(reports, ({ settings }) => settings.batch);
+  const question = asked ?? (areBatches ? ({ best: 'throughput' } as const) : undefined);
+  if (question === undefined) return [];
+  const rows = rowsOf(reports);
+  return [...new Set(rows.map(({ model }) => model.name))].map((name) => {
+    const cells = rows.filter(({ model }) => model.name === name).flatMap((row) => cellOf(row, reports) ?? []);
+    return bestLine(name, cells, question);
+  });
+}
