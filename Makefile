@@ -8,7 +8,7 @@ BUILT := dist/.built
 SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test build lint lint-code lint-style run-tests contract fuzz torture mutants bench bench-accuracy bench-suites bench-generation bench-scale schema clean
+.PHONY: help run test quick build lint lint-code lint-style run-tests contract fuzz torture mutants bench bench-accuracy bench-suites bench-generation bench-scale schema clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -27,6 +27,9 @@ test: ## Install, build, lint, and run every test that needs no outside server
 	@$(MAKE) --no-print-directory --jobs=2 build lint-style
 	@$(MAKE) --no-print-directory --jobs=2 lint-code run-tests
 	@[ -n "$$MONGODB_URI" ] || echo 'Skipped: the tests of the MongoDB store, which need a server: test/store/mongodb/ferretdb.sh run make test'
+
+quick: build ## Build what changed, and run the tests that need no network, database or large model: under a minute on two idle cores
+	node dist/test/support/run-tests.js --quick
 
 build: $(BUILT) ## Install and build
 

@@ -1,10 +1,13 @@
 // Node's test runner starts a process for each file. A small test file spends most of its time on loading its imports.
 // Therefore the files of some folders share a process, which imports them all.
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The compiled tests. */
 const TESTS = join(import.meta.dirname, '..');
+
+/** Their sources. The compiler leaves the output of a deleted source where it is. */
+const SOURCES = join(TESTS, '../../test');
 
 /** The folder with a file for each process. The file imports the tests of the process. */
 const PROCESSES = join(TESTS, '../test-processes');
@@ -145,6 +148,9 @@ function processOf(file: string): string | undefined {
   return holding.sort((a, b) => b.place.length - a.place.length)[0]?.process;
 }
 
+/** The shared processes of `make quick`: those that need no network, no database and no timed runs of large models. */
+const QUICK: ReadonlySet<string> = new Set(['bricks', 'onnx', 'platform', 'plugins', 'servers', 'tools']);
+
 /** The files to run, each of which gets a process. */
 export interface TestFiles {
   /** Those that wait most of their time: for outages, leases and suspended processes. */
@@ -161,10 +167,15 @@ function processFile(name: string, files: readonly string[]): string {
   return path;
 }
 
-/** Writes the files of all processes. @returns their paths; of those that compute, the longest first */
-export function testFiles(): TestFiles {
+/**
+ * Writes the files of all processes, or of the quick ones.
+ *
+ * @returns their paths; of those that compute, the longest first
+ */
+export function testFiles({ quick = false } = {}): TestFiles {
   const entries = readdirSync(TESTS, { recursive: true, encoding: 'utf8' });
-  const files = entries.filter((file) => file.endsWith('.test.js')).sort();
+  const hasSource = (file: string): boolean => existsSync(join(SOURCES, file.replace(/\.js$/, '.ts')));
+  const files = entries.filter((file) => file.endsWith('.test.js') && hasSource(file)).sort();
   rmSync(PROCESSES, { recursive: true, force: true });
   mkdirSync(PROCESSES);
   const isAlone = (file: string): boolean => processOf(file) === undefined;
@@ -174,7 +185,7 @@ export function testFiles(): TestFiles {
     ...Object.keys(TOGETHER).map((name) => ({ name, files: files.filter((file) => processOf(file) === name) })),
   ];
   const pathsOf = (areWaiting: boolean): readonly string[] => {
-    const chosen = processes.filter(({ name }) => WAITING.has(name) === areWaiting);
+    const chosen = processes.filter(({ name }) => WAITING.has(name) === areWaiting && (!quick || QUICK.has(name)));
     return chosen.map(({ name, files: of }) => processFile(name, of));
   };
   return { waiting: pathsOf(true), computing: pathsOf(false) };
