@@ -66,7 +66,7 @@ export { showEvent } from './evaluation/show-event.js';
 export { prepareOutputs, type Shown, writeExports, writeShown } from './command/outputs.js';
 export type { TableResult } from './base/exporters/exporter.js';
 export type { Page, PageSection } from './base/exporters/page.js';
-export { drawn, icicleChart, type PartOfTime, type Range, rangeChart } from './web/charts.js';
+export { drawn, icicleChart, type PartOfTime, partsByKind, rangeChart } from './web/charts.js';
 export { heatMapSvg } from './web/plots/heat-map.js';
 export { linePlot, type Series } from './web/plots/line-plot.js';
 export { type Column, textTable } from './base/text-table.js';

@@ -6,6 +6,8 @@ import {
   groupedBy,
   leftOutLines,
   oneLine,
+  type Page,
+  rangeChart,
   type ShownResult,
   type ShowOptions,
   type TableResult,
@@ -141,10 +143,42 @@ function tableResultOf(result: LatencyResult): TableResult {
   };
 }
 
+/** What was timed on what, and the spread of the runs on one scale. */
+function pageOf(result: LatencyResult): Page {
+  const { models, processor, cores, framework, framework_version: version } = result;
+  const names = [...new Set(models.map(({ model }) => model))].join(', ');
+  const timed = models.flatMap((row) => ('reason' in row ? [] : [row]));
+  const sorted = timed.toSorted((a, b) => a.trimmed_mean_ms - b.trimmed_mean_ms);
+  const [fastest, slowest] = [sorted[0], sorted.at(-1)];
+  const text = (row: (typeof timed)[number]): string => `${row.trimmed_mean_ms.toPrecision(4)} ms (${row.model})`;
+  const range = fastest && slowest && (timed.length === 1 ? text(fastest) : `${text(fastest)} to ${text(slowest)}`);
+  const chart = rangeChart({
+    unit: 'ms',
+    words: { value: 'trimmed mean', interval: 'fastest to slowest run', other: 'median' },
+    ranges: timed.map((row) => {
+      const { model, batch, threads, min_ms: low, max_ms: high, trimmed_mean_ms: value, latency_ms: of, runs } = row;
+      const name = [`${model}, batch ${batch}, ${counted(threads, 'thread')}`, row.dimensions]
+        .filter(Boolean)
+        .join(', ');
+      const words = `${value.toPrecision(4)} ms (${low.toPrecision(4)} to ${high.toPrecision(4)}), ${counted(runs, 'run')}`;
+      return { name, value, low, high, other: of['p50'] ?? null, text: words };
+    }),
+  });
+  return {
+    title: `Latency of ${names} on ${processor}, ${counted(cores, 'core')}, ${framework} ${version}`,
+    verdict:
+      range === undefined
+        ? 'No model could be timed.'
+        : `${timed.length} of ${counted(models.length, 'configuration')} timed: ${range}.`,
+    sections: [{ title: 'Runs', chart, table: textTable(columnsFor(result, { wide: true }), models) }],
+  };
+}
+
 /** The timed models, as a table and as exports. */
 export function shownLatencies(result: LatencyResult, options: ShowOptions): ShownResult {
   return {
     result: () => tableResultOf(result),
+    page: () => pageOf(result),
     text: ({ color, width = Infinity }) => {
       const { bold } = createColors(color);
       const fitting = { width, dispensable: DISPENSABLE, bold };

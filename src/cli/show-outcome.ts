@@ -1,3 +1,4 @@
+import { counted } from '../base/counted.js';
 import { EXIT_PARTIAL } from '../base/exit-codes.js';
 import { fittingTable } from '../base/fitting-table.js';
 import { type Column, textTable } from '../base/text-table.js';
@@ -37,6 +38,10 @@ function shownEstimates({ estimates, done }: EvaluationOutcome): ShownResult {
       },
       table: textTable(COLUMNS, estimates),
       notes: [],
+    }),
+    page: () => ({
+      title: `Latency of ${counted(estimates.length, 'model')}`,
+      sections: [{ title: 'Estimates', table: textTable(COLUMNS, estimates) }],
     }),
     text: ({ width }) => `${fittingTable(COLUMNS, estimates, { width, dispensable: ['coverage'] }).text}\n`,
   };

@@ -1,10 +1,13 @@
 import { createColors } from 'picocolors';
+import { counted } from '../base/counted.js';
+import type { Page } from '../base/exporters/page.js';
 import type { TableResult } from '../base/exporters/exporter.js';
 import { fittingTable, leftOutLines } from '../base/fitting-table.js';
 import { oneLine } from '../base/one-line.js';
 import { type Column, textTable } from '../base/text-table.js';
 import { wrap } from '../base/wrap.js';
 import { usedCores } from '../measurement/used-cores.js';
+import { rangeChart } from '../web/charts.js';
 import type { ShownResult } from '../evaluation/shown-result.js';
 import { type SystemResult, type SystemsResult, systemsResultIn } from '../evaluation/systems-result.js';
 
@@ -99,6 +102,33 @@ function tableResultOf(document: SystemsResult): TableResult {
   };
 }
 
+function pageOf(document: SystemsResult, showOne?: ShowOne): Page {
+  const { models, systems } = document;
+  const rows = rowsOf(document);
+  const known = rows.filter(({ estimate }) => estimate?.latency_ms != null).length;
+  const chart = rangeChart({
+    unit: 'ms',
+    words: { value: 'latency', interval: 'its interval' },
+    ranges: rows.map(({ model, system, estimate }) => {
+      const { latency_ms: value = null, low_ms: low = null, high_ms: high = null } = estimate ?? {};
+      return { name: `${model}, ${system.name}`, value, low, high, text: `${latencyText(estimate)} ms` };
+    }),
+  });
+  return {
+    title: `Latency of ${counted(models.length, 'model')} on ${counted(systems.length, 'system')}: ${systems.map(({ name }) => name).join(', ')}`,
+    verdict: `Known latencies: ${known} of ${rows.length}.`,
+    sections: [
+      { title: 'Models and systems', chart, table: textTable(columnsOf(systems), models) },
+      ...systems.flatMap(({ name, result }) =>
+        (showOne?.(result)?.page?.().sections ?? []).map((section) => ({
+          ...section,
+          title: `${name}: ${section.title}`,
+        })),
+      ),
+    ],
+  };
+}
+
 /**
  * The result of an evaluation on several systems: a table of models by systems for people, and a record for each model
  * on each system in exports.
@@ -111,6 +141,7 @@ export function shownSystems(document: unknown, showOne?: ShowOne): ShownResult 
   if (systems === undefined) return undefined;
   return {
     result: () => tableResultOf(systems),
+    page: () => pageOf(systems, showOne),
     text: ({ color, width }) => {
       const { bold, yellow } = createColors(color);
       const columns = columnsOf(systems.systems);

@@ -274,7 +274,7 @@ export function addAgentPlaceOptions(command: Command, does: 'measures' | 'predi
 }
 
 /** For every command that shows a table. @param row what a row is about */
-export function addTableOptions(command: Command, row: 'model' | 'kernel' = 'model'): Command {
+export function addTableOptions(command: Command, row = 'model'): Command {
   return command
     .option(
       '--export-json <file>',

@@ -27,6 +27,19 @@ export function spanTree(spans: readonly SpanDocument[]): SpanTree {
 /** The most consecutive spans of one name that are shown, unless only one more follows. The rest are summed up. */
 const SHOWN_OF_A_NAME = 3;
 
+/** A span, and the number of spans above it. */
+export interface SpanLine {
+  readonly span: SpanDocument;
+  readonly depth: number;
+}
+
+/** All spans of a trace, each before the spans that it contains; those without their parents last. */
+export function spanLines({ roots, orphans }: SpanTree): readonly SpanLine[] {
+  const linesIn = (nodes: readonly SpanNode[], depth: number): readonly SpanLine[] =>
+    nodes.flatMap(({ span, children }) => [{ span, depth }, ...linesIn(children, depth + 1)]);
+  return linesIn([...roots, ...orphans], 0);
+}
+
 function serviceOf({ resource }: SpanDocument): string {
   return `${String(resource['service.name'] ?? '')} ${String(resource['process.pid'] ?? '')}`.trim();
 }

@@ -1,4 +1,6 @@
+import { groupedBy } from '../base/grouped-by.js';
 import { Markup, markup } from '../base/markup.js';
+import { sumOf } from '../base/sum-of.js';
 import { linearScale } from './plots/svg.js';
 
 // Charts of boxes rather than SVG, so that their texts keep their size on narrow screens.
@@ -69,6 +71,14 @@ export interface PartOfTime {
   readonly parts?: readonly PartOfTime[];
   /** More about it. */
   readonly hint?: string;
+}
+
+/** A whole of parts of several kinds, such as operators: the parts of a kind are together. */
+export function partsByKind(name: string, parts: readonly (PartOfTime & { readonly kind: string })[]): PartOfTime {
+  const kinds = [...groupedBy(parts, ({ kind }) => kind)].map(([kind, of]): PartOfTime => {
+    return { name: kind, ms: sumOf(of.map(({ ms }) => ms)), parts: of };
+  });
+  return { name, ms: sumOf(parts.map(({ ms }) => ms)), parts: kinds };
 }
 
 /** Smaller parts are drawn together. */

@@ -43,6 +43,8 @@ th[aria-sort=descending] button::after { content: '\\00a0↓'; color: var(--acce
 .state { color: var(--quiet); }
 .drawing { overflow-x: auto; }
 .drawing svg { max-width: 100%; height: auto; min-width: 20rem; }
+.drawing svg:not([width]) { max-width: min(100%, 46rem); }
+.drawing .title { display: none; }
 .ranges { list-style: none; padding: 0; margin: .5rem 0; max-width: 80rem; }
 .ranges li { display: grid; grid-template-columns: minmax(8rem, 16rem) 1fr minmax(11rem, 23rem); gap: .2rem .9rem;
   align-items: center; padding: .2rem 0; border-bottom: 1px solid var(--line); }

@@ -87,6 +87,13 @@ describe('the result of an evaluation on several systems', () => {
     assertOfSchema('systems', JSON.parse(TABLE_EXPORTERS.json(shown.result())));
   });
 
+  it('is a page with a row for each model on each system', () => {
+    const page = shown?.page?.();
+    assert.match(page?.title ?? '', /^Latency of 2 models on 2 systems: fast, slow$/);
+    assert.equal(page?.verdict, 'Known latencies: 2 of 4.');
+    assert.match(page?.sections[0]?.chart?.text ?? '', /<span class="name">resnet18, fast<\/span>/);
+  });
+
   it('is recognised: the document of a plugin is left to the plugin', () => {
     assert.equal(shownSystems({ models: [] }), undefined);
     assert.equal(shownSystems(undefined), undefined);

@@ -6,7 +6,6 @@ import {
   addTableOptions,
   COMMAND_DEFAULTS,
   type CommandHost,
-  heatMapSvg,
   identifySystem,
   knownResults,
   loadModels,
@@ -23,7 +22,7 @@ import { observationsOf } from '../estimate/observations.js';
 import { FIRST_OCCASION } from '../measure/tasks.js';
 import { wantedOfNeed } from '../measure/wanted-need.js';
 import { sharingAmong } from '../sharing/sharing.js';
-import { shownSharing } from '../sharing/sharing-result.js';
+import { sharingHeatMap, shownSharing } from '../sharing/sharing-result.js';
 import { prepareModels } from './prepare-models.js';
 import {
   addMeasuringOptions,
@@ -78,8 +77,6 @@ export function registerShare(parent: Command, host: CommandHost): void {
       const { protocol } = measuring;
       const provenance = provenanceOf({ models: loaded, agent, protocol, reasons: NO_WHOLE_MODEL });
       const shown = shownSharing(sharing, { cut, granularity, batch }, provenance);
-      const names = models.map(({ recipe }) => recipe.name);
-      const picture = (): string => heatMapSvg({ title: 'Unique bricks in common', names, values: sharing.jaccard });
-      await writeShown({ ...shown, picture }, outputs, host);
+      await writeShown({ ...shown, picture: () => sharingHeatMap(sharing) }, outputs, host);
     });
 }

@@ -13,6 +13,7 @@ import {
 import { granularityOf } from '../bricks/decompose.js';
 import { AUTO } from '../cells.js';
 import { settingsSchema } from '../settings.js';
+import { sweepPage } from '../sweep/sweep-page.js';
 import { sweepPlots } from '../sweep/sweep-plots.js';
 import { type Sweep, sweepOf, sweepResult, sweepText } from '../sweep/sweep-result.js';
 import { estimationsOf } from './estimations.js';
@@ -87,6 +88,7 @@ export function registerSweep(parent: Command, host: CommandHost): void {
       const sweep = sweepOf([first, ...others]);
       const shown = {
         result: () => sweepResult(sweep),
+        page: () => sweepPage(sweep),
         text: ({ width }: { readonly width?: number | undefined }) =>
           sweepText(sweep, { width, wide: options.wide ?? false }),
       };

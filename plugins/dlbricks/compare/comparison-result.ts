@@ -6,6 +6,8 @@ import {
   oneLine,
   provenanceField,
   provenanceOf,
+  type Page,
+  rangeChart,
   type ShownResult,
   type TableResult,
   textTable,
@@ -278,9 +280,35 @@ function changedBricks({ bricks }: Document): readonly BrickRow[] {
   return bricks.filter(({ verdict }) => verdict === 'faster' || verdict === 'slower').slice(0, MAX_BRICKS);
 }
 
+function pageOf(document: Document): Page {
+  const { before, after, models, geometric_mean: overall, bricks } = document;
+  const of = (one: Verdict | null): number => models.filter(({ verdict }) => verdict === one).length;
+  const mean = overall.models > 1 ? ` Geometric mean: ${change(overall)}.` : '';
+  const seen = VERDICTS.flatMap((one) => (of(one) > 0 ? [`${one}: ${of(one)}`] : []));
+  const rest = of(null) > 0 ? [`without a verdict: ${of(null)}`] : [];
+  const chart = rangeChart({
+    unit: 'time after over time before',
+    words: { value: 'ratio', interval: 'its interval', other: 'as before' },
+    ranges: models.map((row) => {
+      const { model, ratio, ratio_low: low, ratio_high: high, verdict, reason } = row;
+      const text = reason === null ? `${change(row)}${verdict === null ? '' : `: ${verdict}`}` : 'not compared';
+      return { name: model, value: ratio, low, high, other: ratio === null ? null : 1, text };
+    }),
+  });
+  return {
+    title: `${after} compared with ${before}`,
+    verdict: `Of ${counted(models.length, 'model')}: ${[...seen, ...rest].join(', ')}.${mean}`,
+    sections: [
+      { title: 'Models', chart, table: textTable(COLUMNS, models) },
+      { title: 'Bricks', lead: 'The largest differences first.', table: textTable(BRICK_COLUMNS, bricks) },
+    ],
+  };
+}
+
 export function shownComparison(document: Document): ShownResult {
   return {
     result: () => tableResultOf(document),
+    page: () => pageOf(document),
     text: ({ width = Infinity }) => {
       const models = fittingTable(COLUMNS, document.models, { width, dispensable: DISPENSABLE });
       const rows = changedBricks(document);

@@ -8,6 +8,7 @@ import {
   type Page,
   type PageSection,
   type PartOfTime,
+  partsByKind,
   rangeChart,
   textTable,
   usedCores,
@@ -124,21 +125,14 @@ function firstOperator({ operators }: Brick): string {
 
 /** Model, operator, brick. */
 function timesOf(row: Row, name: string): PartOfTime {
-  const bricks = bricksOf(row);
-  const ms = bricks.reduce((sum, { allMs }) => sum + allMs, 0);
-  return {
-    ...{ name, ms },
-    parts: groupedTimes(bricks, firstOperator).map(({ key, rows, ms: ofType }) => ({
-      ...{ name: key, ms: ofType },
-      parts: rows.map((brick) => {
-        const label = operatorsLabel(brick.operators);
-        const much = `${brick.sequences} x ${formatMs(brick.latency_ms)} ms`;
-        const samples = `${counted(brick.occasions, 'occasion')}, ${counted(brick.runs, 'timed run')}`;
-        const hint = `${label} ${brick.signature.slice(0, 8)}: ${much}, ${percent((100 * brick.allMs) / ms)} of ${name}; ${samples}`;
-        return { name: label, ms: brick.allMs, hint };
-      }),
-    })),
-  };
+  const parts = bricksOf(row).map((brick) => {
+    const label = operatorsLabel(brick.operators);
+    const much = `${brick.sequences} x ${formatMs(brick.latency_ms)} ms`;
+    const samples = `${counted(brick.occasions, 'occasion')}, ${counted(brick.runs, 'timed run')}`;
+    const hint = `${label} ${brick.signature.slice(0, 8)} of ${name}: ${much}; ${samples}`;
+    return { kind: firstOperator(brick), name: label, ms: brick.allMs, hint };
+  });
+  return partsByKind(name, parts);
 }
 
 function column<R>(title: string, cell: (row: R) => string, align: 'left' | 'right' = 'right'): Column<R> {

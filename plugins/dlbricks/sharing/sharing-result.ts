@@ -5,6 +5,9 @@ import {
   oneLine,
   type Provenance,
   provenanceField,
+  drawn,
+  heatMapSvg,
+  type Page,
   type ShownResult,
   type TableResult,
   textTable,
@@ -138,6 +141,36 @@ function tableResultOf(
   };
 }
 
+/** The Jaccard index of each pair of models. */
+export function sharingHeatMap({ models, jaccard }: Sharing): string {
+  return heatMapSvg({ title: 'Unique bricks in common', names: models.map(({ name }) => name), values: jaccard });
+}
+
+function pageOf(sharing: Sharing, rows: readonly Row[], { batch }: SharingSettings): Page {
+  const { sequences, unique } = sharing;
+  const saved = sequences === 0 ? UNKNOWN : percent((1 - unique / sequences) * 100, 0);
+  const lead = 'Unique bricks that both models have, in percent of those that at least one has.';
+  return {
+    title: `What ${counted(rows.length, 'model')} share, batch ${batch}: ${rows.map(({ name }) => name).join(', ')}`,
+    verdict: `${counted(sequences, 'sequence')} need ${counted(unique, 'measurement')}, since ${saved} of them repeat others.`,
+    sections: [
+      { title: 'Models', table: textTable(COLUMNS, rows) },
+      { title: 'In common', lead, chart: drawn(sharingHeatMap(sharing)) },
+      {
+        title: 'Jaccard index of each pair (%)',
+        table: {
+          titles: ['model', ...rows.map(({ name }) => name)],
+          aligns: ['left', ...rows.map(() => 'right' as const)],
+          rows: rows.map(({ name }, index) => [
+            name,
+            ...(sharing.jaccard[index] ?? []).map((share) => (share * 100).toFixed(1)),
+          ]),
+        },
+      },
+    ],
+  };
+}
+
 /** Sharing as a table and as exports. */
 export function shownSharing(
   sharing: Sharing,
@@ -147,6 +180,7 @@ export function shownSharing(
   const rows = sharing.models.map(rowOf);
   return {
     result: () => tableResultOf(sharing, rows, settings, provenance),
+    page: () => pageOf(sharing, rows, settings),
     text: ({ width = Infinity }) => {
       const table = fittingTable(COLUMNS, rows, { width, dispensable: DISPENSABLE });
       const notes = notesOf(sharing, rows, settings).map((line) => wrap(line, width, '  '));

@@ -7,6 +7,7 @@ type Configuration = Sweep['configurations'][number];
 /** A picture, and the name of its file. */
 export interface SweepPlot {
   readonly file: string;
+  readonly title: string;
   readonly svg: () => string;
 }
 
@@ -17,11 +18,13 @@ function byCut({ configurations }: Sweep): readonly (readonly [Configuration['cu
 
 function normalizedPlot(cut: string, configurations: readonly Configuration[]): SweepPlot {
   const models = configurations[0]?.models.map(({ model }) => model) ?? [];
+  const title = `Normalized latency, ${cut} cut`;
   return {
     file: `normalized-${cut}.svg`,
+    title,
     svg: () =>
       linePlot({
-        title: `Normalized latency, ${cut} cut`,
+        title,
         xTitle: 'model',
         yTitle: 'constructed / measured',
         positions: models,
@@ -65,10 +68,12 @@ export function sweepPlots(sweep: Sweep): readonly SweepPlot[] {
     ...byCut(sweep).map(([cut, configurations]) => normalizedPlot(cut, configurations)),
     {
       file: 'ratios.svg',
+      title: 'Whole models over bricks',
       svg: () => linePlot({ title: 'Whole models over bricks', xTitle, yTitle: 'ratio', isConnected: true, ...ratios }),
     },
     {
       file: 'unique.svg',
+      title: 'Unique bricks over sequences',
       svg: () =>
         linePlot({ title: 'Unique bricks over sequences', xTitle, yTitle: 'share', isConnected: true, ...unique }),
     },
@@ -76,12 +81,12 @@ export function sweepPlots(sweep: Sweep): readonly SweepPlot[] {
       .filter(({ summary }) => summary.intervals.length > 0)
       .map(({ cut, granularity, summary }): SweepPlot => {
         const title = `Calibration of the intervals, ${cut} cut, G = ${granularity}`;
-        return { file: `calibration-${cut}-${granularity}.svg`, svg: () => calibrationPlot(title, summary) };
+        return { file: `calibration-${cut}-${granularity}.svg`, title, svg: () => calibrationPlot(title, summary) };
       }),
     ...sweep.configurations.map(({ cut, granularity, models, jaccard: values }): SweepPlot => {
       const names = models.map(({ model }) => model);
       const title = `Unique bricks in common, ${cut} cut, G = ${granularity}`;
-      return { file: `jaccard-${cut}-${granularity}.svg`, svg: () => heatMapSvg({ title, names, values }) };
+      return { file: `jaccard-${cut}-${granularity}.svg`, title, svg: () => heatMapSvg({ title, names, values }) };
     }),
   ];
 }

@@ -197,16 +197,22 @@ function notesOf({ system: machine, batch, configurations }: Sweep): readonly st
   return [...notes, ...partial];
 }
 
+function modelRows({ configurations }: Sweep) {
+  return configurations.flatMap(({ cut, granularity, models }) => models.map((row) => ({ ...row, cut, granularity })));
+}
+
+/** All columns, with a row for each cut and length, and with a row for each model in each of them. */
+export function sweepTables(sweep: Sweep) {
+  return { all: textTable(COLUMNS, sweep.configurations), ofModels: textTable(MODEL_COLUMNS, modelRows(sweep)) };
+}
+
 /** For people. */
 export function sweepText(
   sweep: Sweep,
   { width, wide = false }: { readonly width: number | undefined; readonly wide?: boolean },
 ): string {
   const { text } = fittingTable(COLUMNS, sweep.configurations, { width, dispensable: wide ? [] : DISPENSABLE });
-  const models = sweep.configurations.flatMap(({ cut, granularity, models: rows }) =>
-    rows.map((row) => ({ ...row, cut, granularity })),
-  );
-  const ofModels = wide ? [fittingTable(MODEL_COLUMNS, models, { width, dispensable: [] }).text] : [];
+  const ofModels = wide ? [fittingTable(MODEL_COLUMNS, modelRows(sweep), { width, dispensable: [] }).text] : [];
   return `${[...sweep.warnings, text, ...ofModels, ...notesOf(sweep)].join('\n')}\n`;
 }
 
@@ -228,7 +234,7 @@ export function sweepResult(sweep: Sweep): TableResult {
         ]),
       ),
     },
-    table: textTable(COLUMNS, sweep.configurations),
+    table: sweepTables(sweep).all,
     warnings: sweep.warnings,
     notes: notesOf(sweep),
   };

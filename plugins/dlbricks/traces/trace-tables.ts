@@ -3,6 +3,11 @@ import {
   fittingTable,
   leftOutLines,
   oneLine,
+  type Page,
+  type PartOfTime,
+  partsByKind,
+  icicleChart,
+  rangeChart,
   type ShownResult,
   type TableResult,
   textTable,
@@ -183,9 +188,58 @@ function tableResultOf(report: TraceReport): TableResult {
   };
 }
 
+function partsOf({ name, sequence_list: sequences }: TraceModelReport): PartOfTime {
+  const parts = sequences.flatMap(({ operators, name: layer, ms }) =>
+    ms === null ? [] : [{ kind: operators[0] ?? UNKNOWN, name: layer === '' ? operatorsLabel(operators) : layer, ms }],
+  );
+  return partsByKind(name, parts);
+}
+
+function pageOf(report: TraceReport): Page {
+  const { models, system, settings, summary } = report;
+  const chart = rangeChart({
+    unit: 'ms',
+    words: {
+      value: 'estimate',
+      interval: `its ${settings.confidence * 100} % interval`,
+      other: 'whole model, measured',
+    },
+    ranges: models.map((model) => {
+      const { name, estimate_ms: value, estimate_low_ms: low, estimate_high_ms: high, end_to_end_ms: other } = model;
+      const measured = other === null ? '' : `; measured ${formatMs(other)} ms`;
+      const part = model.covers_whole_model ? '' : 'part: ';
+      return {
+        name,
+        value,
+        low,
+        high,
+        other,
+        text: `${part}${formatMs(value)} ms (${intervalCell(model)})${measured}`,
+      };
+    }),
+  });
+  const { mape_percent: error, complete_models: complete } = summary;
+  return {
+    title: `Latency of ${counted(models.length, 'model')} from traces of ${system}`,
+    verdict:
+      error === null
+        ? `${complete} of ${counted(models.length, 'model')} could be compared with a measured latency.`
+        : `The estimates are off by ${percent(error)} on average, and by ${percent(summary.worst_percent)} at most.`,
+    sections: [
+      { title: 'Predicted and measured', chart, table: textTable(columnsFor(report), models) },
+      {
+        title: 'Where the time goes',
+        lead: 'Each model above its operators. Widths are times, on one scale for all models.',
+        chart: icicleChart(models.map(partsOf)),
+      },
+    ],
+  };
+}
+
 export function shownTraceReport(report: TraceReport): ShownResult {
   return {
     result: () => tableResultOf(report),
+    page: () => pageOf(report),
     text: ({ width = Infinity }) => {
       const table = fittingTable(columnsFor(report), report.models, { width, dispensable: DISPENSABLE });
       const missing = report.models.flatMap(missingLines).map((line) => wrap(line, width, '    '));

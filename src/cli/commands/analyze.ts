@@ -1,21 +1,22 @@
 import type { Command } from 'commander';
+import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
+import type { Page } from '../../base/exporters/page.js';
+import { addTableOptions, type OutputOptions } from '../../command/options.js';
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
 import type { Analysis } from '../../evaluation/analysis.js';
 import { STORE } from './store-option.js';
 import type { CommandHost, Plugin } from '../../evaluation/plugin.js';
+import type { ShownResult } from '../../evaluation/shown-result.js';
 import { runAnalysis, settingNames } from '../../evaluation/run/run-analysis.js';
 import { suggestion } from '../../base/suggestion.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import type { Column } from '../../base/text-table.js';
 import { analysisResult, analysisText } from '../analysis-table.js';
 
-interface AnalyzeOptions {
+interface AnalyzeOptions extends OutputOptions {
   readonly setting?: readonly string[];
   readonly store?: string;
-  readonly exportJson?: string;
-  readonly exportCsv?: string;
-  readonly exportMarkdown?: string;
 }
 
 function settingsFrom(assignments: readonly string[]): object {
@@ -74,12 +75,17 @@ async function analyze(analysis: Analysis, options: AnalyzeOptions, host: Comman
   const settings = settingsFrom(options.setting ?? []);
   const store = await host.openStore(options.store, { access: 'read' });
   const result = analysisResult(await runAnalysis(analysis, settings, { store, signal: host.signal }));
-  await writeShown({ result: () => result, text: ({ width }) => analysisText(result, width) }, outputs, host);
+  const page: Page = {
+    title: analysis.description,
+    verdict: `${counted(result.table.rows.length, 'row')} from the measurements in the store.`,
+    sections: [{ title: analysis.name, table: result.table }],
+  };
+  const text: ShownResult['text'] = ({ width }) => analysisText(result, width);
+  await writeShown({ result: () => result, page: () => page, text }, outputs, host);
 }
 
 export function registerAnalyzeCommand(program: Command, host: CommandHost, plugins: readonly Plugin[]): void {
-  program
-    .command('analyze')
+  addTableOptions(program.command('analyze'), 'row of the table')
     .description("Run a plugin's analysis on the measurements in a store, without measuring")
     .argument('[plugin]', 'plugin of the analysis (default: list all analyses)')
     .argument('[name]', 'name of the analysis')
@@ -89,12 +95,6 @@ export function registerAnalyzeCommand(program: Command, host: CommandHost, plug
       (assignment: string, before: readonly string[] = []) => [...before, assignment],
     )
     .option(...STORE)
-    .option(
-      '--export-json <file>',
-      'write the table as JSON; - is standard output, and the table moves to standard error',
-    )
-    .option('--export-csv <file>', 'write the table as CSV')
-    .option('--export-markdown <file>', 'write the table as Markdown')
     .addHelpText('after', "\nExample:\n  mlmodelscope analyze latency runs --setting 'percentiles=[50,99]'")
     .action(async (pluginName: string | undefined, analysisName: string | undefined, options: AnalyzeOptions) => {
       if (pluginName === undefined) {

@@ -29,11 +29,13 @@ import type { Outcome } from '../../measurement/measurement.js';
 import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
 import { type Limits, type Protocol, protocolSchema } from '../../measurement/protocol.js';
 import { identifySystem, runOptionsOf, type System } from '../../measurement/system.js';
+import { usedCores } from '../../measurement/used-cores.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
 import { keepLayers } from '../../platform-documents/keep-layers.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
 import { tracingIfInstalled } from '../../tracing/start-tracing.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
+import { icicleChart, partsByKind } from '../../web/charts.js';
 import { documentOf } from '../json-documents.js';
 
 const PROTOCOL = { minRuns: 3, timeBudgetMs: 10_000 } as const satisfies Partial<Protocol>;
@@ -129,6 +131,29 @@ function shownKernels(table: KernelTable, { name, system, traceId, provenance }:
         ...[...summaryOf(table), ...ofTrace].map((line) => line.replace(/: +/, ': ')),
       ],
     }),
+    page: () => {
+      const outermost = table.rows.filter(({ sequenceIndex }) => !sequenceIndex.includes('-'));
+      const parts = outermost.map((row) => {
+        const hint = `${row.opName} ${row.name} ${row.shape}: ${ms(row.latencyMs)} ms, ${percent(row.share)}, ${counted(row.runs, 'run')}`;
+        return { kind: row.opName, name: row.name === '' ? row.opName : row.name, ms: row.latencyMs, hint };
+      });
+      const [slowest] = table.operators;
+      const most = slowest && ` ${slowest.opName} takes ${percent(slowest.share)} of the kernels' time.`;
+      const { processor, cores, runOptions, framework, frameworkVersion } = system;
+      return {
+        title: `Kernels of ${name} on ${processor}, ${usedCores(runOptions.threads, cores)}, ${framework} ${frameworkVersion}`,
+        verdict: `The whole model takes ${ms(table.modelMs)} ms.${most ?? ''} Timing them costs ${ms(table.overheadMs)} ms (${percent(table.overheadMs / table.modelMs)}).`,
+        sections: [
+          {
+            title: 'Where the time goes',
+            lead: 'The model above its operators, and these above their kernels. Widths are times.',
+            chart: icicleChart([partsByKind(name, parts)]),
+            table: textTable(OPERATOR_COLUMNS, table.operators),
+          },
+          { title: 'Kernels', table: textTable(COLUMNS, table.rows) },
+        ],
+      };
+    },
     text: ({ width }) => {
       const kernels = fittingTable(COLUMNS, table.rows, { width, dispensable: ['name', 'output', 'share'] });
       const operators = fittingTable(OPERATOR_COLUMNS, table.operators, { width, dispensable: ['share', 'kernels'] });

@@ -1,16 +1,27 @@
 import type { Command } from 'commander';
-import { storeDescription } from '../../command/options.js';
+import { counted } from '../../base/counted.js';
+import { addTableOptions, type OutputOptions, storeDescription } from '../../command/options.js';
+import { prepareOutputs, writeShown } from '../../command/outputs.js';
+import type { ShownResult } from '../../evaluation/shown-result.js';
+import { rangeChart } from '../../web/charts.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
-import type { Column } from '../../base/text-table.js';
+import { type Column, textTable } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { spanDurationMs, type SpanDocument } from '../../tracing/span-document.js';
-import { spanTree, treeLines } from '../../tracing/span-tree.js';
+import { type SpanLine, spanLines, spanTree, treeLines } from '../../tracing/span-tree.js';
 import { storedRoots, storedTrace } from '../stored-trace.js';
 
 function whatOf({ name, attributes }: SpanDocument): string {
   const model = attributes['model_name'];
   return model === undefined ? name : `${name} ${String(model)}`;
+}
+
+/** Deeper spans are in the table of a page, but not in its timeline. */
+const DRAWN_DEPTH = 2;
+
+function startMs(span: SpanDocument, first: SpanDocument): number {
+  return Number(BigInt(span.start_unix_nano) - BigInt(first.start_unix_nano)) / 1e6;
 }
 
 function columnsFor(roots: readonly SpanDocument[]): readonly Column<SpanDocument>[] {
@@ -27,6 +38,62 @@ function columnsFor(roots: readonly SpanDocument[]): readonly Column<SpanDocumen
   ];
 }
 
+function columnsOfSpans(first: SpanDocument): readonly Column<SpanLine>[] {
+  return [
+    { title: 'span', align: 'left', cell: ({ span, depth }) => `${'\u2003'.repeat(depth)}${whatOf(span)}` },
+    { title: 'start (ms)', align: 'right', cell: ({ span }) => startMs(span, first).toFixed(3) },
+    { title: 'duration (ms)', align: 'right', cell: ({ span }) => spanDurationMs(span).toFixed(3) },
+    {
+      title: 'status',
+      align: 'left',
+      cell: ({ span }) => (span.status === 'error' ? span.status_message : span.status),
+    },
+  ];
+}
+
+/** A trace as a tree for terminals, and as a table with a row for each span. */
+function shownTrace(spans: readonly SpanDocument[]): ShownResult {
+  const tree = spanTree(spans);
+  const lines = spanLines(tree);
+  const [first] = spans;
+  const table = textTable(first === undefined ? [] : columnsOfSpans(first), lines);
+  const id = first?.trace_id ?? '';
+  const failed = spans.filter(({ status }) => status === 'error').length;
+  const chart = rangeChart({
+    unit: 'ms since the start of the trace',
+    words: { value: 'start', interval: 'duration' },
+    ranges: lines.flatMap(({ span, depth }) => {
+      if (first === undefined || depth > DRAWN_DEPTH) return [];
+      const [start, duration] = [startMs(span, first), spanDurationMs(span)];
+      const name = `${'\u2003'.repeat(depth)}${whatOf(span)}`;
+      return [{ name, value: start, low: start, high: start + duration, text: `${duration.toFixed(3)} ms` }];
+    }),
+  });
+  return {
+    result: () => ({
+      document: spans,
+      records: {
+        keys: ['span_id', 'parent_span_id', 'name', 'start_unix_nano', 'duration_ms', 'status'],
+        rows: spans.map((span) => [
+          ...[span.span_id, span.parent_span_id, span.name, span.start_unix_nano],
+          ...[spanDurationMs(span), span.status],
+        ]),
+      },
+      table,
+      notes: [`trace: ${id}`],
+    }),
+    page: () => ({
+      title: `Trace of ${tree.roots.map(({ span }) => whatOf(span)).join(', ') || id}`,
+      verdict: `${counted(spans.length, 'span')}; failed: ${failed}.`,
+      sections: [
+        { title: 'Timeline', lead: 'The outer spans. Indented spans are parts of the one above.', chart },
+        { title: 'Spans', table },
+      ],
+    }),
+    text: () => `trace ${id}\n${treeLines(tree).join('\n')}\n`,
+  };
+}
+
 export function registerTraceShow(trace: Command, host: CommandHost): void {
   trace
     .command('list')
@@ -38,14 +105,17 @@ export function registerTraceShow(trace: Command, host: CommandHost): void {
       const fitting = { width: host.columns?.out, dispensable: ['started (UTC)'] };
       host.print(`${fittingTable(columnsFor(roots), roots, fitting).text}\n`);
     });
-  trace
-    .command('show')
+  addTableOptions(trace.command('show'), 'span')
     .description('Show a trace as a tree: duration, name and attributes of each span')
     .argument('<id>', 'id of the trace, its first digits, or latest')
     .option('--store <uri>', storeDescription('traces'))
-    .addHelpText('after', '\nExample:\n  mlmodelscope trace show latest')
-    .action(async (id: string, { store: uri }: { store?: string }) => {
+    .addHelpText(
+      'after',
+      '\nExamples:\n  mlmodelscope trace show latest\n  mlmodelscope trace show latest --export-html trace.html',
+    )
+    .action(async (id: string, { store: uri, ...options }: OutputOptions & { readonly store?: string }) => {
+      const outputs = await prepareOutputs(options);
       const spans = await storedTrace(await host.openStore(uri, { access: 'read' }), id);
-      host.print(`trace ${spans[0]?.trace_id}\n${treeLines(spanTree(spans)).join('\n')}\n`);
+      await writeShown(shownTrace(spans), outputs, host);
     });
 }

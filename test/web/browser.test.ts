@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { reportPage } from '../../plugins/dlbricks/report/report-page.js';
+import { reportResult } from '../../plugins/dlbricks/report/report-result.js';
+import { reportOf } from '../../plugins/dlbricks/report/report.js';
+import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/report/sample-result.js';
+import { htmlPage } from '../../src/web/page.js';
+
+const BROWSER = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const skip = existsSync(BROWSER) ? false : `there is no browser at ${BROWSER}; CHROMIUM names another`;
+
+/** Names as a model's file may have them: the end of a script, an element, a formula, right-to-left, 10 KB. */
+const HOSTILE = [
+  '</script><script>document.title = "taken"</script>',
+  '"><img src=x onerror="document.title = \'taken\'">',
+  '=HYPERLINK("http://example.com")',
+  'נמוך \u202eexe.lmth',
+  'long'.repeat(2560),
+];
+
+function reportHtml(names: readonly string[]): string {
+  const models = names.map((name, index) => ({
+    estimate: estimateOf(name, 10.9 + index),
+    endToEnd: endToEndOf(0, 10, 5000, 10.4 + index),
+  }));
+  const reports = [reportOf(resultOf(models), SETTINGS)];
+  return htmlPage([{ result: () => reportResult(reports), page: () => reportPage(reports) }]);
+}
+
+interface AxeResult {
+  readonly violations: readonly { readonly id: string; readonly impact: string; readonly nodes: unknown[] }[];
+}
+
+describe('a page in a browser', { skip, timeout: 120_000 }, () => {
+  let browser: Browser;
+  let folder: string;
+  let file: string;
+
+  before(async () => {
+    browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] });
+    folder = await mkdtemp(join(tmpdir(), 'page-'));
+    file = join(folder, 'report.html');
+    await writeFile(file, reportHtml(['one', 'two', 'three', ...HOSTILE]));
+  });
+
+  after(async () => {
+    await browser?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Opens the page from disk without a network. Every request, error and message of the console is in `problems`. */
+  async function open(options: Parameters<Browser['newContext']>[0] = {}) {
+    const context = await browser.newContext({ offline: true, viewport: { width: 1280, height: 900 }, ...options });
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on('request', (request) => {
+      if (request.url() !== pathToFileURL(file).href) problems.push(`request of ${request.url()}`);
+    });
+    page.on('console', (message) => problems.push(message.text()));
+    page.on('pageerror', (error) => problems.push(String(error)));
+    await page.goto(pathToFileURL(file).href);
+    return { page, problems, context };
+  }
+
+  const firstTable = (page: Page) => page.locator('.table').first();
+  const column = (page: Page, index: number) =>
+    firstTable(page)
+      .locator(`tbody tr:visible > :nth-child(${index + 1})`)
+      .allTextContents();
+
+  it('opens from disk, loads nothing, and lets no foreign script run', async () => {
+    const { page, problems, context } = await open();
+    assert.match(await page.title(), /^Latency of one, two, three, <\/script>/);
+    assert.equal(await page.locator('img').count(), 0);
+    assert.deepEqual(problems, []);
+    await context.close();
+  });
+
+  it('shows all figures without scripts, and no button that needs one', async () => {
+    const { page, context } = await open({ javaScriptEnabled: false });
+    assert.equal(await firstTable(page).locator('tbody tr').count(), 3 + HOSTILE.length);
+    assert.equal(await page.locator('.ranges .band:visible').count(), 3 + HOSTILE.length);
+    assert.equal(await page.locator('button').count(), 0);
+    await context.close();
+  });
+
+  it('sorts by number and by name, and back', async () => {
+    const { page, context } = await open();
+    const original = await column(page, 0);
+    const titles = await firstTable(page).locator('thead th').allInnerTexts();
+    const estimate = titles.findIndex((title) => title.startsWith('estimate'));
+    const button = firstTable(page).locator('thead th').nth(estimate).locator('button');
+    await button.click();
+    const falling = (await column(page, estimate)).map(parseFloat);
+    assert.deepEqual(
+      falling,
+      falling.toSorted((a, b) => b - a),
+    );
+    assert.equal(await firstTable(page).locator('th[aria-sort]').getAttribute('aria-sort'), 'descending');
+    await button.click();
+    const rising = (await column(page, estimate)).map(parseFloat);
+    assert.deepEqual(rising, falling.toReversed());
+    await button.click();
+    assert.deepEqual(await column(page, 0), original);
+    await context.close();
+  });
+
+  it('filters, and saves what is shown as CSV without formulas', async () => {
+    const { page, context } = await open();
+    const filter = page.getByRole('searchbox').first();
+    await filter.fill('hyperlink');
+    assert.equal((await column(page, 0)).length, 1);
+    assert.equal(await page.getByRole('status').first().innerText(), '1 of 8 rows');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: /^CSV/ }).first().click(),
+    ]);
+    const saved = join(folder, 'saved.csv');
+    await download.saveAs(saved);
+    const [head, row, end] = (await readFile(saved, 'utf8')).split('\r\n');
+    assert.match(head ?? '', /^model,/);
+    assert.match(row ?? '', /^"'=HYPERLINK/);
+    assert.equal(end, '');
+    await context.close();
+  });
+
+  it('copies what is shown', async () => {
+    const { page, context } = await open();
+    await page.getByRole('button', { name: /^copy/ }).first().click();
+    await page.getByRole('status').first().filter({ hasText: 'copied' }).waitFor({ timeout: 5000 });
+    await page.getByRole('searchbox').first().focus();
+    await page.keyboard.press('Control+V');
+    assert.match(await page.getByRole('searchbox').first().inputValue(), /^model.*estimate \(ms\).*one/);
+    await context.close();
+  });
+
+  it('works by keyboard', async () => {
+    const { page, context } = await open();
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('three');
+    assert.deepEqual(await column(page, 0), ['three']);
+    for (let presses = 0; presses < 20; presses++) {
+      await page.keyboard.press('Tab');
+      if ((await firstTable(page).locator('th button:focus').count()) === 1) break;
+    }
+    await page.keyboard.press('Enter');
+    assert.equal(await firstTable(page).locator('th[aria-sort]').count(), 1);
+    await context.close();
+  });
+
+  it('says what a number is where one points at it', async () => {
+    const { page, context } = await open();
+    const titles = await firstTable(page).locator('thead th').allInnerTexts();
+    const cell = (name: string) => {
+      const index = titles.findIndex((title) => title.startsWith(name));
+      return firstTable(page).locator('tbody tr').first().locator(':is(td, th)').nth(index);
+    };
+    assert.match((await cell('estimate').getAttribute('title')) ?? '', /ms; .*interval.*timed run/);
+    await cell('layers').hover();
+    assert.match((await cell('layers').getAttribute('title')) ?? '', /^one, layers: \d+$/);
+    await context.close();
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [360, 2560]) {
+      it(`has no serious finding of axe and fits ${width} pixels, ${colorScheme}`, async () => {
+        const { page, context } = await open({ colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
+        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
+        await page.addScriptTag({ path: AXE });
+        const { violations } = await page.evaluate<AxeResult>('axe.run()');
+        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+        assert.deepEqual(
+          serious.map(({ id, nodes }) => `${id} ${JSON.stringify(nodes[0])}`),
+          [],
+        );
+        await context.close();
+      });
+    }
+  }
+
+  it('prints all rows without tools', async () => {
+    const { page, context } = await open();
+    const pdf = await page.pdf({ format: 'A4' });
+    assert.equal(pdf.subarray(0, 5).toString(), '%PDF-');
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.locator('.tools:visible').count(), 0);
+    assert.equal(await firstTable(page).locator('tbody tr:visible').count(), 3 + HOSTILE.length);
+    await context.close();
+  });
+});
