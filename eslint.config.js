@@ -34,9 +34,9 @@ const HOUSES = [
   {
     folder: 'plugins/dlbricks',
     levels: [
-      ['cut'],
+      ['cut', 'work'],
       ['blocks'],
-      ['bricks'],
+      ['bricks', 'predict'],
       ['estimate', 'exchange'],
       ['measure'],
       ['report'],

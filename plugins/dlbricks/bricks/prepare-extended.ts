@@ -99,7 +99,7 @@ export async function prepareExtended(
   const namesOf = ({ decomposed: { recipe } }: typeof two): readonly string[] => {
     return recipe.sequences.map((index) => recipe.bricks[index]?.signature ?? '');
   };
-  const { bricks, roughMs, largest, recipe } = three.decomposed;
+  const { bricks, roughMs, facts, largest, recipe } = three.decomposed;
   const inOrder = { sequences: namesOf(three), edges: recipe.edges };
   const extended = extendSequences(namesOf(two), inOrder, blocks.count);
   if (extended.kind === 'different') return { ...extended, costMs };
@@ -118,6 +118,7 @@ export async function prepareExtended(
     decomposed: {
       bricks,
       roughMs,
+      facts,
       largest,
       call,
       handingOver: handed,

@@ -13,6 +13,7 @@ import { lastUses } from '../cut/last-uses.js';
 import { type Edge, edgesOf, type Sequence } from '../cut/layer-cut.js';
 import { findMadeUpValues } from '../cut/made-up-values.js';
 import { roughMs } from '../cut/rough-time.js';
+import { factsOf, type LayerFacts } from '../work/layer-facts.js';
 import { type Brick, cutBrick } from './brick.js';
 import { copiesFor, type InContext, inContext, type MeasurableBrick, type Surroundings } from './copies-in-context.js';
 import { type EmptyCall, emptyCall } from './empty-call.js';
@@ -26,6 +27,8 @@ export interface DecomposedModel {
   readonly bricks: readonly MeasurableBrick[];
   /** Latency of each brick in order of magnitude, from its shapes alone; ms. */
   readonly roughMs: readonly number[];
+  /** The layers or kernels of each brick. */
+  readonly facts: readonly (readonly LayerFacts[])[];
   /** The memory that its largest layer or kernel needs. */
   readonly largest: MemoryNeed;
   /** The empty call, whose cost is part of every run of the model; undefined where the bricks contain it. */
@@ -133,6 +136,7 @@ function assemble(
   const uses = lastUses(graph);
   const bricks: MeasurableBrick[] = [];
   const times: number[] = [];
+  const facts: (readonly LayerFacts[])[] = [];
   const indexBySignature = new Map<string, number>();
   const brickOfSequence = sequences.map((sequence) => {
     const brick = cutBrick(graph, uses, sequence);
@@ -143,6 +147,7 @@ function assemble(
       const copies = copiesOf(brick, sequence);
       bricks.push(copies === undefined ? brick : { ...brick, copies });
       times.push(roughMsOf(graph, sequence));
+      facts.push(graph.layers.slice(sequence.first, sequence.last + 1).map((layer) => factsOf(graph, layer)));
     }
     return index;
   });
@@ -162,6 +167,7 @@ function assemble(
     },
     bricks,
     roughMs: times,
+    facts,
     largest: largestLayer(graph),
   };
 }

@@ -3,7 +3,8 @@ import { longestPath } from '../estimate/longest-path.js';
 import { type ErrorSource, mean, median } from '../estimate/statistics.js';
 import { FillModel } from './fill.js';
 import { OccurrenceIndex, type Reuse } from './find-occurrences.js';
-import type { FoundBy, LayerFacts } from './match-level.js';
+import type { LayerFacts } from '../work/layer-facts.js';
+import type { FoundBy } from './match-level.js';
 import { occurrenceSpread, type OccurrenceSpread } from './occurrence-spread.js';
 import type { Occurrence, Target, TraceBook, TraceSequence } from './trace-book.js';
 

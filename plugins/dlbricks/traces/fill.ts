@@ -1,6 +1,6 @@
 import { median } from '../estimate/statistics.js';
-import { type LayerFacts } from './match-level.js';
-import { type LayerWork, workOf } from './layer-work.js';
+import type { LayerFacts } from '../work/layer-facts.js';
+import { type LayerWork, workOf } from '../work/layer-work.js';
 import type { Occurrence } from './trace-book.js';
 
 /** Time of a layer, estimated from other layers with the same operator. */

@@ -1,4 +1,5 @@
-import type { TracedLayer, TracedTensor } from '../../../src/plugin-api.js';
+import type { TracedTensor } from '../../../src/plugin-api.js';
+import type { LayerFacts } from '../work/layer-facts.js';
 
 /** The facts by which two layers count as the same, the strongest first. */
 export const MATCH_LEVELS = ['signature', 'attributes', 'shapes', 'partial'] as const;
@@ -17,15 +18,6 @@ export const FOUND_BY: Readonly<Record<FoundBy, string>> = {
   partial: 'operator and the shapes of the weights that the trace has',
   fill: 'filled in from other layers with the same operator',
 };
-
-export interface LayerFacts extends Pick<
-  TracedLayer,
-  'operator' | 'signature' | 'attributes' | 'inputs' | 'outputs' | 'operations' | 'bytes'
-> {
-  /** Indices of the inputs that are not weights, where known: tables often leave weights out. */
-  readonly activations?: readonly number[] | undefined;
-  readonly name?: string | undefined;
-}
 
 /**
  * The compared facts, as far as the trace holds them: inputs, outputs, and the element types of all tensors (t) or of the

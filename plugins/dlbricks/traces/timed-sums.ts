@@ -1,6 +1,6 @@
 import type { WrittenModel } from './chrome-trace.js';
 import type { TracedSum } from './estimate-from-traces.js';
-import type { LayerFacts } from './match-level.js';
+import type { LayerFacts } from '../work/layer-facts.js';
 
 function shapesOf(tensors: LayerFacts['inputs']): readonly (readonly number[])[] | undefined {
   return tensors?.map(({ dims }) => dims);

@@ -6,7 +6,8 @@ import {
   trimmedMean,
 } from '../../../src/plugin-api.js';
 import type { Edge } from '../cut/layer-cut.js';
-import { identityOf, type LayerFacts } from './match-level.js';
+import type { LayerFacts } from '../work/layer-facts.js';
+import { identityOf } from './match-level.js';
 import { nameOf } from './model-name.js';
 import { type RepeatedTrace, withoutRepeated } from './repeated-traces.js';
 import { type Correction, correctionOf } from './tracing-overhead.js';

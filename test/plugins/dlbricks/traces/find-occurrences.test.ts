@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OccurrenceIndex } from '../../../../plugins/dlbricks/traces/find-occurrences.js';
-import { identityOf, type LayerFacts } from '../../../../plugins/dlbricks/traces/match-level.js';
+import { identityOf } from '../../../../plugins/dlbricks/traces/match-level.js';
+import type { LayerFacts } from '../../../../plugins/dlbricks/work/layer-facts.js';
 import type { Occurrence, Target } from '../../../../plugins/dlbricks/traces/trace-book.js';
 
 const CONV: LayerFacts = {

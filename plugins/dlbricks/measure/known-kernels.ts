@@ -1,0 +1,147 @@
+import {
+  type CollectionDefinition,
+  type Context,
+  footprintClass,
+  isDisturbed,
+  isElementType,
+  knownResults,
+  type ResultStore,
+  type System,
+  unlessGone,
+  z,
+} from '../../../src/plugin-api.js';
+import { brickNeeds } from '../bricks/needs.js';
+import type { PreparedModel } from '../bricks/prepare-model.js';
+import { brickLatency } from '../estimate/brick-latency.js';
+import { observationsOf } from '../estimate/observations.js';
+import type { MeasuredKernel } from '../predict/kernel-predictor.js';
+import type { LayerFacts } from '../work/layer-facts.js';
+import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from './tasks.js';
+import { wantedOfNeed } from './wanted-need.js';
+
+const tensorsSchema = z.array(
+  z.strictObject({ elementType: z.string().refine(isElementType), dims: z.array(z.int().nonnegative()) }),
+);
+
+/** What a brick of one kernel computes, so that its measurements tell about kernels like it. */
+const kernelSchema = z.strictObject({
+  signature: z.string(),
+  /** The first model that had it, by the signature of its graph. */
+  model: z.string(),
+  operator: z.string(),
+  domain: z.string(),
+  attributes: z.record(z.string(), z.union([z.number(), z.string(), z.array(z.number())])),
+  inputs: tensorsSchema,
+  outputs: tensorsSchema,
+  activations: z.array(z.int().nonnegative()),
+});
+
+type StoredKernel = z.infer<typeof kernelSchema>;
+
+const KERNELS: CollectionDefinition<StoredKernel> = {
+  name: 'dlbricks_kernels',
+  schema: kernelSchema,
+  key: ['signature'],
+  indexes: [],
+};
+
+/** Longer attributes are lists of data, on which no latency depends. */
+const MOST_LENGTH = 64;
+
+function isShort(value: unknown): value is StoredKernel['attributes'][string] {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value === 'string') return value.length <= MOST_LENGTH;
+  return Array.isArray(value) && value.length <= MOST_LENGTH && value.every((item) => Number.isFinite(item));
+}
+
+function storedKernel(signature: string, model: string, facts: LayerFacts): StoredKernel {
+  const { operator, domain = '', attributes = {}, inputs = [], outputs = [], activations = [] } = facts;
+  const short = Object.entries(attributes).flatMap(([name, value]) => (isShort(value) ? [[name, value] as const] : []));
+  const tensors = (all: NonNullable<LayerFacts['inputs']>): StoredKernel['inputs'] => {
+    return all.map(({ elementType = '', dims }) => ({ elementType, dims: [...dims] }));
+  };
+  return {
+    signature,
+    model,
+    operator,
+    domain,
+    attributes: Object.fromEntries(short),
+    inputs: tensors(inputs),
+    outputs: tensors(outputs),
+    activations: [...activations],
+  };
+}
+
+/** The kernels of some models' bricks; those of bricks with several kernels, or with subgraphs, say nothing about one. */
+function kernelsOf(models: readonly PreparedModel[]): ReadonlyMap<string, StoredKernel> {
+  const found = new Map<string, StoredKernel>();
+  for (const { recipe, facts, whole, graph } of models) {
+    for (const [index, { signature, context }] of recipe.bricks.entries()) {
+      const [only, second] = facts[index] ?? [];
+      if (only === undefined || second !== undefined || context !== undefined || found.has(signature)) continue;
+      found.set(signature, storedKernel(signature, graph ?? whole.signature, only));
+    }
+  }
+  return found;
+}
+
+/** Keeps what the models' bricks compute, as far as the store does not have it. A store whose server is gone keeps nothing. */
+export async function keepKernels(
+  store: ResultStore,
+  models: readonly PreparedModel[],
+  known: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const kernels = [...kernelsOf(models).values()].filter(({ signature }) => !known.has(signature));
+  if (kernels.length > 0) await unlessGone(store.collection(KERNELS).putMany(kernels));
+}
+
+/** All classes of footprints up to a tebibyte. */
+function contextsOf({ cacheBytes }: System): readonly Context[] {
+  const classes = Array.from({ length: 21 }, (_, power) => footprintClass(2 ** (20 + power), cacheBytes));
+  return [...new Set(classes)].map((footprintBytes) => ({ footprintBytes }));
+}
+
+function occasions(): readonly number[] {
+  return Array.from({ length: MOST_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
+}
+
+/**
+ * The measured kernels of a system, for predictions of others. Measurements that others disturbed count only where
+ * there are no others.
+ *
+ * @param models their kernels count too, also where an earlier version measured them, which did not keep what bricks compute
+ */
+export async function knownKernels(
+  store: ResultStore,
+  models: readonly PreparedModel[],
+  system: System,
+  settings: MeasureSettings,
+): Promise<{ readonly measured: readonly MeasuredKernel[]; readonly stored: ReadonlySet<string> }> {
+  const kernels = new Map(kernelsOf(models));
+  const stored = new Set<string>();
+  const read = async (): Promise<void> => {
+    for await (const kernel of store.collection(KERNELS).find({})) {
+      stored.add(kernel.signature);
+      kernels.set(kernel.signature, kernel);
+    }
+  };
+  await unlessGone(read());
+  const signatures = [...kernels.keys()];
+  const wanted = contextsOf(system).flatMap((context) => {
+    const needs = signatures.map((signature) => brickNeeds({ signature, operators: [] }, context, settings.protocol));
+    return occasions().flatMap((occasion) => needs.map(({ benchmark }) => wantedOfNeed(benchmark, occasion, settings)));
+  });
+  const results = await unlessGone(knownResults(wanted, system, store));
+  const measurements = [...(results?.measurements() ?? [])];
+  const quiet = observationsOf(measurements.filter((measurement) => !isDisturbed(measurement)));
+  const observations = new Map([...observationsOf(measurements), ...quiet]);
+  const measured = contextsOf(system).flatMap((context) => {
+    return [...kernels.values()].flatMap((kernel): MeasuredKernel[] => {
+      const latency = brickLatency({ signature: kernel.signature, operators: [] }, context, observations);
+      if (latency.kind === 'unknown') return [];
+      const { model, signature: _, ...facts } = kernel;
+      return [{ facts, footprintBytes: context.footprintBytes, ms: latency.ms, model }];
+    });
+  });
+  return { measured, stored };
+}

@@ -1,0 +1,86 @@
+import { elementCount } from '../model/element-type.js';
+
+type Dims = readonly number[];
+
+/** An operator with the shapes of its tensors. */
+export interface SizedOperator {
+  /** Its type in ONNX or in the runtime's own domains. */
+  readonly operator: string;
+  readonly inputs: readonly (Dims | undefined)[];
+  readonly outputs: readonly (Dims | undefined)[];
+  /** The value of an integer attribute. */
+  readonly integer: (name: string) => number | undefined;
+}
+
+type Counter = (operator: SizedOperator) => number;
+
+/** Elements of a tensor; NaN where it is not known, so that a count with it is not known either. */
+function size(dims: Dims | undefined): number {
+  return dims === undefined ? NaN : elementCount(dims);
+}
+
+/** Output elements times the weights of one output channel: [output channels, input channels of the group, …]. */
+function convolution(weight: number): Counter {
+  return ({ inputs, outputs }) => size(outputs[0]) * size(inputs[weight]?.slice(1));
+}
+
+/** Output elements times the length of the sums, which is a side of the first factor. */
+const product: Counter = ({ inputs: [factor], outputs, integer }) => {
+  return size(outputs[0]) * (factor?.at(integer('transA') === 1 ? -2 : -1) ?? NaN);
+};
+
+/** Each step multiplies the input and the previous state with the matrices of all gates. */
+const recurrence: Counter = ({ inputs: [sequence, weight, state] }) => {
+  return size(sequence?.slice(0, 2)) * (size(weight) + size(state));
+};
+
+/** Queries times keys, and the result times values. */
+function attending(queries: Dims | undefined, keys: number | undefined): number {
+  return 2 * size(queries) * (keys ?? NaN);
+}
+
+/** The runtime's Attention computes queries, keys and values of its input; ONNX's has them as inputs. */
+const attention: Counter = ({ inputs, outputs }) => {
+  const [first, second] = inputs;
+  if (second?.length !== 2) return attending(first, second?.at(-2));
+  return size(first?.slice(0, -1)) * size(second) + attending(outputs[0], first?.at(-2));
+};
+
+const COUNTERS: ReadonlyMap<string, Counter> = new Map([
+  ['Conv', convolution(1)],
+  ['FusedConv', convolution(1)],
+  ['NhwcFusedConv', convolution(1)],
+  ['ConvInteger', convolution(1)],
+  ['QLinearConv', convolution(3)],
+  ['ConvTranspose', ({ inputs: [input, weight] }) => size(input) * size(weight?.slice(1))],
+  ['Gemm', product],
+  ['FusedGemm', product],
+  ['MatMul', product],
+  ['FusedMatMul', product],
+  ['MatMulInteger', product],
+  ['MatMulIntegerToFloat', product],
+  ['DynamicQuantizeMatMul', product],
+  ['QLinearMatMul', product],
+  ['QGemm', product],
+  ['MatMulNBits', ({ outputs, integer }) => size(outputs[0]) * (integer('K') ?? 1)],
+  ['LSTM', recurrence],
+  ['GRU', recurrence],
+  ['RNN', recurrence],
+  ['Attention', attention],
+  ['QAttention', attention],
+  ['MultiHeadAttention', ({ inputs }) => attending(inputs[0], inputs[1]?.at(-2))],
+  // The second output has all keys, those of the cache included.
+  ['GroupQueryAttention', ({ outputs }) => attending(outputs[0], outputs[1]?.at(-2))],
+]);
+
+/**
+ * Multiply-accumulates of an operator: the products that are summed in convolutions, matrix products, recurrences and
+ * attention. Biases, activations and all other operators count 0. This is the only count; rough-time.ts of the plugin
+ * keeps an older approximation, because it decides which bricks there are.
+ *
+ * @returns undefined where a shape that decides it is not known
+ */
+export function multiplyAccumulates(operator: SizedOperator): number | undefined {
+  const count = COUNTERS.get(operator.operator)?.(operator) ?? 0;
+  return Number.isNaN(count) ? undefined : count;
+}
