@@ -15,6 +15,7 @@ import { compose, type Estimate } from './estimate/compose.js';
 import type { Margin } from './estimate/interval.js';
 import { type Observations, observationsOf } from './estimate/observations.js';
 import { type Earlier, spreadsFor, spreadsOfSystem, type Wholes } from './estimate/spreads-of-system.js';
+import type { KernelPredictor } from './predict/kernel-predictor.js';
 import { limitOf, type Precision } from './measure/next-occasion.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './measure/tasks.js';
 import type { EndToEnd, EstimateResult, ModelResult } from './report/evaluation-result.js';
@@ -32,13 +33,17 @@ export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut
   readonly checks?: readonly (CheckedRun | undefined)[] | undefined;
   /** What earlier runs measured on the system. */
   readonly earlier?: Earlier | undefined;
+  /** For bricks that were not measured; without it, they are missing. */
+  readonly predictor?: KernelPredictor | undefined;
   /** How far the machines of the measurements differ; undefined for one machine. */
   readonly machines?: MachineSpread | undefined;
 }
 
 /** A model to compose: its recipe, and measurements of the whole model if they were asked for. */
 export type ComposableModel = Pick<PreparedModel, 'recipe'> &
-  Partial<Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'runWith' | 'inputs' | 'graph' | 'extension'>>;
+  Partial<
+    Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'runWith' | 'inputs' | 'graph' | 'extension' | 'facts'>
+  >;
 
 /** Composes every model's latency from the measurements. */
 export function composeAll(
@@ -47,9 +52,10 @@ export function composeAll(
   system: System,
   settings: ComposeSettings,
 ): EstimateResult {
-  const { cut, protocol, measureEndToEnd, precision, interrupted, measured, costs, checks, machines } = settings;
+  const { cut, protocol, measureEndToEnd, precision, predictor, interrupted, measured, costs, checks, machines } =
+    settings;
   const observations = observationsOf(results.measurements());
-  const inContext = models.map(({ recipe }) => ({ recipe, context: contextOf(recipe, system) }));
+  const inContext = models.map(({ recipe, facts }) => ({ recipe, facts, context: contextOf(recipe, system) }));
   const ofMachines = machines && { relative: machines.relative, degreesOfFreedom: machines.machines - 1 };
   const wholes = measureEndToEnd ? wholesOf(models, results, settings) : new Map();
   const spreads = spreadsOfSystem(inContext, observations, { wholes, earlier: settings.earlier, machines: ofMachines });
@@ -62,10 +68,10 @@ export function composeAll(
   return {
     system,
     models: models.map((model, index): ModelResult => {
-      const { recipe, context } = inContext[index] ?? { recipe: model.recipe, context: undefined };
+      const { recipe, context, facts } = inContext[index] ?? { ...model, context: undefined };
       const check = checks?.[index];
       const ofModel = spreadsFor(spreads, model.whole?.signature);
-      const estimate = withRefusal(compose({ recipe, context }, observations, ofModel), model);
+      const estimate = withRefusal(compose({ recipe, context, facts }, observations, ofModel, predictor), model);
       return {
         estimate,
         crossChecked: crossChecked[index],

@@ -16,6 +16,7 @@ import { granularityOf } from './bricks/decompose.js';
 import { type EstimateRequest, evaluateAll } from './evaluate.js';
 import { generationsOf } from './generation/compose-generation.js';
 import { withDecoders } from './generation/decoders.js';
+import type { Measure } from './measure/largest.js';
 import type { Precision } from './measure/next-occasion.js';
 import type { EstimateResult } from './report/evaluation-result.js';
 import type { Report } from './report/report-schema.js';
@@ -56,6 +57,18 @@ function isChecked({ check, cut, measure_end_to_end: isWhole }: Settings, descri
 
 /** The reason for a provenance without weights. */
 export const NO_WHOLE_MODEL = { weights: 'no whole model was run' };
+
+/** @throws PlatformError `usage` where a setting needs measurements that another one forbids */
+function measureOf({ measure, cut, measure_end_to_end: isWhole, check }: Settings): Measure {
+  if (measure === 'all') return measure;
+  const refuse = (what: string): PlatformError => {
+    return new PlatformError('usage', `measure: ${measure} cannot be used with ${what}; leave one of them out`);
+  };
+  if (cut === 'layer') throw refuse('cut: layer, whose layers do not add up to the model');
+  if (measure === 'none' && isWhole) throw refuse('measure_end_to_end, which measures whole models');
+  if (measure === 'none' && check === true) throw refuse('check, which runs whole graphs');
+  return measure;
+}
 
 /** The result of an estimation: all its data, and the report of it. */
 export interface Estimated {
@@ -107,6 +120,7 @@ export async function runEstimations(
       limits,
       measureEndToEnd: settings.measure_end_to_end,
       check: isChecked(settings, description),
+      measure: measureOf(settings),
       precision: precisionOf(estimation),
       remeasure: remeasureAsked(settings.remeasure),
       traceUrlTemplate,

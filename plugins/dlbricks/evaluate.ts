@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   counted,
   DEFAULT_REMEASURE,
+  distinctTasks,
   type EvaluationEvent,
   identifySystem,
   KnownResults,
@@ -33,14 +34,33 @@ import {
 } from './bricks/prepare-model.js';
 import { uniqueBricks } from './bricks/unique-bricks.js';
 import { bytesNote } from './bytes-note.js';
+import { contextOf } from './bricks/needs.js';
+import { compose } from './estimate/compose.js';
 import { observationsOf } from './estimate/observations.js';
 import { type ComposableModel, composeAll, wholesOf } from './compose-all.js';
 import { checkModels } from './measure/check-models.js';
-import type { KnownOfSystem, Wholes } from './estimate/spreads-of-system.js';
+import {
+  type Earlier,
+  type KnownOfSystem,
+  spreadsFor,
+  spreadsOfSystem,
+  type Wholes,
+} from './estimate/spreads-of-system.js';
 import { earlierRuns } from './measure/earlier-runs.js';
+import { keepKernels, knownKernels } from './measure/known-kernels.js';
+import { largestTasks, type Measure } from './measure/largest.js';
 import { type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
-import { firstTasks, FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION, wholeModelTasks } from './measure/tasks.js';
+import {
+  callTasks,
+  firstTasks,
+  FIRST_OCCASION,
+  type MeasureSettings,
+  MOST_OCCASIONS,
+  SECOND_OCCASION,
+  wholeModelTasks,
+} from './measure/tasks.js';
+import { KernelPredictor } from './predict/kernel-predictor.js';
 import { partsInWords } from './report/configuration.js';
 import type { EstimateResult, PhaseCost } from './report/evaluation-result.js';
 
@@ -55,6 +75,8 @@ export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly measureEndToEnd: boolean;
   /** Whether the bricks are compared with the kernels of one run of each whole graph. */
   readonly check?: boolean | undefined;
+  /** The bricks to measure that the store lacks; default: all. The others are predicted; kernel cut only. */
+  readonly measure?: Measure | undefined;
   /** Precision that bricks at the kernel cut need. */
   readonly precision: Precision;
   /** Address of a trace on a tracing server; by default as the environment says. */
@@ -212,7 +234,8 @@ async function planOf(
   const isUsual = request.cut === 'layer' || isDeepStrictEqual(optimizingRun(runOptions), usual);
   const unchanged = isUsual ? [] : alike(prepared, await prepare({ ...request, runOptions: usual }));
   const evaluating = evaluatingOn(system);
-  const asked = await evaluating.phaseOf(firstTasks(prepared, system, request), request);
+  const first = await evaluating.phaseOf(firstTasks(prepared, system, request), request);
+  const asked = (request.measure ?? 'all') === 'all' ? first : knownPart(first, evaluating);
   const { models, bricks } = withoutTooLarge(prepared, asked, system, request, agent);
   tellOfRefusals(models, onEvent);
 
@@ -240,14 +263,68 @@ function alike(prepared: readonly PreparedModel[], others: readonly PreparedMode
   });
 }
 
+/** The tasks of a phase whose measurements are known; nothing is measured. */
+function knownPart({ tasks }: Phase, evaluating: Evaluating): Phase {
+  return { tasks: tasks.filter((task) => evaluating.has(task)), missing: [], disturbed: [] };
+}
+
+/** What predictions are made from, and the cost of measuring the bricks for which they do not suffice. */
+interface Predicting {
+  readonly predictor: KernelPredictor | undefined;
+  readonly cost: PhaseCost;
+}
+
+/**
+ * Learns from the measured kernels of the system, and measures the calls and the largest bricks where that is asked
+ * for. What the bricks of this evaluation compute is kept, for later evaluations.
+ */
+async function predict(plan: Plan, context: MeasuringContext, earlier: Earlier | undefined): Promise<Predicting> {
+  const { request, system, models, evaluating, bricks } = plan;
+  const { measure = 'all' } = request;
+  if (measure === 'all') {
+    if (bricks.missing.length > 0 && request.cut === 'kernel') await keepKernels(context.store, models);
+    return { predictor: undefined, cost: NO_COST };
+  }
+  const { measured, stored } = await knownKernels(context.store, models, system, request);
+  await keepKernels(context.store, models, stored);
+  const predictor = new KernelPredictor(measured);
+  let cost = NO_COST;
+  if (measure === 'none') {
+    for (let occasion = SECOND_OCCASION; occasion <= MOST_OCCASIONS; occasion++) {
+      const again = bricks.tasks.map((task) => ({ ...task, request: { ...task.request, occasion } }));
+      await evaluating.phaseOf(again, request);
+    }
+    return { predictor, cost };
+  }
+  const tried = new Set<string>();
+  const measureAll = async (tasks: readonly Task[]): Promise<void> => {
+    const missing = tasks.filter((task) => !evaluating.has(task) && !tried.has(taskKey(task.request)));
+    for (const { request: asked } of missing) tried.add(taskKey(asked));
+    cost = sumOfCosts(cost, await evaluating.measureMore({ tasks, missing, disturbed: [] }, request));
+  };
+  await measureAll(distinctTasks(models.flatMap((model) => callTasks(model, request))));
+  for (let before = -1; before < tried.size && !context.signal.aborted;) {
+    before = tried.size;
+    const observations = observationsOf(evaluating.results.measurements());
+    const recipes = models.map(({ recipe, facts }) => ({ recipe, facts, context: contextOf(recipe, system) }));
+    const spreads = spreadsOfSystem(recipes, observations, { earlier });
+    const estimates = recipes.map((recipe) => compose(recipe, observations, spreadsFor(spreads), predictor));
+    const tasks = largestTasks(models, estimates, predictor.commonError, system, request, request.precision);
+    await measureAll(tasks);
+  }
+  return { predictor, cost };
+}
+
 /** Measures what a plan lacks, and composes. */
 async function carryOut(plan: Plan, context: MeasuringContext): Promise<EstimateResult> {
   const { request, system, models, unchanged, preparingMs, evaluating, bricks, wholes, again } = plan;
   const [measuredBefore, delayBeforeMs] = [evaluating.measured, evaluating.delayMs];
-  const firstCost = await evaluating.measure(bricks, request);
+  const known = await evaluating.measure(bricks, request);
+  const isRepeated = request.cut === 'kernel' && request.measure !== 'none';
+  const earlier = request.cut === 'kernel' ? await earlierRuns(context.store, system, request.protocol) : undefined;
+  const { predictor, cost } = await predict(plan, context, earlier);
+  const firstCost = sumOfCosts(known, cost);
   const wholesCost = await evaluating.measure(wholes, request);
-  const isRepeated = request.cut === 'kernel';
-  const earlier = isRepeated ? await earlierRuns(context.store, system, request.protocol) : undefined;
   const repeat = async (wholes: Wholes): Promise<PhaseCost> => {
     if (!isRepeated) return NO_COST;
     return repeatBricks(models, evaluating, system, request, context, { wholes, earlier });
@@ -279,8 +356,10 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
   const unusable = (request.unusable ?? []).map(unreadModel);
   const composed = composeAll([...models, ...unusable], evaluating.results, system, {
     ...request,
+    precision: isRepeated ? request.precision : undefined,
     interrupted,
     earlier,
+    predictor,
     machines: await machineSpreadOf(system, context),
     measured: evaluating.measured - measuredBefore,
     checks: checks?.runs,

@@ -2,6 +2,7 @@ import { numberFrom, positiveNumber, remeasureSetting, runtimeSettings, wholeNum
 import { SHORTEN } from './bricks/decompose.js';
 import { VALUES } from './bricks/values-of-run.js';
 import { CUTS } from './cut/cut.js';
+import { MEASURE } from './measure/largest.js';
 
 /** The settings of `dlbricks` beside those of every evaluation: `settings` of a manifest, options of its commands. */
 export const settingsSchema = z.strictObject({
@@ -46,6 +47,10 @@ export const settingsSchema = z.strictObject({
       'Time limit for measuring bricks again, in multiples of the time to measure each brick once; three seconds at least, 0 for none.',
   }),
   ...runtimeSettings,
+  measure: z.enum(MEASURE).default('all').meta({
+    description:
+      "Which bricks are measured that the store lacks: all; the largest, until half the width of each interval is within target_error; or none. The others are predicted from the store's measurements of the same operator on the same system; kernel cut only.",
+  }),
   remeasure: remeasureSetting,
 });
 

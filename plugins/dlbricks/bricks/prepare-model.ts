@@ -116,7 +116,17 @@ export function refusedModel(loaded: LoadedModel, settings: CutSettings, refusal
   const recipe = { name, layers: countLayers(model), bricks: [], sequences: [], edges: [] };
   const largest = { weightBytes: 0, valueBytes: 0 };
   const inputs = { assumed, sizes };
-  return { recipe, bricks: [], roughMs: [], facts: [], largest, whole: wholeOf(loaded, settings), inputs, refusal, costMs: 0 };
+  return {
+    recipe,
+    bricks: [],
+    roughMs: [],
+    facts: [],
+    largest,
+    whole: wholeOf(loaded, settings),
+    inputs,
+    refusal,
+    costMs: 0,
+  };
 }
 
 /** Why no machine of this kind could measure a model: its inputs alone are too large; undefined where one may. */
@@ -148,7 +158,16 @@ export function refusedIfTooLarge(
   if (refusal === undefined) return prepared;
   const { name, layers } = recipe;
   const nothing = { name, layers, bricks: [], sequences: [], edges: [] };
-  return { ...prepared, recipe: nothing, bricks: [], roughMs: [], facts: [], call: undefined, handingOver: undefined, refusal };
+  return {
+    ...prepared,
+    recipe: nothing,
+    bricks: [],
+    roughMs: [],
+    facts: [],
+    call: undefined,
+    handingOver: undefined,
+    refusal,
+  };
 }
 
 /** The first dimension of the first input, which is the batch by convention; 1 where there is none. */

@@ -39,7 +39,7 @@ export interface ComposeTracesOptions extends MeasuringOptions, PlaceOptions, Tr
   readonly fromStore?: boolean;
   readonly statistic?: Statistic;
   readonly occurrences?: Reuse;
-  readonly fill?: 'model';
+  readonly fill?: 'model' | 'kernels';
   readonly calibrate?: boolean;
 }
 
@@ -66,9 +66,10 @@ export function addTraceOptions(command: Command): Command {
       ).choices(REUSES),
     )
     .addOption(
-      new Option('--fill <how>', 'estimate unmeasured layers from measured layers with the same operator').choices([
-        'model',
-      ]),
+      new Option(
+        '--fill <how>',
+        'estimate what was not measured from measurements of the same operator: model, unmeasured layers from traces; kernels, unmeasured bricks from the store',
+      ).choices(['model', 'kernels']),
     )
     .option('--calibrate', 'multiply by measured / estimated latency of the other models in the traces');
 }
@@ -86,8 +87,17 @@ export function isAboutTraces(
   if (isAbout && (options.recipe !== undefined || options.results !== undefined)) {
     throw new PlatformError('usage', '--recipe and --results need measured bricks and cannot be used with traces');
   }
+  if (isAbout && options.fill === 'kernels') {
+    throw new PlatformError('usage', '--fill kernels needs measured bricks; traces have --fill model');
+  }
+  if (options.fill === 'kernels' && options.results !== undefined) {
+    throw new PlatformError(
+      'usage',
+      '--fill kernels needs the measurements of a store and cannot be used with --results',
+    );
+  }
   const own = ['format', 'statistic', 'occurrences', 'fill', 'calibrate'] as const;
-  const stray = own.find((key) => options[key] !== undefined);
+  const stray = own.find((key) => options[key] !== undefined && options[key] !== 'kernels');
   if (!isAbout && stray !== undefined) {
     throw new PlatformError('usage', `--${stray} is for --from-traces and --from-store`);
   }

@@ -22,16 +22,19 @@ import {
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
 import { granularityOf } from '../bricks/decompose.js';
-import { prepareModel } from '../bricks/prepare-model.js';
+import { prepareModel, type PreparedModel } from '../bricks/prepare-model.js';
 import { type Recipe, readRecipe, RECIPE_FORMAT } from '../bricks/recipe.js';
 import { composeAll } from '../compose-all.js';
 import { NO_WHOLE_MODEL } from '../estimation.js';
 import type { Earlier } from '../estimate/spreads-of-system.js';
 import { readResults } from '../exchange/results-file.js';
 import { earlierRuns } from '../measure/earlier-runs.js';
+import { knownKernels } from '../measure/known-kernels.js';
+import { KernelPredictor } from '../predict/kernel-predictor.js';
+import type { LayerFacts } from '../work/layer-facts.js';
 import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from '../measure/tasks.js';
 import { wantedOfNeed } from '../measure/wanted-need.js';
-import { reportOf } from '../report/report.js';
+import { isPartial, reportOf } from '../report/report.js';
 import { addTraceOptions, composeFromTraces, isAboutTraces, type ComposeTracesOptions } from './compose-traces.js';
 import { prepareModels } from './prepare-models.js';
 import { addReportingOptions, askedRunOptions, cutSettingsOf, measureSettingsOf, refuseCutOptions } from './options.js';
@@ -45,17 +48,27 @@ interface ComposeOptions extends ComposeTracesOptions {
 /** Measurements to compose from, all of one system. */
 interface Source {
   readonly system: System;
+  readonly predictor?: KernelPredictor | undefined;
+  /** What bricks of earlier runs compute, by their signatures. */
+  readonly stored?: ReadonlyMap<string, LayerFacts> | undefined;
   readonly results: KnownResults;
   readonly settings: MeasureSettings;
   readonly earlier?: Earlier | undefined;
 }
 
-async function recipeOf(
+/** A recipe, and its models where they are at hand. */
+interface Described {
+  readonly recipe: Recipe;
+  readonly loaded: readonly LoadedModel[];
+  readonly prepared?: readonly PreparedModel[] | undefined;
+}
+
+async function describedRecipe(
   references: readonly string[],
   options: ComposeOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
-): Promise<{ readonly recipe: Recipe; readonly loaded: readonly LoadedModel[] }> {
+): Promise<Described> {
   if (options.recipe !== undefined) return { recipe: await readRecipe(options.recipe), loaded: [] };
   const settings = cutSettingsOf(options, agent.description);
   const { cut } = settings;
@@ -65,7 +78,7 @@ async function recipeOf(
   const prepared = await prepareModels(loaded, { settings, agent, prepare: prepareModel, quiet }, host);
   const models = prepared.map(({ recipe }) => recipe);
   const batch = options.batch ?? COMMAND_DEFAULTS.batch;
-  return { recipe: { format: RECIPE_FORMAT, cut, granularity, batch, models }, loaded };
+  return { recipe: { format: RECIPE_FORMAT, cut, granularity, batch, models }, loaded, prepared };
 }
 
 /** The system whose measurements are used: the one whose fingerprint begins with `--system`, else this machine. */
@@ -99,7 +112,7 @@ function evaluationSystem(system: System, { cut }: Recipe, options: RuntimeAxes)
 }
 
 async function sourceOf(
-  recipe: Recipe,
+  { recipe, prepared }: Described,
   options: ComposeOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
@@ -122,7 +135,11 @@ async function sourceOf(
   const occasions = Array.from({ length: MOST_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
   const wanted = occasions.flatMap((occasion) => needs.map((need) => wantedOfNeed(need, occasion, settings)));
   const results = await knownResults(wanted, system, store);
-  return { system, results, settings, earlier: await earlierRuns(store, system, settings.protocol) };
+  const source = { system, results, settings, earlier: await earlierRuns(store, system, settings.protocol) };
+  if (options.fill !== 'kernels') return source;
+  if (recipe.cut === 'layer') throw new PlatformError('usage', '--fill kernels needs the kernel cut');
+  const { measured, stored } = await knownKernels(store, prepared ?? [], system, settings);
+  return { ...source, predictor: new KernelPredictor(measured), stored };
 }
 
 /** Only measurements with the requested protocol count. No table shows which protocol that is, so this note does. */
@@ -150,6 +167,7 @@ export function registerCompose(parent: Command, host: CommandHost): void {
 Examples:
   mlmodelscope dlbricks compose zoo:resnet50
   mlmodelscope dlbricks compose --recipe out/recipe.json --results results.json
+  mlmodelscope dlbricks compose my-variant.onnx --fill kernels
   mlmodelscope dlbricks compose --from-traces layers.csv --system "my server"
   mlmodelscope dlbricks compose zoo:resnet50 --from-store --fill model
 
@@ -167,15 +185,25 @@ traces are estimated. See docs/traces.md.`,
       if (options.recipe !== undefined) refuseCutOptions(options, '--recipe');
       const agent = await host.connect(options.agent, options.framework);
       const outputs = await prepareOutputs(options);
-      const { recipe, loaded } = await recipeOf(references, options, agent, host);
-      const { system, results, settings, earlier } = await sourceOf(recipe, options, agent, host);
+      const described = await describedRecipe(references, options, agent, host);
+      const { recipe, loaded, prepared } = described;
+      const { system, results, settings, earlier, predictor, stored } = await sourceOf(described, options, agent, host);
       const { cut, granularity, batch } = recipe;
       const { protocol } = settings;
-      const models = recipe.models.map((model) => ({ recipe: model }));
+      const models = recipe.models.map((model, index) => {
+        const facts =
+          prepared?.[index]?.facts ??
+          model.bricks.map(({ signature }) => {
+            const kernel = stored?.get(signature);
+            return kernel === undefined ? [] : [kernel];
+          });
+        return { recipe: model, facts };
+      });
       const composed = composeAll(models, results, system, {
         ...settings,
         cut,
         earlier,
+        predictor,
         measureEndToEnd: false,
         interrupted: false,
         measured: 0,
@@ -186,7 +214,7 @@ traces are estimated. See docs/traces.md.`,
       const origin = { models: loaded, agent, reasons };
       const report = reportOf(composed, { cut, granularity, batch, protocol, origin });
       await writeShown(shownReports([{ report, result: composed }], options), outputs, host);
-      if (report.models.some(({ coverage }) => coverage < 1)) {
+      if (isPartial(report)) {
         const isMissing = report.models.some(({ missing }) => missing.length > 0);
         if (isMissing && !outputs.quiet && options.results === undefined) host.warn(lookedFor(protocol));
         host.setExitCode(EXIT_PARTIAL);

@@ -35,6 +35,7 @@ import {
 import { type CutSettings, SHORTEN, type Shorten } from '../bricks/decompose.js';
 import { AUTO, type CellAxes, type Granularity } from '../cells.js';
 import { type Cut, CUTS } from '../cut/cut.js';
+import { type Measure, MEASURE } from '../measure/largest.js';
 import type { MeasureSettings } from '../measure/tasks.js';
 import { type BestAsked, FIGURES } from '../report/best.js';
 import { type Settings, settingsSchema } from '../settings.js';
@@ -56,6 +57,7 @@ export interface MeasuringOptions extends CutOptions, ProtocolOptions, RuntimeAx
 
 /** Precision of bricks: the target error in percent, and the limit on repeating. */
 export interface PrecisionOptions {
+  readonly measure?: Measure;
   readonly targetError?: number;
   readonly repeatLimit?: number;
   readonly check?: boolean;
@@ -184,12 +186,23 @@ export function addPrecisionOptions(command: Command): Command {
     );
 }
 
+/** Adds the option of the commands that may predict bricks instead of measuring them. */
+export function addMeasureOption(command: Command): Command {
+  return command.addOption(
+    new Option(
+      '--measure <bricks>',
+      `which bricks to measure that the store lacks: all; largest, those that narrow intervals most, until --target-error; none. The others are predicted from measured ones of the same operator (default: ${DEFAULT_SETTINGS.measure}); kernel cut only`,
+    ).choices(MEASURE),
+  );
+}
+
 /** The plugin's settings except those with several values: from the options, else the manifest, else the default. */
 export function settingsOf(
   {
     keepDynamic,
     shorten,
     valuesOfRun,
+    measure,
     targetError,
     repeatLimit,
     check,
@@ -202,6 +215,7 @@ export function settingsOf(
     ...(keepDynamic === undefined ? {} : { keep_dynamic: keepDynamic }),
     ...(shorten === undefined ? {} : { shorten }),
     ...(valuesOfRun === true ? { values: 'run' as const } : {}),
+    ...(measure === undefined ? {} : { measure }),
     ...(targetError === undefined ? {} : { target_error: targetError }),
     ...(repeatLimit === undefined ? {} : { repeat_limit: repeatLimit }),
     ...(check === undefined ? {} : { check }),

@@ -7,7 +7,12 @@ import {
   requireFitMachine,
 } from '../../../src/plugin-api.js';
 import { estimationsOf } from './estimations.js';
-import { addPrecisionOptions, addSweepReportingOptions, type SweepMeasuringOptions } from './options.js';
+import {
+  addMeasureOption,
+  addPrecisionOptions,
+  addSweepReportingOptions,
+  type SweepMeasuringOptions,
+} from './options.js';
 import { runAndReport } from './run-and-report.js';
 import { runSuite } from './run-suite.js';
 
@@ -28,7 +33,7 @@ export function registerRun(parent: Command, host: CommandHost): void {
     )
     .option('--strict', "look at this machine first ('mlmodelscope doctor'), and measure nothing where it warns")
     .option('--suite <folder>', "measure a suite that 'generate' made instead; its results go to --export-json");
-  addReuseOptions(addPrecisionOptions(addSweepReportingOptions(command)))
+  addReuseOptions(addPrecisionOptions(addMeasureOption(addSweepReportingOptions(command))))
     .addHelpText(
       'after',
       `
@@ -41,6 +46,7 @@ Examples:
   mlmodelscope dlbricks run manifests/evaluations/quickstart.yml
   mlmodelscope dlbricks run zoo:resnet18 zoo:resnet34 my-model.onnx
   mlmodelscope dlbricks run zoo:resnet18 --batch 1,2,4 --threads 1,2
+  mlmodelscope dlbricks run my-variant.onnx --measure none
   mlmodelscope dlbricks run evaluation.yml my-model.onnx
   mlmodelscope dlbricks run my-detector.onnx --values-of-run --check
   mlmodelscope dlbricks run evaluation.yml --export-json out/report.json

@@ -1,5 +1,6 @@
 import { type Context, type Measurement, sharedShareOf, subjectKey } from '../../../src/plugin-api.js';
 import type { BrickRecipe, ModelRecipe } from '../bricks/recipe.js';
+import type { LayerFacts } from '../work/layer-facts.js';
 import type { Observations } from './observations.js';
 import { failureText } from './failure-text.js';
 import { lessOverhead, mean, perCopy, type Summary, summarize } from './statistics.js';
@@ -158,6 +159,8 @@ export function brickLatency(
 export interface RecipeInContext {
   readonly recipe: ModelRecipe;
   readonly context: Context | undefined;
+  /** The layers or kernels of each brick, where they are known. */
+  readonly facts?: readonly (readonly LayerFacts[])[] | undefined;
 }
 
 /** Each brick of some models in each process that measured it, once for each context. */

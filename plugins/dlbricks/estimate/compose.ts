@@ -1,4 +1,5 @@
-import type { Context } from '../../../src/plugin-api.js';
+import { type Context, sumOf } from '../../../src/plugin-api.js';
+import type { KernelPredictor, Prediction } from '../predict/kernel-predictor.js';
 import { type BrickRecipe, countsOf, type MadeUpPart } from '../bricks/recipe.js';
 import {
   brickKey,
@@ -37,8 +38,10 @@ export interface BrickShare {
   readonly count: number;
   /** How it is measured: together with others, as several copies in one graph, or alone. */
   readonly measured: { readonly way: 'together' | 'alone' } | { readonly way: 'copies'; readonly copies: number };
-  /** Latency in ms; undefined where it has none. */
+  /** Measured latency in ms; undefined where it has none. */
   readonly ms: number | undefined;
+  /** The latency that was predicted instead. */
+  readonly prediction?: Prediction | undefined;
   /** Number of occasions on which it was measured, each in a process of its own. */
   readonly occasions: number;
   /** The process of each occasion, see processOf. */
@@ -59,7 +62,7 @@ export interface Estimate {
   readonly uniqueBricks: number;
   /** Share of the sequences that were measured, and whose work does not depend on made-up values; 0 to 1. */
   readonly coverage: number;
-  /** Whether all sequences were measured, so that the sums are those of the whole model. */
+  /** Whether all sequences were measured or predicted, so that the sums are those of the whole model. */
   readonly isWhole: boolean;
   /** The part of the model whose work or sizes depend on made-up values. */
   readonly madeUpValues: MadeUpPart | undefined;
@@ -80,6 +83,8 @@ export interface Estimate {
   readonly measuringError: number | undefined;
   /** Half the width that remains however often bricks are measured, relative; undefined where not known. */
   readonly leastError: number | undefined;
+  /** The part of the sequential total that was not measured but predicted; ms. */
+  readonly predictedMs: number;
   /** Half the widths of the sequential total's interval at all levels; empty where they are not known. */
   readonly margins: readonly Margin[];
   /** Its bricks, in the order of the recipe. */
@@ -124,17 +129,35 @@ function callsOf(
  * reduce the coverage.
  *
  * @param spreads without them, an estimate in context has no interval
+ * @param predictor for the bricks that were never measured; without it, they are missing
  */
-export function compose(model: RecipeInContext, observations: Observations, spreads?: Spreads): Estimate {
+export function compose(
+  model: RecipeInContext,
+  observations: Observations,
+  spreads?: Spreads,
+  predictor?: KernelPredictor,
+): Estimate {
   const { recipe, context } = model;
   const { name, layers, bricks, sequences, made_up_values: madeUpValues } = recipe;
   const counts = countsOf(recipe);
-  const latencies = bricks.map((brick) => brickLatency(brick, context, observations));
+  const latencies = bricks.map((brick, index): BrickLatency | Prediction | Unknown => {
+    const latency = brickLatency(brick, context, observations);
+    const kernels = model.facts?.[index] ?? [];
+    // Of a measurement that failed, the reason is known.
+    const isTried = observations.has(brickKey(brick, context));
+    if (latency.kind === 'known' || predictor === undefined || isTried || kernels.length === 0) return latency;
+    return predictor.predict(kernels, context?.footprintBytes ?? 0);
+  });
   const calls = callsOf(model, observations);
   const latencyAt = (brick: number): BrickLatency | undefined => {
     const latency = latencies[brick];
     return latency?.kind === 'known' ? latency : undefined;
   };
+  const predictionAt = (brick: number): Prediction | undefined => {
+    const latency = latencies[brick];
+    return latency?.kind === 'predicted' ? latency : undefined;
+  };
+  const msAt = (brick: number): number => latencyAt(brick)?.ms ?? predictionAt(brick)?.ms ?? 0;
   const knownCalls = calls
     .map(({ latency }) => latency)
     .filter(isKnown)
@@ -145,10 +168,15 @@ export function compose(model: RecipeInContext, observations: Observations, spre
       const latency = latencyAt(brick);
       return latency === undefined || count === 0 ? [] : [{ latency, count }];
     });
+    const predicted = counted.flatMap((count, brick) => {
+      const prediction = predictionAt(brick);
+      return prediction === undefined || count === 0 ? [] : [{ prediction, count }];
+    });
     // A model that the runtime reduces to constants is its call alone.
     const isCallOnly = sequences.length === 0 && knownCalls.length > 0;
-    if (terms.length === 0 && !isCallOnly) return undefined;
-    const sum = { terms, calls: knownCalls };
+    if (terms.length + predicted.length === 0 && !isCallOnly) return undefined;
+    const commonError = predicted.length === 0 ? undefined : predictor?.commonError;
+    const sum = { terms, predicted, commonError, calls: knownCalls };
     return recipe.call === undefined ? intervalWithinRuns(sum) : predictionInterval(sum, spreads);
   };
   const madeUp = new Set(madeUpValues?.sequences);
@@ -159,10 +187,7 @@ export function compose(model: RecipeInContext, observations: Observations, spre
     const lowMs = uncertaintyOf(others)?.interval.lowMs ?? 0;
     return { ...sum, interval: { ...sum.interval, lowMs, highMs: undefined }, margins: [] };
   };
-  const path = longestPath(
-    recipe,
-    sequences.map((brick) => latencyAt(brick)?.ms ?? 0),
-  );
+  const path = longestPath(recipe, sequences.map(msAt));
   const missingBricks = bricks.flatMap(({ signature, operators, shapes = [] }, index): Missing[] => {
     const latency = latencies[index];
     if (latency?.kind !== 'unknown') return [];
@@ -187,6 +212,7 @@ export function compose(model: RecipeInContext, observations: Observations, spre
     longestPath: path,
     measuringError: sequential?.measuringError,
     leastError: sequential?.leastError,
+    predictedMs: sumOf(bricks.map((_, index) => (counts[index] ?? 0) * (predictionAt(index)?.ms ?? 0))),
     margins: sequential?.margins ?? [],
     parts: bricks.map((brick, index) => {
       const latency = latencyAt(index);
@@ -198,6 +224,7 @@ export function compose(model: RecipeInContext, observations: Observations, spre
         count: counts[index] ?? 0,
         measured: wayOf(brick, context),
         ms: latency?.ms,
+        prediction: predictionAt(index),
         occasions: latency?.occasionsMs.length ?? 0,
         processes: latency?.processes ?? [],
         tried: observations.get(benchmark)?.length ?? 0,

@@ -1,3 +1,5 @@
+import { sumOf } from '../../../src/plugin-api.js';
+import type { CommonError, Prediction } from '../predict/kernel-predictor.js';
 import type { BrickLatency } from './brick-latency.js';
 import {
   type ErrorSource,
@@ -76,6 +78,9 @@ export interface Uncertainty {
 /** Bricks, each with its count, and the calls of a run. */
 export interface MeasuredSum {
   readonly terms: readonly { readonly latency: BrickLatency; readonly count: number }[];
+  /** Bricks that were not measured, and the error that they have in common. */
+  readonly predicted?: readonly { readonly prediction: Prediction; readonly count: number }[] | undefined;
+  readonly commonError?: CommonError | undefined;
   readonly calls: readonly Summary[];
 }
 
@@ -132,6 +137,20 @@ function outlyingErrors({ terms }: MeasuredSum, components: VarianceComponents):
   });
 }
 
+/** The errors of bricks that were not measured: what each has of its own, and what all of a model have in common. */
+export function predictionErrors(
+  predicted: NonNullable<MeasuredSum['predicted']>,
+  common: CommonError = { relative: 0, degreesOfFreedom: Infinity },
+): readonly ErrorSource[] {
+  if (predicted.length === 0) return [];
+  const ownMs = predicted.map(({ prediction, count }) => count * prediction.ms * prediction.ownError);
+  const ms = sumOf(predicted.map(({ prediction, count }) => count * prediction.ms));
+  return [
+    { deviationMs: Math.hypot(...ownMs), degreesOfFreedom: Infinity },
+    { deviationMs: ms * common.relative, degreesOfFreedom: common.degreesOfFreedom },
+  ];
+}
+
 /**
  * The prediction interval for a measurement of the whole model in a process of its own at another time. Its error
  * sources (docs/measuring.md, "Occasions and intervals"):
@@ -142,13 +161,18 @@ function outlyingErrors({ terms }: MeasuredSum, components: VarianceComponents):
  *   its bricks in one process;
  * - the spread of a call's runs;
  * - a shared core, as far as bricks were measured on one;
+ * - the errors of predictions, for bricks that were not measured;
  * - the method's own error;
  * - the difference between machines, where the measurements are from several.
  */
-export function predictionInterval({ terms, calls }: MeasuredSum, spreads: Spreads | undefined): Uncertainty {
+export function predictionInterval(
+  { terms, predicted = [], commonError, calls }: MeasuredSum,
+  spreads: Spreads | undefined,
+): Uncertainty {
   const ofBricks = terms.map(({ latency, count }): Part => [count * latency.ms, latency.processes]);
+  const ofPredicted = predicted.map(({ prediction, count }) => count * prediction.ms);
   const ofCalls = calls.map((summary) => ({ summary, count: 1 }));
-  const ms = [...ofBricks.map(([time]) => time), ...calls.map((call) => call.ms)].reduce((sum, one) => sum + one, 0);
+  const ms = sumOf([...ofBricks.map(([time]) => time), ...ofPredicted, ...calls.map((call) => call.ms)]);
   const withinCalls = errorsWithinRuns(ofCalls);
   if (spreads === undefined || withinCalls === undefined) return unknownAround(ms);
   const { bricks, wholes, machines } = spreads;
@@ -160,7 +184,8 @@ export function predictionInterval({ terms, calls }: MeasuredSum, spreads: Sprea
     { deviationMs: Math.hypot(ms * METHOD_ERROR, sharedCoreError(sharedMs)), degreesOfFreedom: Infinity },
     ...(machines === undefined ? [] : [machineError(ms, machines)]),
   ];
-  const inOneProcess = factorsOf(ofBricks.map(([time]) => [time, ['whole']]));
+  const ofPredictions = predictionErrors(predicted, commonError);
+  const inOneProcess = factorsOf([...ofBricks.map(([time]) => time), ...ofPredicted].map((time) => [time, ['whole']]));
   const withWhole = (factors: Factors): readonly ErrorSource[] => {
     if (wholes === undefined) {
       const sum = { common: factors.common + inOneProcess.common, own: factors.own + inOneProcess.own };
@@ -169,13 +194,13 @@ export function predictionInterval({ terms, calls }: MeasuredSum, spreads: Sprea
     const { relative, degreesOfFreedom } = wholes;
     return [errorOf(factors, bricks), { deviationMs: ms * relative, degreesOfFreedom }, ...others];
   };
-  const sources = [...withWhole(measured), ...outlying];
+  const sources = [...withWhole(measured), ...outlying, ...ofPredictions];
   const relativeTo = (errors: readonly ErrorSource[]): number | undefined =>
     ms > 0 ? marginOf(errors) / ms : undefined;
   return {
     interval: intervalAround(ms, marginOf(sources)),
     margins: LEVELS.map((level) => ({ level, ms: marginOf(sources, level) })),
-    measuringError: relativeTo([errorOf(measured, bricks), ...outlying, ...withinCalls]),
+    measuringError: relativeTo([errorOf(measured, bricks), ...outlying, ...withinCalls, ...ofPredictions]),
     leastError: relativeTo(withWhole({ common: 0, own: 0 })),
   };
 }

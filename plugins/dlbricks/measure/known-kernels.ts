@@ -3,7 +3,6 @@ import {
   type Context,
   footprintClass,
   isDisturbed,
-  isElementType,
   knownResults,
   type ResultStore,
   type System,
@@ -19,9 +18,7 @@ import type { LayerFacts } from '../work/layer-facts.js';
 import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from './tasks.js';
 import { wantedOfNeed } from './wanted-need.js';
 
-const tensorsSchema = z.array(
-  z.strictObject({ elementType: z.string().refine(isElementType), dims: z.array(z.int().nonnegative()) }),
-);
+const tensorsSchema = z.array(z.strictObject({ elementType: z.string(), dims: z.array(z.int().nonnegative()) }));
 
 /** What a brick of one kernel computes, so that its measurements tell about kernels like it. */
 const kernelSchema = z.strictObject({
@@ -72,8 +69,15 @@ function storedKernel(signature: string, model: string, facts: LayerFacts): Stor
   };
 }
 
+function factsOfStored({ signature: _, model: __, ...facts }: StoredKernel): LayerFacts {
+  return facts;
+}
+
+/** A model, with what its bricks compute. */
+type DescribedModel = Pick<PreparedModel, 'recipe' | 'facts' | 'whole' | 'graph'>;
+
 /** The kernels of some models' bricks; those of bricks with several kernels, or with subgraphs, say nothing about one. */
-function kernelsOf(models: readonly PreparedModel[]): ReadonlyMap<string, StoredKernel> {
+function kernelsOf(models: readonly DescribedModel[]): ReadonlyMap<string, StoredKernel> {
   const found = new Map<string, StoredKernel>();
   for (const { recipe, facts, whole, graph } of models) {
     for (const [index, { signature, context }] of recipe.bricks.entries()) {
@@ -88,8 +92,8 @@ function kernelsOf(models: readonly PreparedModel[]): ReadonlyMap<string, Stored
 /** Keeps what the models' bricks compute, as far as the store does not have it. A store whose server is gone keeps nothing. */
 export async function keepKernels(
   store: ResultStore,
-  models: readonly PreparedModel[],
-  known: ReadonlySet<string> = new Set(),
+  models: readonly DescribedModel[],
+  known: ReadonlyMap<string, unknown> = new Map(),
 ): Promise<void> {
   const kernels = [...kernelsOf(models).values()].filter(({ signature }) => !known.has(signature));
   if (kernels.length > 0) await unlessGone(store.collection(KERNELS).putMany(kernels));
@@ -105,6 +109,13 @@ function occasions(): readonly number[] {
   return Array.from({ length: MOST_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
 }
 
+/** What a store knows about kernels. */
+interface KnownKernels {
+  readonly measured: readonly MeasuredKernel[];
+  /** Signatures of the bricks that the store describes. */
+  readonly stored: ReadonlyMap<string, LayerFacts>;
+}
+
 /**
  * The measured kernels of a system, for predictions of others. Measurements that others disturbed count only where
  * there are no others.
@@ -113,15 +124,15 @@ function occasions(): readonly number[] {
  */
 export async function knownKernels(
   store: ResultStore,
-  models: readonly PreparedModel[],
+  models: readonly DescribedModel[],
   system: System,
   settings: MeasureSettings,
-): Promise<{ readonly measured: readonly MeasuredKernel[]; readonly stored: ReadonlySet<string> }> {
+): Promise<KnownKernels> {
   const kernels = new Map(kernelsOf(models));
-  const stored = new Set<string>();
+  const stored = new Map<string, LayerFacts>();
   const read = async (): Promise<void> => {
     for await (const kernel of store.collection(KERNELS).find({})) {
-      stored.add(kernel.signature);
+      stored.set(kernel.signature, factsOfStored(kernel));
       kernels.set(kernel.signature, kernel);
     }
   };
@@ -139,8 +150,8 @@ export async function knownKernels(
     return [...kernels.values()].flatMap((kernel): MeasuredKernel[] => {
       const latency = brickLatency({ signature: kernel.signature, operators: [] }, context, observations);
       if (latency.kind === 'unknown') return [];
-      const { model, signature: _, ...facts } = kernel;
-      return [{ facts, footprintBytes: context.footprintBytes, ms: latency.ms, model }];
+      const { footprintBytes } = context;
+      return [{ facts: factsOfStored(kernel), footprintBytes, ms: latency.ms, model: kernel.model }];
     });
   });
   return { measured, stored };

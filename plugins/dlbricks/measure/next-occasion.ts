@@ -59,7 +59,7 @@ const NEAR_LEAST = 1.1;
 const NEXT = 'next';
 
 /** Half the width of a model's interval that further occasions are for. */
-function aimOf({ leastError = 0 }: Estimate, { targetError }: Precision): number {
+export function aimOf({ leastError = 0 }: Estimate, { targetError }: Precision): number {
   return Math.max(targetError, leastError * NEAR_LEAST);
 }
 

@@ -94,19 +94,25 @@ export function bricksOfModel({ recipe, bricks, roughMs }: PreparedModel, system
   });
 }
 
+/** The calls of a model's run. */
+export function callTasks(
+  { recipe, call, handingOver }: Pick<PreparedModel, 'recipe' | 'call' | 'handingOver'>,
+  settings: MeasureSettings,
+): readonly Task[] {
+  const handing = handingOver === undefined ? [] : [handingOver.leaving, handingOver.staying];
+  return [
+    ...(call === undefined ? [] : [callTask('empty call', call, settings)]),
+    ...handing.map((benchmark) => handingOverTask(`${recipe.name}: handing over outputs`, benchmark, settings)),
+  ];
+}
+
 /** The calls of the models' runs, then every different brick, in the order of the models. */
 export function firstTasks(
   models: readonly PreparedModel[],
   system: System,
   settings: MeasureSettings,
 ): readonly Task[] {
-  const calls = models.flatMap(({ recipe, call, handingOver }) => {
-    const handing = handingOver === undefined ? [] : [handingOver.leaving, handingOver.staying];
-    return [
-      ...(call === undefined ? [] : [callTask('empty call', call, settings)]),
-      ...handing.map((benchmark) => handingOverTask(`${recipe.name}: handing over outputs`, benchmark, settings)),
-    ];
-  });
+  const calls = models.flatMap((model) => callTasks(model, settings));
   const bricks = models.flatMap((model) =>
     bricksOfModel(model, system).flatMap((brick) => {
       const label = `${model.recipe.name}: ${operatorsLabel(brick.brick.operators)}`;

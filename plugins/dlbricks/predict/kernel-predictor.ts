@@ -96,13 +96,17 @@ class Fit {
     const columns = Array.from({ length }, (_, column) => points.map(({ values }) => values[column] ?? 0));
     this.centers = columns.map((column) => sumOf(column) / column.length);
     this.used = [...columns.keys()].filter((column) => new Set(columns[column]).size > 1);
-    const rows = new Matrix(points.map((point) => this.rowOf(point)));
-    const weights = points.map((point) => 1 / noiseOf(point));
-    const weighted = rows.clone().mulColumnVector(weights);
-    const normal = rows.transpose().mmul(weighted);
+    // Each row by the reciprocal of its deviation, so that the product with itself is exactly symmetric.
+    const scales = points.map((point) => 1 / Math.sqrt(noiseOf(point)));
+    const rows = new Matrix(points.map((point) => this.rowOf(point))).mulColumnVector(scales);
     const prior = this.used.map(() => RIDGE / NOISE ** 2);
-    this.decomposition = new CholeskyDecomposition(normal.add(Matrix.diag([1, ...prior])));
-    const right = weighted.transpose().mmul(Matrix.columnVector(points.map(excessOf)));
+    const normal = rows
+      .transpose()
+      .mmul(rows)
+      .add(Matrix.diag([1, ...prior]));
+    this.decomposition = new CholeskyDecomposition(normal);
+    const excesses = Matrix.columnVector(points.map(excessOf)).mulColumnVector(scales);
+    const right = rows.transpose().mmul(excesses);
     this.coefficients = this.decomposition.solve(right).to1DArray();
     this.errors = points.map((point) => excessOf(point) - dot(this.rowOf(point), this.coefficients));
   }
@@ -126,9 +130,7 @@ class Fit {
       return near.map(({ point: other }, index) => alike(distance(one, other)) + (at === index ? noiseOf(one) : 0));
     });
     const toKernel = near.map(({ away }) => alike(away));
-    const weights = new CholeskyDecomposition(new Matrix(covariances))
-      .solve(Matrix.columnVector(toKernel))
-      .to1DArray();
+    const weights = new CholeskyDecomposition(new Matrix(covariances)).solve(Matrix.columnVector(toKernel)).to1DArray();
     const error = dot(
       weights,
       near.map((neighbor) => neighbor.error),
@@ -256,11 +258,14 @@ export class KernelPredictor {
       const operator = this.operatorOf(key);
       return (operator?.checked ?? []).map((checked) => ({ checked, scale: operator?.scale ?? 1 }));
     });
-    const time = (of: typeof all): number => sumOf(of.map(({ checked }) => timeOf(checked)));
+    const time = (of: Readonly<typeof all>): number => sumOf(of.map(({ checked }) => timeOf(checked)));
     const models = [...groupedBy(all, ({ checked }) => checked.point.model).values()];
     if (models.length < FEWEST_MODELS) {
       const squares = sumOf(all.map(({ checked }) => timeOf(checked) * checked.error ** 2));
-      return { relative: Math.sqrt(squares / Math.max(time(all), Number.MIN_VALUE)), degreesOfFreedom: Math.max(1, all.length - 1) };
+      return {
+        relative: Math.sqrt(squares / Math.max(time(all), Number.MIN_VALUE)),
+        degreesOfFreedom: Math.max(1, all.length - 1),
+      };
     }
     const squares = models.map((of) => {
       const mean = sumOf(of.map(({ checked }) => timeOf(checked) * checked.error)) / time(of);

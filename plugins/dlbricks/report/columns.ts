@@ -18,8 +18,9 @@ export function rowsOf(reports: readonly Report[]): readonly Row[] {
 }
 
 /** What an estimate is that is not the time of the whole model, or that may be far off. */
-function cautionOf({ missing, coverage, made_up_values: madeUp }: ModelReport): string {
-  const isPart = coverage < 1 && (madeUp === null || missing.some(({ benchmark }) => benchmark === 'brick'));
+function cautionOf({ missing, coverage, predicted_percent: predicted, made_up_values: madeUp }: ModelReport): string {
+  const lacks = missing.some(({ benchmark }) => benchmark === 'brick');
+  const isPart = coverage < 1 && (predicted > 0 ? lacks : madeUp === null || lacks);
   if (isPart) return 'part: ';
   return madeUp === null ? '' : 'made up: ';
 }
@@ -146,6 +147,10 @@ export function columnsFor(reports: readonly Report[], { wide }: { readonly wide
     ...when(
       wide,
       right('parallelism', ({ model }) => (model.parallelism === null ? UNKNOWN : model.parallelism.toFixed(2))),
+    ),
+    ...when(
+      models.some(({ predicted_percent: predicted }) => predicted > 0),
+      right('predicted', ({ model }) => percent(model.predicted_percent)),
     ),
     ...when(
       isPartial,

@@ -46,6 +46,10 @@ const brickSchema = z.strictObject({
     .nullable()
     .describe('Copies in one graph that stand for it; null where it was not measured as copies'),
   latency_ms: ms.describe('Of one sequence'),
+  is_predicted: z
+    .boolean()
+    .default(false)
+    .describe('Whether latency_ms was not measured, but predicted from measured bricks of the same operator'),
   occasions: z.int().describe('Number of measurements, each in a process of its own'),
   runs: z.int().describe('Timed runs of all occasions together'),
 });
@@ -151,6 +155,12 @@ export const modelReportSchema = z.strictObject({
     .default(null)
     .describe('Weights of the run whose values steer operators in bricks; null where these values are made up'),
   unique_bricks: z.int(),
+  predicted_percent: z
+    .number()
+    .min(0)
+    .max(100)
+    .default(0)
+    .describe('Part of estimate_ms that was not measured, but predicted from measured bricks of the same operators'),
   coverage: z
     .number()
     .min(0)

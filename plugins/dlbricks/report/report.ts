@@ -49,13 +49,14 @@ function latencyOf(measurement: Measurement | undefined): number | null {
 }
 
 function bricksOf({ parts }: ModelResult['estimate']): ModelReport['bricks'] {
-  return parts.map(({ signature, operators, count, measured, ms: latencyMs, occasions, runs }) => ({
+  return parts.map(({ signature, operators, count, measured, ms: latencyMs, prediction, occasions, runs }) => ({
     signature,
     operators: [...operators],
     sequences: count,
     measured: measured.way,
     copies: measured.way === 'copies' ? measured.copies : null,
-    latency_ms: latencyMs ?? null,
+    latency_ms: latencyMs ?? prediction?.ms ?? null,
+    is_predicted: latencyMs === undefined && prediction !== undefined,
     occasions,
     runs,
   }));
@@ -150,6 +151,7 @@ function modelReport(
     made_up_values: madeUpValuesOf(result),
     values_of_run: result.runWith ?? null,
     unique_bricks: estimate.uniqueBricks,
+    predicted_percent: percentOf(ratio(estimate.predictedMs, estimateMs) ?? undefined) ?? 0,
     coverage: estimate.coverage,
     estimate_ms: estimateMs,
     estimate_low_ms: end(estimate.sequential, 'lowMs'),

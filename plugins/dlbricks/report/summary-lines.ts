@@ -55,6 +55,16 @@ function limitLines({ models, settings: { target_error_percent: target } }: Repo
   });
 }
 
+/** The part of estimates that was not measured. */
+function predictedLines({ models }: Report): string[] {
+  const predicted = models.filter(({ predicted_percent: share }) => share > 0);
+  if (predicted.length === 0) return [];
+  const named = predicted.map(({ name, predicted_percent: share }) => `${name} (${percent(share)} of its time)`);
+  return [
+    `predicted from measured bricks of the same operators: ${named.join(', ')}; --measure largest measures those that narrow intervals most`,
+  ];
+}
+
 /** Models whose kernels may differ from those with open dimensions, because their dimensions have sizes. */
 function dimensionLines({ models, settings }: Report): string[] {
   const bound = models.filter(({ dimensions }) => dimensions.length > 0);
@@ -228,6 +238,7 @@ function linesOfOne(report: Report, options: { readonly wide: boolean }): readon
     ...intervalLines(report),
     ...(options.wide ? spreadLines(report) : []),
     ...machineLines(report),
+    ...predictedLines(report),
     ...limitLines(report),
     ...dimensionLines(report),
     ...extensionLines(report),

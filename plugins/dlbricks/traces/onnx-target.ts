@@ -46,12 +46,10 @@ export async function onnxTarget(
   const uses = lastUses(graph);
   const cuts = sequencesOf(graph, cut, granularity);
   const sequences = cuts.map(({ first, last }): TraceSequence => {
-    const layers = graph.layers
-      .slice(first, last + 1)
-      .map((node, i) => ({
-        ...factsOf(graph, node),
-        signature: cutBrick(graph, uses, { first: first + i, last: first + i }).signature,
-      }));
+    const layers = graph.layers.slice(first, last + 1).map((node, i) => ({
+      ...factsOf(graph, node),
+      signature: cutBrick(graph, uses, { first: first + i, last: first + i }).signature,
+    }));
     const position = first === last ? String(first) : `${first}..${last}`;
     return { position, name: graph.layers[first]?.name ?? '', layers, identity: identityOf(layers) };
   });

@@ -21,11 +21,13 @@ export function systemName({ processor, cores, framework, frameworkVersion, runO
  */
 export function timedEstimate({ estimate, endToEnd }: ModelResult, system: System): WrittenModel {
   const first = endToEnd?.first?.outcome;
-  const bricks = estimate.parts.flatMap(({ signature, operators, count, ms }): TimedPart[] => {
-    if (ms === undefined) return [];
-    const part = { name: operatorsLabel(operators), operator: operators.join('+'), ms, tags: { signature } };
-    return Array.from({ length: count }, () => part);
-  });
+  const bricks = estimate.parts.flatMap(
+    ({ signature, operators, count, prediction, ms = prediction?.ms }): TimedPart[] => {
+      if (ms === undefined) return [];
+      const part = { name: operatorsLabel(operators), operator: operators.join('+'), ms, tags: { signature } };
+      return Array.from({ length: count }, () => part);
+    },
+  );
   const callMs = (estimate.sequential?.ms ?? 0) - bricks.reduce((sum, { ms }) => sum + ms, 0);
   const call = { name: 'call', operator: CALL, ms: callMs, tags: {} };
   return {

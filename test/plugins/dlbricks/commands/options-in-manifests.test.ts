@@ -15,6 +15,7 @@ const IN_EVALUATIONS: Readonly<Record<string, object>> = {
   '--shorten': { settings: { shorten: 'always' } },
   '--values-of-run': { settings: { values: 'run' } },
   '--check': { settings: { check: true } },
+  '--measure': { settings: { measure: 'none' } },
   '--target-error': { settings: { target_error: 3 } },
   '--repeat-limit': { settings: { repeat_limit: 2 } },
   '--fresh': { settings: { remeasure: 'all' } },

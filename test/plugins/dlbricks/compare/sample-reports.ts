@@ -9,7 +9,14 @@ type Brick = Pick<ModelReport['bricks'][number], 'signature' | 'latency_ms' | 's
 /** A model of a report, measured completely. */
 export function modelReport(name: string, changes: Partial<ModelReport>, bricks: readonly Brick[] = []): ModelReport {
   if (SAMPLE === undefined) throw new Error('a report without a model');
-  const common = { operators: ['Conv'], measured: 'together', copies: null, occasions: 1, runs: 5 } as const;
+  const common = {
+    operators: ['Conv'],
+    measured: 'together',
+    copies: null,
+    is_predicted: false,
+    occasions: 1,
+    runs: 5,
+  } as const;
   const ofBricks = bricks.map((brick) => ({ ...common, operators: [...common.operators], ...brick }));
   return { ...SAMPLE, name, coverage: 1, missing: [], bricks: ofBricks, ...changes };
 }

@@ -47,6 +47,7 @@ describe('a model in the report', () => {
       made_up_values: null,
       values_of_run: null,
       unique_bricks: 2,
+      predicted_percent: 0,
       coverage: 1,
       estimate_ms: 10.9,
       estimate_low_ms: 9.9,

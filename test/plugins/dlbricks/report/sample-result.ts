@@ -39,6 +39,7 @@ export function estimateOf(name: string, ms: number, changes: Partial<Estimate> 
     longestPath: [0, 2],
     measuringError: undefined,
     leastError: undefined,
+    predictedMs: 0,
     margins: [],
     parts: [],
     missing: [],

@@ -72,6 +72,7 @@ export function preparedOf(recipe: ModelRecipe, roughMs = recipe.bricks.map(() =
     recipe,
     bricks,
     roughMs,
+    facts: [],
     largest: { weightBytes: 0, valueBytes: 0 },
     whole: benchmarkOf(signatureOf(8888)),
     call: benchmarkOf(CALL),
