@@ -49,13 +49,13 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'a granularity that is no number': {
     args: validate(MODEL, '-G', 'x'),
-    says: /--granularity <n>' argument 'x' is invalid. expected a whole number from 1/,
+    says: /--granularity <n,\.\.\.>' argument 'x' is invalid. expected a whole number from 1/,
     code: 2,
   },
   'a negative batch': { args: validate(MODEL, '--batch', '-1'), says: /expected a whole number from 1/, code: 2 },
   'a fraction of a run': { args: validate(MODEL, '--runs', '1.5'), says: /expected a whole number from 1/, code: 2 },
   'a warm-up that is no number': { args: validate(MODEL, '--warmup', ''), says: /expected a whole number/, code: 2 },
-  'an unknown cut': { args: validate(MODEL, '--cut', 'diagonal'), says: /Allowed choices are kernel, layer/, code: 2 },
+  'an unknown cut': { args: validate(MODEL, '--cut', 'diagonal'), says: /expected kernel or layer, or both/, code: 2 },
   'a dimension without a size': {
     args: validate(MODEL, '--dimension', 'sequence'),
     says: /expected NAME=VALUE, for example sequence=128/,

@@ -127,7 +127,7 @@ function granularityOption(text: string): Granularity {
 function cutOption(text: string): Cut {
   const found = CUTS.find((cut) => cut === text);
   if (found !== undefined) return found;
-  throw new InvalidArgumentError(`expected a list of ${CUTS.join(' and ')}`);
+  throw new InvalidArgumentError(`expected ${CUTS.join(' or ')}, or both with a comma between them`);
 }
 
 const LONGEST = `longest brick, in layers or kernels (default: 1; 64 kernels where the runtime keeps no profile)`;
