@@ -126,7 +126,6 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
   } else if (isPartial(result)) host.setExitCode(EXIT_PARTIAL);
 }
 
-/** `mlmodelscope latency MODEL...` */
 export function registerLatency(program: Command, host: CommandHost): void {
   const command = program
     .command('latency')

@@ -22,7 +22,6 @@ const MOST_PERCENTILES = 20;
 
 const expected = `up to ${MOST_PERCENTILES} numbers above 0 and below 100`;
 
-/** Percentiles of the runs. */
 export const percentilesSchema = z
   .array(z.number({ error: expected }).gt(0, { error: expected }).lt(100, { error: expected }), { error: expected })
   .min(1, { error: expected })

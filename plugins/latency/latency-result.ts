@@ -52,7 +52,6 @@ const failedSchema = z.strictObject({
   reason: z.string().describe('Why it has no latency'),
 });
 
-/** The result of timing whole models. */
 export const latencyResultSchema = z.strictObject({
   provenance: provenanceField,
   processor: z.string(),
@@ -97,7 +96,6 @@ function rowOf(
   };
 }
 
-/** The timed models, as a document. */
 export function latencyResultOf(
   timed: readonly TimedModel[],
   { processor, cores, framework, frameworkVersion }: System,
@@ -119,7 +117,6 @@ export function latencyResultOf(
   };
 }
 
-/** Whether a model has no latency. */
 export function isPartial({ models }: LatencyResult): boolean {
   return models.some((row) => 'reason' in row);
 }

@@ -174,7 +174,6 @@ function pageOf(result: LatencyResult): Page {
   };
 }
 
-/** The timed models, as a table and as exports. */
 export function shownLatencies(result: LatencyResult, options: ShowOptions): ShownResult {
   return {
     result: () => tableResultOf(result),

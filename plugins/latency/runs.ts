@@ -15,7 +15,6 @@ const settings = z.strictObject({
   percentiles: z.array(z.int().min(1).max(99)).min(1).max(20).default([50, 90, 95]),
 });
 
-/** A model in one configuration on a system, and its runs on all occasions. */
 interface Group {
   readonly model: string;
   readonly signature: string;

@@ -113,12 +113,7 @@ export interface BenchmarkAgent {
     options?: ValueOptions,
   ): Promise<ReadonlyMap<string, InferredValue>>;
 
-  /**
-   * The graph after the runtime's own optimizer with these run options. It depends on the system: on another system,
-   * the graph may have other kernels.
-   *
-   * @throws PlatformError as {@link BenchmarkAgent.inferTypes}
-   */
+  /** On another system, the graph may have other kernels. @throws PlatformError as {@link BenchmarkAgent.inferTypes} */
   optimize(
     benchmark: Benchmark,
     runOptions: RunOptions,

@@ -9,14 +9,12 @@ export function wholeNumber(least: number, most: number) {
   return z.int({ error }).min(least, { error }).max(most, { error });
 }
 
-/** A number above 0. */
 export function positiveNumber(most = Infinity) {
   const error = most === Infinity ? 'a number above 0' : `a number above 0, at most ${most}`;
   const positive = z.number({ error }).positive({ error });
   return most === Infinity ? positive : positive.max(most, { error });
 }
 
-/** A number; both bounds are included. */
 export function numberFrom(least: number, most: number) {
   const error = `a number from ${least} to ${most}`;
   return z.number({ error }).min(least, { error }).max(most, { error });

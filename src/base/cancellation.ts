@@ -6,12 +6,10 @@ export function cancellationOf(signal: AbortSignal): PlatformError {
   return reason instanceof PlatformError ? reason : new PlatformError('cancelled', 'cancelled', { cause: reason });
 }
 
-/** @throws PlatformError see {@link cancellationOf} */
 export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw cancellationOf(signal);
 }
 
-/** Resolves when the signal is aborted. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -4,7 +4,6 @@ import { PlatformError } from './errors.js';
 /** Environment variable with the number of threads for commands without an option that gives it. */
 export const THREADS_VARIABLE = 'MLMODELSCOPE_THREADS';
 
-/** Threads of the runtime. */
 export const threadsSchema = wholeNumber(1, 1024);
 
 /**

@@ -53,7 +53,6 @@ export class PlatformError extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -7,5 +7,4 @@ export const EXIT_PARTIAL = 3;
 /** The command found what its user wants to fail for: a model that became slower, or a result that says something else. */
 export const EXIT_REFUSED = 4;
 
-/** Stopped by the user. */
 export const EXIT_INTERRUPTED = 130;

@@ -6,7 +6,6 @@ export type FileContent = string | Uint8Array | Iterable<Uint8Array> | AsyncIter
 
 export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called after each piece with the bytes written so far. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 

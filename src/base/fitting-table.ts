@@ -3,7 +3,6 @@ import { wrap } from './wrap.js';
 
 /** How a table is fitted into a terminal. */
 export interface TableFitting {
-  /** Columns of the terminal; undefined: the table is as wide as its content. */
   readonly width: number | undefined;
   /** Titles of the columns that may be left out, the least important first. */
   readonly dispensable: readonly string[];
@@ -27,7 +26,6 @@ export function leftOutLines({ leftOut }: FittedTable, width = Infinity): readon
 /** Fewest characters of a shortened cell; a shorter one would say nothing. */
 const SHORTEST_CELL = 8;
 
-/** Width of a drawn table. Its first line is a border, and each character of the border takes one column. */
 function widthOf(table: string): number {
   return Math.max(0, table.indexOf('\n'));
 }

@@ -1,4 +1,3 @@
-/** Bytes for people. */
 export function gigabytes(bytes: number): string {
   return `${(bytes / 1e9).toFixed(2)} GB`;
 }

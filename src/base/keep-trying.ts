@@ -1,12 +1,10 @@
 import { cancellationOf, throwIfCancelled } from './cancellation.js';
 import { type Clock, monotonicClock } from './clock.js';
 
-/** A temporary failure. */
 export interface PassingFailure {
   readonly thrown: unknown;
   /** Whether it is the first failure since the start, or since the last answer. */
   readonly isFirst: boolean;
-  /** Pause before the next attempt. */
   readonly pauseMs: number;
 }
 
@@ -18,7 +16,6 @@ export interface KeepTryingOptions {
   readonly isPassing: (thrown: unknown) => boolean;
   /** A failure this long after the first one is final; without it, there is no limit. */
   readonly limitMs?: number | undefined;
-  /** Called before each pause. */
   readonly onFailure?: ((failure: PassingFailure) => void) | undefined;
   /** When it aborts, the pause ends and no further attempt is made. A running attempt has to end by itself. */
   readonly signal?: AbortSignal | undefined;
@@ -55,7 +52,6 @@ export async function keepTrying<T>(
   }
 }
 
-/** Like {@link keepTrying}, for work that ends only when the signal aborts. The abort is not a failure. */
 export async function keepGoing(
   attempt: (answers: () => void) => Promise<void>,
   options: KeepTryingOptions & { readonly signal: AbortSignal },

@@ -24,7 +24,6 @@ interface MethodDefinition {
   readonly options: { readonly idempotencyLevel?: 'NO_SIDE_EFFECTS' | 'IDEMPOTENT' };
 }
 
-/** The services of `proto/`. */
 const SERVICES: readonly ServiceDefinition[] = [
   AgentRegistryServiceDefinition,
   BenchmarkServiceDefinition,
@@ -69,7 +68,6 @@ export function methodKind(path: string): MethodKind {
   return KINDS.get(path) ?? 'write';
 }
 
-/** Paths of the methods that may be called again if an answer was lost. */
 export function repeatableMethods(): readonly string[] {
   return [...KINDS].filter(([, kind]) => kind !== 'write').map(([path]) => path);
 }

@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import { numberIn, wholeNumber } from './bounded-number.js';
 import { DURATION_EXAMPLES, durationMsOf } from './duration.js';
 
-/** Parses a number as an option's value, by the schema that manifests have for it. */
 export function numberOption(schema: z.ZodType<number | undefined>): (text: string) => number {
   return (text) => {
     const value = numberIn(text);
@@ -13,7 +12,6 @@ export function numberOption(schema: z.ZodType<number | undefined>): (text: stri
   };
 }
 
-/** Parses a whole number within bounds, both included, as an option's value. */
 export function wholeNumberOption(least: number, most: number): (text: string) => number {
   return numberOption(wholeNumber(least, most));
 }
@@ -21,7 +19,6 @@ export function wholeNumberOption(least: number, most: number): (text: string) =
 /** Most values of a list. Each value adds a row per model to a table. */
 const MOST_VALUES = 100;
 
-/** Parses values with commas between them as an option's value; each counts once. */
 export function listOption<T>(parse: (text: string) => T): (text: string) => readonly T[] {
   return (text) => {
     const values = new Set(text.split(',').map((part) => parse(part.trim())));
@@ -30,7 +27,6 @@ export function listOption<T>(parse: (text: string) => T): (text: string) => rea
   };
 }
 
-/** Parses a duration as an option's value, into milliseconds. */
 export function durationOption(text: string): number {
   const ms = durationMsOf(text);
   if (ms !== undefined) return ms;

@@ -14,7 +14,6 @@ async function isReplaced(file: string): Promise<boolean> {
   return existing === undefined || existing.isFile();
 }
 
-/** @throws the operating system's error, and what the content throws */
 export async function writeOutput(file: string, content: FileContent): Promise<void> {
   if (await isReplaced(file)) {
     await writeFileAtomically(file, content);
@@ -40,11 +39,7 @@ export async function writeResult(file: string, text: string): Promise<void> {
   });
 }
 
-/**
- * Checks that a result can be written later, so that a typing error costs no measurement. Makes missing folders.
- *
- * @throws PlatformError `storage`
- */
+/** @throws PlatformError `storage` */
 export async function requireWritable(file: string): Promise<void> {
   try {
     const replaced = await isReplaced(file);

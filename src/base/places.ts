@@ -4,13 +4,10 @@ import { cancellationOf, throwIfCancelled } from './cancellation.js';
 export type LeavePlace = () => void;
 
 export interface TakeOptions {
-  /** When it aborts, waiting ends. */
   readonly signal?: AbortSignal | undefined;
   /** The client that takes the place. Of several clients that wait, the one with the fewest places is next. */
   readonly client?: string | undefined;
-  /** How many places are taken together. */
   readonly size?: number | undefined;
-  /** Called if the caller has to wait. */
   readonly onWaiting?: (() => void) | undefined;
 }
 
@@ -24,7 +21,6 @@ interface Waiting {
 export class Places {
   #free: number;
   readonly #waiting = new Set<Waiting>();
-  /** Places of each client that has one. */
   readonly #taken = new Map<string, number>();
 
   constructor(count: number) {
@@ -57,7 +53,6 @@ export class Places {
     };
   }
 
-  /** Runs work in a place. @throws PlatformError as {@link take}, and the work's own errors */
   async run<T>(work: () => Promise<T>, options?: TakeOptions): Promise<T> {
     const leave = await this.take(options);
     return await work().finally(leave);
@@ -86,7 +81,6 @@ export class Places {
     });
   }
 
-  /** Lets in whoever is next, while there is room for it. */
   #admit(): void {
     for (;;) {
       let next: Waiting | undefined;

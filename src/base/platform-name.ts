@@ -23,7 +23,6 @@ export function isLatest(version: string): boolean {
   return version.toLowerCase() === 'latest';
 }
 
-/** Whether a version, which may be written in short as 1.0, is within a range. */
 export function isWithin(version: string, range: string): boolean {
   const whole = semver.valid(version) ?? semver.coerce(version, { includePrerelease: true });
   return whole !== null && semver.satisfies(whole, range, { includePrerelease: true });

@@ -1,7 +1,6 @@
 /** A femtosecond: no measurement is shorter. */
 const LEAST_MS = 1e-9;
 
-/** A year: no measurement takes longer. */
 const MOST_MS = 366 * 24 * 3600 * 1000;
 
 /** The range of {@link isPlausibleMs}, for messages. */

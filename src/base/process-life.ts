@@ -5,7 +5,6 @@ export interface ProcessLife {
   /** The boot of the machine, and the namespace of its process ids. */
   readonly machine: string;
   readonly pid: number;
-  /** When it started, in clock ticks since the boot. */
   readonly startTicks: string;
 }
 
@@ -18,7 +17,6 @@ export function ownLife(): ProcessLife | undefined {
     : { machine, pid: process.pid, startTicks: own.startTicks };
 }
 
-/** Whether a process of this machine runs. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,4 +1,3 @@
-/** Values of limited size together: those that were used last stay. */
 export class RecentlyUsed<Value> {
   /** In the order of their last uses. */
   readonly #values = new Map<string, { readonly value: Value; readonly size: number }>();

@@ -46,7 +46,6 @@ export async function openRegularFile(path: string): Promise<OpenFile | NotAFile
   }
 }
 
-/** Bytes that are read at a time. */
 const BLOCK_BYTES = 2 ** 20;
 
 async function readAtMost(file: FileHandle, limit: number): Promise<Buffer> {

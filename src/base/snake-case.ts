@@ -21,7 +21,6 @@ export function withSnakeKeys(value: unknown): unknown {
   return withKeys(value, snakeKey);
 }
 
-/** The inverse of {@link withSnakeKeys}. */
 export function withCamelKeys(value: unknown): unknown {
   return withKeys(value, camelKey);
 }

@@ -4,7 +4,6 @@ import { wrap } from './wrap.js';
 
 type Align = 'left' | 'right';
 
-/** A table for display. */
 export interface TextTable {
   readonly titles: readonly string[];
   /** One for each title; without them, all columns are aligned left. */
@@ -14,12 +13,10 @@ export interface TextTable {
   readonly hints?: readonly (readonly (string | undefined)[])[] | undefined;
 }
 
-/** A table with the alignment of each column. */
 export interface AlignedTable extends TextTable {
   readonly aligns: readonly Align[];
 }
 
-/** A column of a table, and its value for a row. */
 export interface Column<Row> {
   readonly title: string;
   readonly align: Align;
@@ -42,7 +39,6 @@ export function textTable<Row>(columns: readonly Column<Row>[], rows: readonly R
   };
 }
 
-/** Leaves out the middle of a text that is longer than this. */
 function shortened(text: string, length: number): string {
   if (text.length <= length) return text;
   const end = Math.ceil((length - 1) / 2);

@@ -13,14 +13,11 @@ import {
   type SweepInputOptions,
 } from './options.js';
 
-/** Sizes of dimensions by their names. */
 type Sizes = ReadonlyMap<string, number>;
 
-/** Models that a command line names. */
 export interface ModelsToLoad {
   /** Model manifests, ONNX files, `zoo:NAME`. */
   readonly references: readonly string[];
-  /** Sizes of the batch. Each model is loaded once for each size. */
   readonly batches: readonly number[];
   /** Each model is also loaded once for each combination of its dimensions' sizes. */
   readonly inputs: InputOptions | SweepInputOptions;
@@ -39,7 +36,6 @@ export interface ModelsToLoad {
   ) => void;
 }
 
-/** Options of the commands that take one size of the batch. */
 interface OneBatchOptions extends InputOptions, Pick<OutputOptions, 'quiet'> {
   readonly batch?: number;
   readonly runsOn?: RunningFramework;

@@ -17,7 +17,6 @@ interface Export {
   readonly path: string;
 }
 
-/** Destinations of a command's results. They are checked before the first measurement. */
 export interface Outputs {
   readonly exports: readonly Export[];
   readonly quiet: boolean;
@@ -52,12 +51,10 @@ export async function prepareOutputs(options: OutputOptions): Promise<Outputs> {
   return { exports, quiet: options.quiet ?? false };
 }
 
-/** Whether standard output is taken by an export. */
 export function printsExport({ exports }: Outputs): boolean {
   return exports.some(({ path }) => path === STANDARD_OUTPUT);
 }
 
-/** Gives the text of each export. */
 type Texts = (format: OutputFormat) => string;
 
 /**
@@ -82,7 +79,6 @@ export async function writeExports(
   if (failures.length > 0) throw failures[0];
 }
 
-/** A command's result in all forms. */
 export interface Shown extends ShownResult {
   /** The trace or the picture of the result; only for commands that have an option for it. */
   readonly picture?: () => string;
@@ -104,7 +100,6 @@ export async function writeShown(shown: Shown, outputs: Outputs, host: CommandHo
   };
   await writeExports(textFor, outputs.exports, host, () => {
     if (outputs.quiet) return;
-    // The table goes to standard error where an export goes to standard output.
     if (printsExport(outputs)) host.warn(text({ color: false, width: host.columns?.err }).trimEnd());
     else host.print(text({ color: host.color, width: host.columns?.out }));
   });

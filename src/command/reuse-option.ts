@@ -2,7 +2,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PlatformError } from '../base/errors.js';
 import { REMEASURE_WORDS, remeasureOf } from '../measurement/remeasure.js';
 
-/** Which stored measurements are taken again, in the syntax of `remeasureOf`. */
 export interface ReuseOptions {
   readonly remeasure?: string;
 }
@@ -12,7 +11,6 @@ function remeasureOption(text: string): string {
   return text;
 }
 
-/** For the commands that measure. */
 export function addReuseOptions(command: Command): Command {
   return command
     .option(

@@ -1,7 +1,6 @@
 import { type ElementType, tensorBytes } from '../onnx/model/element-type.js';
 import type { Fill } from '../onnx/model/model.js';
 
-/** An input of a benchmark with made-up values. */
 export interface BenchmarkInput {
   readonly name: string;
   /** A weight becomes an initializer before the session is created; an activation is fed with every run. */
@@ -15,11 +14,9 @@ export interface BenchmarkInput {
 
 /** A runnable graph without weights: a brick, or a whole model. */
 export interface Benchmark {
-  /** A brick's signature, or a whole model's hash: 64 hexadecimal digits. */
   readonly signature: string;
   /** An ONNX file in which all weights are graph inputs. */
   readonly model: Uint8Array;
-  /** Every input of that graph, in its order. */
   readonly inputs: readonly BenchmarkInput[];
   /**
    * The file with the graph's own weights, which replace made-up ones. It is a placeholder while the benchmark is sent,

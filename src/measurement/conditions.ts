@@ -5,9 +5,7 @@ import { z } from 'zod';
  * operating system counts. Values that it does not provide are absent.
  */
 export const conditionsSchema = z.strictObject({
-  /** Duration of the observation. */
   wallMs: z.number().nonnegative(),
-  /** Number of cores over which processor times are summed. */
   cores: z.int().min(1),
   /** Processor time that the hypervisor gives to other machines. */
   stealMs: z.number().nonnegative().optional(),

@@ -43,5 +43,4 @@ export const isUnderLoad = isMoreThan(MOST_OTHERS_SHARE, otherLoadOf);
 /** Whether another machine shared a core during too many of the samples. */
 export const isCoreShared = isMoreThan(MOST_OTHERS_SHARE, sharedShareOf);
 
-/** Whether others may have made a latency longer, in either way. */
 export const isDisturbed = isMoreThan(MOST_OTHERS_SHARE, disturbanceOf);

@@ -8,7 +8,6 @@ export const FAILURE_REASONS = ['unsupported', 'out_of_memory', 'timeout', 'cras
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** The timed runs in their order, or the reason of a failure. */
 export const outcomeSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('samples'),
@@ -34,7 +33,6 @@ export const contextSchema = z.strictObject({
 
 export type Context = z.infer<typeof contextSchema>;
 
-/** One benchmark measured once on one system; see {@link measurementKey} for its identity. */
 export const measurementSchema = z.strictObject({
   /** A brick's signature, or a whole model's hash. */
   signature: z.string().regex(/^[0-9a-f]{64}$/),
@@ -80,7 +78,6 @@ export function subjectKey(signature: string, context: Context | undefined): str
   return context === undefined ? signature : `${signature} among ${context.footprintBytes} bytes`;
 }
 
-/** The setup of a measurement, as its key contains it. */
 export type MeasurementSetup = Pick<Measurement, 'protocol' | 'context' | 'occasion'>;
 
 /** A setup as one short readable key. */
@@ -89,12 +86,9 @@ export function setupKey({ protocol, context, occasion }: MeasurementSetup): str
   return `${protocolKey(protocol)}${surroundings},occasion=${occasion}`;
 }
 
-/** The unique key of a measurement in a store. */
 export interface MeasurementKey {
   readonly signature: string;
-  /** The system's fingerprint. */
   readonly system: string;
-  /** See {@link setupKey}. */
   readonly setup: string;
 }
 
@@ -127,5 +121,4 @@ export function upgradedMeasurement(stored: unknown): unknown {
   return { ...rest, protocol, occasion, limits: { timeLimitMs, memoryLimitBytes } };
 }
 
-/** A measurement as this version or an older one wrote it. */
 export const storedMeasurementSchema = z.preprocess(upgradedMeasurement, measurementSchema);

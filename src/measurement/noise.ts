@@ -5,7 +5,6 @@ import type { Measurement } from './measurement.js';
 /** A cause of noise, and its remedy. */
 export interface NoiseWarning {
   readonly cause: 'steal' | 'shared_core' | 'other_load' | 'quota' | 'frequency' | 'threads' | 'spread';
-  /** Cause, figure and remedy in one sentence. */
   readonly message: string;
 }
 
@@ -51,7 +50,6 @@ export interface MachineFacts {
   readonly disturbed?: ((share: string) => string) | undefined;
 }
 
-/** Warnings with a cause and a remedy; none on a quiet machine. */
 export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
   const { conditions: all, threads, cores, again, shared, disturbed } = facts;
   const allCores = (conditions: Conditions): number => conditions.cores;
@@ -96,7 +94,6 @@ const AGAIN = 'and measure again with --remeasure all';
 
 const DISTURBED_AGAIN = 'run the same command again, which takes these measurements again (--remeasure disturbed)';
 
-/** Warnings about disturbances of measurements that a store keeps; none on a quiet machine. */
 export function measurementWarnings(
   taken: readonly Measurement[],
   { threads, cores }: Pick<MachineFacts, 'threads' | 'cores'>,

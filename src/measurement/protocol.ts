@@ -24,7 +24,6 @@ export type Protocol = z.infer<typeof protocolSchema>;
 
 /** Limits of a measurement. They decide whether it succeeds and not its value, so they are not part of its key. */
 export const limitsSchema = z.strictObject({
-  /** Wall time of the whole measurement. */
   timeLimitMs: positiveNumber(MOST_MS),
   /** Resident memory of the worker. */
   memoryLimitBytes: positiveNumber(),
@@ -32,7 +31,6 @@ export const limitsSchema = z.strictObject({
 
 export type Limits = z.infer<typeof limitsSchema>;
 
-/** A protocol as one short readable key. */
 export function protocolKey({ warmupRuns, runs, minRuns, timeBudgetMs }: Protocol): string {
   return `warmup=${warmupRuns},runs=${runs},min=${minRuns},budget=${timeBudgetMs}ms`;
 }

@@ -33,14 +33,12 @@ export function remeasureOf(text: string): Remeasure | undefined {
   return ageMs === undefined ? undefined : { kind: 'older-than', timeMs: new Date().getTime() - ageMs };
 }
 
-/** A setting of plugins that measure, with the texts of {@link remeasureOf}. */
 export const remeasureSetting = z
   .string()
   .refine((text) => remeasureOf(text) !== undefined, { error: REMEASURE_WORDS })
   .optional()
   .meta({ description: `Stored measurements to take again: ${REMEASURE_WORDS}.` });
 
-/** The meaning of a checked setting or option. */
 export function remeasureAsked(text: string | undefined): Remeasure {
   return (text === undefined ? undefined : remeasureOf(text)) ?? DEFAULT_REMEASURE;
 }

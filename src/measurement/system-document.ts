@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { EXECUTION_MODES } from './runtime-settings.js';
 import type { System, SystemFacts } from './system.js';
 
-/** A machine and a framework, as documents have them. */
 export const stackSchema = z.strictObject({
   processor: z.string(),
   architecture: z.string(),
@@ -14,7 +13,6 @@ export const stackSchema = z.strictObject({
   framework_version: z.string(),
 });
 
-/** A system, as documents have it. */
 export const systemDocumentSchema = z.strictObject({
   fingerprint: z.string().describe('SHA-256 of the system and the protocol that a measurement depends on'),
   ...stackSchema.shape,

@@ -103,7 +103,6 @@ export function runsOnProcessor({ executionProvider }: RunOptions): boolean {
 
 const MAX_DEVICE_TEXT = 300;
 
-/** A device besides the processor, such as a graphics card. */
 export const deviceSchema = z.strictObject({
   /** 'gpu', 'npu' and so on. */
   kind: z.string().min(1).max(MAX_DEVICE_TEXT),
@@ -137,7 +136,6 @@ export const systemFactsSchema = z.strictObject({
 
 export type SystemFacts = Readonly<z.infer<typeof systemFactsSchema>>;
 
-/** Everything that a measurement depends on besides the benchmark and the protocol. */
 export const systemSchema = z.strictObject({
   fingerprint: z.string().regex(/^[0-9a-f]{64}$/),
   ...systemFactsSchema.shape,

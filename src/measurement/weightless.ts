@@ -10,7 +10,6 @@ import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import type { Benchmark, BenchmarkInput } from './benchmark.js';
 import { PlatformError } from '../base/errors.js';
 
-/** The signature of a benchmark: SHA-256 of its file. */
 export function signatureOf(model: Uint8Array): string {
   return createHash('sha256').update(model).digest('hex');
 }
@@ -76,7 +75,6 @@ export function signatureWithoutName(model: Model): string {
   return weightlessBenchmark({ ...model, graph: { ...model.graph, name: '' } }).signature;
 }
 
-/** The values of a benchmark's inputs that a user gave, by name. */
 export function givenValues({ inputs }: Benchmark): ReadonlyMap<string, InputValues> {
   return new Map(
     inputs.flatMap(({ name, isGiven, fill: { low, high, list } }) => (isGiven ? [[name, { low, high, list }]] : [])),

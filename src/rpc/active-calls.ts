@@ -49,12 +49,7 @@ export class ActiveCalls {
     }
   }
 
-  /**
-   * Sends a message of a stream, and waits until the client has taken it, so that the caller makes no further message
-   * meanwhile.
-   *
-   * @throws PlatformError the reason of the signal, if it aborts
-   */
+  /** Waits until the client has taken the message. @throws PlatformError the reason of the signal, if it aborts */
   async send<Response>(
     call: ServerWritableStream<unknown, Response>,
     message: Response,

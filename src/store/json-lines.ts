@@ -41,12 +41,7 @@ export function exportedLineJsonSchema(): object {
   return snakeCaseSchema(z.toJSONSchema(line)) as object;
 }
 
-/**
- * The inverse of {@link toJsonLines}.
- *
- * @param source name of the file in messages
- * @throws PlatformError `usage` with source and line for an invalid file
- */
+/** @param source name of the file in messages @throws PlatformError `usage` with source and line for an invalid file */
 export async function* fromJsonLines(chunks: AsyncIterable<Uint8Array>, source: string): AsyncIterable<TransferRecord> {
   let number = 0;
   let isTodays = true;
@@ -103,11 +98,8 @@ function requireFormat(json: unknown, source: string): unknown {
 }
 
 /**
- * The lines of a file, without their newlines.
- *
- * @param source name of the file in messages
- * @param most bytes of the longest line that is read
- * @throws PlatformError `usage` with source and line for a longer line
+ * @param source name of the file in messages @param most bytes of the longest line @throws PlatformError `usage` with
+ * source and line
  */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,

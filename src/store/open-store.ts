@@ -47,10 +47,8 @@ export async function openStore(uri: string | undefined, options: StoreOptions =
 }
 
 /**
- * Sends the results that wait on this machine to the server of the store that `uri` names, as for {@link openStore}.
- *
- * @returns the numbers of results that waited
- * @throws as openStore; `usage` for a store that has no server
+ * Sends the results that wait on this machine to the server of the store. @returns their numbers @throws as openStore;
+ * `usage` for a store without a server
  */
 export async function syncStore(uri: string | undefined, options: StoreOptions = {}): Promise<Transferred> {
   const chosen = chosenStore(uri);

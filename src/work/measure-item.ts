@@ -13,10 +13,8 @@ export interface MeasureItemOptions {
 }
 
 /**
- * Measures the requests of an item and keeps the measurements. A request that was measured since the item was made, by
- * an earlier delivery or for another caller, is not measured again.
- *
- * @throws PlatformError as the agent and the store do
+ * A request that was measured since the item was made is not measured again. @throws PlatformError as the agent and
+ * the store do
  */
 export async function measureItem(id: string, item: WorkItem, options: MeasureItemOptions): Promise<void> {
   const { agent, store, answers, signal } = options;

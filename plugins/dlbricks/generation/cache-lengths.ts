@@ -1,4 +1,3 @@
-/** The tokens that a decoder generates after a prompt. */
 export interface Generation {
   /** Tokens of the prompt, which the decoder reads at once. */
   readonly prompt: number;
@@ -22,7 +21,6 @@ export function sampledLengths(generation: Generation): readonly number[] {
   return Array.from({ length: MOST_LENGTHS }, (_, index) => all[at(index)] ?? 0);
 }
 
-/** A value at a length of the cache. */
 export type AtLength = readonly [length: number, value: number];
 
 /**

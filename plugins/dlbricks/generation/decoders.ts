@@ -19,13 +19,11 @@ export interface Decoder {
   readonly steps: readonly { readonly length: number; readonly model: string }[];
 }
 
-/** The models to estimate, and the decoders among them. */
 export interface WithDecoders {
   readonly models: readonly LoadedModel[];
   readonly decoders: readonly Decoder[];
 }
 
-/** The sizes that a model's open dimensions got. */
 function sizesOf({ model, open, symbols }: LoadedModel): Map<string, number> {
   const sizes = new Map<string, number>();
   for (const name of open?.graph.inputs ?? []) {

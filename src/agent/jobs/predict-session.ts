@@ -110,10 +110,8 @@ export class PredictSession {
   }
 
   /**
-   * Predicts for one batch.
-   *
    * @throws PlatformError `usage` for a picture that cannot be used, `unsupported` or `model` where the model cannot
-   *   be run on the batch
+   * be run
    */
   async predict(batch: PredictBatch, recorder: SpanRecorder): Promise<Predicted> {
     const level = 'APPLICATION_TRACE';

@@ -46,12 +46,7 @@ function difference(after: number | undefined, before: number | undefined): numb
   return after === undefined || before === undefined ? undefined : after - before;
 }
 
-/**
- * Begins to watch the load by other processes on this machine.
- *
- * @param nowNs the clock
- * @returns a function that gives the load since this call; undefined where the operating system has no processor times
- */
+/** @param nowNs the clock @returns a function that gives the load since this call; undefined without processor times */
 export function watchConditions(
   nowNs: () => bigint,
   read: ReadSystemFile = readSystemFile,

@@ -63,10 +63,8 @@ export class OpenModels {
   }
 
   /**
-   * Reserves a place for a model, loads it with `load`, and opens it.
-   *
-   * @returns the id that it is open under
-   * @throws PlatformError `exhausted` where too many are open, what `load` throws, and where it cannot be opened
+   * @returns the id that it is open under @throws PlatformError `exhausted` where too many are open, what `load`
+   * throws, and where it cannot be opened
    */
   async open(load: () => Promise<OpenModelRequest>, signal: AbortSignal): Promise<string> {
     await this.#makeRoom();

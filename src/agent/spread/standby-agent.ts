@@ -22,11 +22,8 @@ function fingerprintOf({ description }: BenchmarkAgent): string {
 }
 
 /**
- * Connects to the first agent that answers.
- *
- * @param standbys at least one; those that were tried are removed
- * @param fits whether a connected agent can be used
- * @throws PlatformError of the first agent that does not answer, or `lost`, where there is none
+ * @param standbys those that were tried are removed @throws PlatformError of the first agent that does not answer, or
+ * `lost`, where there is none
  */
 async function firstOf(
   standbys: Standby[],

@@ -5,7 +5,6 @@ export type Exporter<Result> = (result: Result) => string;
 
 /** A result that can be written as a table. */
 export interface TableResult {
-  /** The whole result, for programs. */
   readonly document: unknown;
   /** For spreadsheets. */
   readonly records: {

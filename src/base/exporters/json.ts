@@ -1,4 +1,3 @@
 import type { Exporter, TableResult } from './exporter.js';
 
-/** The whole document. */
 export const json: Exporter<Pick<TableResult, 'document'>> = ({ document }) => `${JSON.stringify(document, null, 2)}\n`;

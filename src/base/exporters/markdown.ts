@@ -9,7 +9,6 @@ function row(cells: readonly string[]): string {
   return `| ${cells.map(escaped).join(' | ')} |`;
 }
 
-/** A GitHub-flavoured table between its warnings and a list of its notes. */
 export const markdown: Exporter<Pick<TableResult, 'table' | 'warnings' | 'notes'>> = ({
   table,
   warnings = [],

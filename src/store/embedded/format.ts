@@ -21,10 +21,8 @@ export function requireOwnTables(tables: readonly string[], folder: string): voi
 }
 
 /**
- * Writes this version into a new environment or an older store, or checks the version of an existing store, before any
- * other table is touched.
- *
- * Throws a PlatformError with code `storage` for the store of a newer version and for another program's environment.
+ * Before any other table is touched. @throws PlatformError `storage` for the store of a newer version, and for another
+ * program's environment
  */
 export function requireFormat(root: RootDatabase<string, string>, folder: string): void {
   const table: Database<string, string> = root.openDB({ name: FORMAT_TABLE, encoding: 'string' });

@@ -61,10 +61,7 @@ export class Leases {
 
   /**
    * Takes all leases that are free, or whose holder is gone. Call it again for the others: a silent holder counts as
-   * gone only after several calls.
-   *
-   * @returns the leases that others hold, with their holders, by name
-   * @throws PlatformError as the store does
+   * gone only after several calls. @returns the holders of the others, by name
    */
   async take(names: readonly string[]): Promise<ReadonlyMap<string, Holder>> {
     // The holder is stored first: a lease without a holder is free.
@@ -85,12 +82,7 @@ export class Leases {
     return others;
   }
 
-  /**
-   * The holder of a lease. A silent holder counts as gone only after several calls.
-   *
-   * @returns undefined if the lease has no holder
-   * @throws PlatformError as the store does
-   */
+  /** A silent holder counts as gone only after several calls. @returns undefined if the lease has no holder */
   async holderOf(name: string): Promise<Holder | undefined> {
     const owner = (await this.#leases.get({ kind: this.kind, name }))?.holder;
     return owner === undefined ? undefined : this.#look(owner);

@@ -22,10 +22,8 @@ interface Format {
 const formatSchema = z.object({ schemaVersion: z.int().min(1) });
 
 /**
- * Writes this version into a new store, or brings an existing store to it step by step.
- *
- * @returns whether the database was no store before
- * @throws PlatformError `storage` for the store of a newer version
+ * Writes this version into a new store, or brings an existing store to it step by step. @returns whether the database
+ * was no store before
  */
 export async function migrate(connection: Connection, migrations: readonly Migration[] = MIGRATIONS): Promise<boolean> {
   const newest = 1 + migrations.length;

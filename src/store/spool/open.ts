@@ -5,10 +5,8 @@ import { SpoolingResultStore } from './result-store.js';
 import { Spool, spoolFolder } from './spool.js';
 
 /**
- * Opens a server's store with a spool for outages of the server.
- *
- * @param dataFolder the user's data folder, which has the spools
- * @throws as openMongoStore
+ * A server's store with a spool for outages of the server. @param dataFolder the user's data folder, which has the
+ * spools
  */
 export async function openTeamStore(uri: string, dataFolder: string, options: StoreOptions): Promise<ResultStore> {
   const remote = await openMongoStore(uri, options);

@@ -5,12 +5,7 @@ import { putRecord, type Transferred } from '../transfer.js';
 import type { TransferRecord } from '../transfer-record.js';
 import { Spool, spoolFolder } from './spool.js';
 
-/**
- * Sends all waiting writes to a server. At any moment, each is in the spool or on the server.
- *
- * @returns the numbers of writes that waited
- * @throws as openMongoStore
- */
+/** At any moment, each write is in the spool or on the server. @returns the numbers of writes that waited */
 export async function syncSpool(uri: string, dataFolder: string, options: StoreOptions): Promise<Transferred> {
   const store = await openMongoStore(uri, options);
   const spool = new Spool(spoolFolder(dataFolder, store.place), options);

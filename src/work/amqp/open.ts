@@ -2,12 +2,7 @@ import type { WorkQueue } from '../work-queue.js';
 import { Broker, type BrokerOptions } from './broker.js';
 import { AmqpWorkQueue } from './work-queue.js';
 
-/**
- * Connects to a RabbitMQ broker.
- *
- * @param place the address without a password
- * @throws PlatformError with the reason why the broker cannot be used
- */
+/** @param place the address without a password @throws PlatformError with the reason why the broker cannot be used */
 export async function openAmqpQueue(uri: string, place: string, options: BrokerOptions): Promise<WorkQueue> {
   const publishing = await Broker.connect(uri, place, options);
   try {

@@ -111,7 +111,7 @@ describe('the latency plugin', () => {
     assert.ok(last?.kind === 'done' && last.partial);
     const [four, bad] = latencyResultSchema.parse(last.result).models;
     assert.equal(four?.model, 'four');
-    assert.deepEqual(bad, { model: 'bad', batch: 1, dimensions: '', threads: 1, reason: 'bad.onnx: no model' });
+    assert.deepEqual(bad, { model: 'bad', batch: 1, dimensions: '', threads: 1, settings: '', reason: 'bad.onnx: no model' });
   });
 
   it('retakes measurements that other processes disturbed, and says why', async () => {
