@@ -89,7 +89,7 @@ describe('the latency plugin', () => {
     for (let i = 0; i < 2; i++) {
       const last = (await run(agent, store)).at(-1);
       assert.ok(last?.kind === 'done' && last.partial);
-      const where = { model: 'four', batch: 1, dimensions: '', threads: 1 };
+      const where = { model: 'four', batch: 1, dimensions: '', threads: 1, settings: '' };
       const models = [{ ...where, reason: 'unsupported: no such operator' }];
       assert.deepEqual(latencyResultSchema.parse(last.result).models, models);
     }
@@ -111,7 +111,14 @@ describe('the latency plugin', () => {
     assert.ok(last?.kind === 'done' && last.partial);
     const [four, bad] = latencyResultSchema.parse(last.result).models;
     assert.equal(four?.model, 'four');
-    assert.deepEqual(bad, { model: 'bad', batch: 1, dimensions: '', threads: 1, settings: '', reason: 'bad.onnx: no model' });
+    assert.deepEqual(bad, {
+      model: 'bad',
+      batch: 1,
+      dimensions: '',
+      threads: 1,
+      settings: '',
+      reason: 'bad.onnx: no model',
+    });
   });
 
   it('retakes measurements that other processes disturbed, and says why', async () => {
