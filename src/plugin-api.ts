@@ -27,7 +27,7 @@ export { EXIT_INTERRUPTED, EXIT_PARTIAL, EXIT_REFUSED } from './base/exit-codes.
 export { batchSizeField, DEFAULT_LIMITS } from './manifest/evaluation.js';
 export { kindOfManifest } from './manifest/load.js';
 export { isManifestPath } from './manifest/reference.js';
-export { FRAMEWORK_REMEDY } from './manifest/requirements.js';
+export { remediesOf } from './manifest/requirements.js';
 export { schemaProblems } from './base/schema-problems.js';
 export { DEFAULT_REMEASURE, type Remeasure, remeasureAsked, remeasureSetting } from './measurement/remeasure.js';
 

@@ -142,20 +142,20 @@ class Evaluating {
   async measure(
     { tasks, missing, disturbed }: Phase,
     { remeasure }: Pick<EstimateRequest, 'remeasure'>,
+    progress?: RunProgress,
   ): Promise<PhaseCost> {
     const before = this.#measuring.wallMs;
     const wasMissing = new Set(missing);
     const known = tasks.filter((task) => !wasMissing.has(task));
     const knownMs = known.reduce((sum, { request }) => sum + (this.#results.get(request)?.costMs ?? 0), 0);
-    this.#measured += await this.#measuring.measure(missing, remeasure);
+    this.#measured += await this.#measuring.measure(missing, remeasure, progress);
     this.#measured += await this.#measuring.replaceWhileQuiet(disturbed);
     return { nowMs: this.#measuring.wallMs - before, beforeMs: knownMs };
   }
 
-  /** Measures a phase that the progress does not expect yet. */
+  /** Measures a phase that turned out to be needed, with a count of its own. */
   measureMore(phase: Phase, request: Pick<EstimateRequest, 'remeasure'>): Promise<PhaseCost> {
-    this.progress.add(phase.missing);
-    return this.measure(phase, request);
+    return this.measure(phase, request, RunProgress.of('repeating', phase.missing));
   }
 
   /** The phase without the tasks that failed before, which the progress then no longer expects. */

@@ -11,7 +11,7 @@ import {
   whileTelling,
   z,
 } from '../../src/plugin-api.js';
-import { isPartial, latencyResultOf } from './latency-result.js';
+import { isPartial, latencyResultOf, percentileIn } from './latency-result.js';
 import { showLatencies } from './latency-table.js';
 import { timeModels } from './time-models.js';
 
@@ -54,7 +54,8 @@ export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
     for (const row of result.models) {
       const latencyMs = 'reason' in row ? undefined : row.trimmed_mean_ms;
       const coverage = latencyMs === undefined ? 0 : 1;
-      yield { kind: 'estimate', model: row.model, latencyMs, coverage } satisfies EvaluationEvent;
+      const ofRuns = percentiles.map((percentage) => ({ percentage, ...percentileIn(row, percentage) }));
+      yield { kind: 'estimate', model: row.model, latencyMs, coverage, percentiles: ofRuns } satisfies EvaluationEvent;
     }
     yield { kind: 'done', result, partial: isPartial(result) };
   },

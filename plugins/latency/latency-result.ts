@@ -117,6 +117,13 @@ export function latencyResultOf(
   };
 }
 
+/** A percentile of a row's runs, or why there is none. */
+export function percentileIn(row: LatencyRow, percentage: number): { latencyMs?: number; reason?: string } {
+  if ('reason' in row) return { reason: row.reason };
+  const latencyMs = row.latency_ms[`p${percentage}`];
+  return latencyMs == null ? { reason: row.not_shown[`p${percentage}`] ?? '' } : { latencyMs };
+}
+
 export function isPartial({ models }: LatencyResult): boolean {
   return models.some((row) => 'reason' in row);
 }

@@ -9,31 +9,38 @@ const REDRAWS_PER_SECOND = 4;
 /** The bar estimates the time left from this many latest steps. */
 const ETA_MEASUREMENTS = 50;
 
+/** The bar estimates the time left once this share of the steps is done. */
+const ESTIMATING_SHARE = 0.25;
+
 type Payload = Pick<ProgressState, 'title' | 'label' | 'within'> & {
-  readonly endMs: number | undefined;
+  /** The end time that the step gives, by the monotonic clock; undefined where the bar estimates it, null where unknown. */
+  readonly endMs: number | null | undefined;
 };
 
 const format: GenericFormatter = (_options, { eta, value, total, maxWidth }, payload: Payload) => {
   // The library gives NULL or INF while the time is not known.
-  const estimated = Number.isFinite(eta) && value > 0 ? eta : undefined;
+  const estimated = Number.isFinite(eta) && value >= ESTIMATING_SHARE * total ? eta : undefined;
   const { endMs } = payload;
-  const secondsLeft = endMs === undefined ? estimated : Math.max(0, (endMs - performance.now()) / 1000);
+  const given = endMs == null ? undefined : Math.max(0, (endMs - performance.now()) / 1000);
+  const secondsLeft = endMs === undefined ? estimated : given;
   return progressLine({ ...payload, done: value, total, secondsLeft }, maxWidth);
 };
 
 class Bars implements Progress {
   private drawn: { readonly bars: MultiBar; readonly bar: SingleBar } | undefined;
+  private title = '';
   private done = 0;
 
   constructor(private readonly terminal: Terminal) {}
 
-  step(title: string, done: number, total: number, label: string, secondsLeft?: number): void {
-    const endMs = secondsLeft === undefined ? undefined : performance.now() + secondsLeft * 1000;
+  step(title: string, done: number, total: number, label: string, secondsLeft?: number | null): void {
+    const endMs = secondsLeft == null ? secondsLeft : performance.now() + secondsLeft * 1000;
     const payload: Payload = { title, label: printable(label), within: '', endMs };
     const { bar } = (this.drawn ??= this.draw(total, done, payload));
-    // A smaller `done` begins another count. The total of the same count may grow.
-    if (done < this.done) bar.start(total, done, payload);
+    // Another step has another count. The total of the same count may become smaller.
+    if (title !== this.title || done < this.done) bar.start(total, done, payload);
     else if (bar.getTotal() !== total) bar.setTotal(total);
+    this.title = title;
     this.done = done;
     bar.update(done, payload);
   }

@@ -21,12 +21,26 @@ function estimateOf({ estimates }: SystemResult, model: string): Estimate | unde
   return estimates.find((estimate) => estimate.model === model);
 }
 
+function digits(ms: number | null | undefined): string {
+  return ms == null ? UNKNOWN : ms.toPrecision(DIGITS);
+}
+
 /** A latency with its interval's upper half width in percent: 12.34 ± 5.0 %. `part:` marks a coverage below 1. */
 function latencyText(estimate: Estimate | undefined): string {
   if (estimate?.latency_ms == null) return UNKNOWN;
   const { latency_ms: ms, high_ms: high, coverage } = estimate;
   const interval = high === null || ms === 0 ? '' : ` ± ${((high / ms - 1) * 100).toFixed(1)} %`;
-  return `${coverage < 1 ? 'part: ' : ''}${ms.toPrecision(DIGITS)}${interval}`;
+  return `${coverage < 1 ? 'part: ' : ''}${digits(ms)}${interval}`;
+}
+
+/** The percentiles of runs that some system has, in the order in which the first system has them. */
+function percentagesOf({ systems }: SystemsResult): readonly number[] {
+  const all = systems.flatMap(({ estimates }) => estimates.flatMap(({ percentiles }) => percentiles));
+  return [...new Set(all.map(({ percentage }) => percentage))];
+}
+
+function percentileOf(estimate: Estimate | undefined, percentage: number): number | null | undefined {
+  return estimate?.percentiles.find((percentile) => percentile.percentage === percentage)?.latency_ms;
 }
 
 interface Row {
@@ -41,30 +55,68 @@ function rowsOf({ models, systems }: SystemsResult): readonly Row[] {
   });
 }
 
-const ROW_COLUMNS: readonly Column<Row>[] = [
-  { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
-  { title: 'system', align: 'left', cell: ({ system }) => oneLine(system.name) },
-  { title: 'latency (ms)', align: 'right', cell: ({ estimate }) => latencyText(estimate) },
-  {
-    title: 'coverage',
-    align: 'right',
-    cell: ({ estimate }) => (estimate === undefined ? UNKNOWN : `${Math.floor(estimate.coverage * 100)} %`),
-  },
-];
+function rowColumnsOf(percentages: readonly number[]): readonly Column<Row>[] {
+  return [
+    { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
+    { title: 'system', align: 'left', cell: ({ system }) => oneLine(system.name) },
+    { title: 'latency (ms)', align: 'right', cell: ({ estimate }) => latencyText(estimate) },
+    ...percentages.map((each): Column<Row> => {
+      return { title: `p${each} (ms)`, align: 'right', cell: ({ estimate }) => digits(percentileOf(estimate, each)) };
+    }),
+    {
+      title: 'coverage',
+      align: 'right',
+      cell: ({ estimate }) => (estimate === undefined ? UNKNOWN : `${Math.floor(estimate.coverage * 100)} %`),
+    },
+  ];
+}
 
 export type ShowOne = (document: unknown) => ShownResult | undefined;
 
-function columnsOf(systems: readonly SystemResult[]): readonly Column<string>[] {
+/** A latency of a model: a percentile of its runs, or the estimate where there is no percentage. */
+interface Figure {
+  readonly model: string;
+  readonly percentage?: number;
+}
+
+function figuresOf(models: readonly string[], percentages: readonly number[]): readonly Figure[] {
+  return models.flatMap((model) => [{ model }, ...percentages.map((percentage) => ({ model, percentage }))]);
+}
+
+function titleOf({ name }: SystemResult): string {
+  return `${oneLine(name)} (ms)`;
+}
+
+/** A row for each model and percentile, a column for each system. */
+function columnsOf(systems: readonly SystemResult[], hasPercentiles: boolean): readonly Column<Figure>[] {
+  const ofRuns: Column<Figure> = {
+    title: 'runs',
+    align: 'left',
+    cell: ({ percentage }) => (percentage === undefined ? 'mean' : `p${percentage}`),
+  };
   return [
-    { title: 'model', align: 'left', cell: oneLine },
-    ...systems.map((system): Column<string> => {
+    { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
+    ...(hasPercentiles ? [ofRuns] : []),
+    ...systems.map((system): Column<Figure> => {
       return {
-        title: `${oneLine(system.name)} (ms)`,
+        title: titleOf(system),
         align: 'right',
-        cell: (model) => latencyText(estimateOf(system, model)),
+        cell: ({ model, percentage }) => {
+          const estimate = estimateOf(system, model);
+          return percentage === undefined ? latencyText(estimate) : digits(percentileOf(estimate, percentage));
+        },
       };
     }),
   ];
+}
+
+/** Why systems do not show percentiles of timed models. */
+function notShownLines(systems: readonly SystemResult[]): readonly string[] {
+  return systems.flatMap(({ name, estimates }) => {
+    const timed = estimates.filter(({ latency_ms: latencyMs }) => latencyMs !== null);
+    const reasons = timed.flatMap(({ percentiles }) => percentiles.flatMap(({ reason }) => reason ?? []));
+    return [...new Set(reasons)].map((reason) => `${name}: ${reason}`);
+  });
 }
 
 function failureLines(systems: readonly SystemResult[]): readonly string[] {
@@ -78,26 +130,29 @@ function systemLine({ name, agents, ...system }: SystemResult): string {
 }
 
 function notesOf({ systems }: SystemsResult): readonly string[] {
-  return [...failureLines(systems), ...systems.map(systemLine)].map(oneLine);
+  return [...failureLines(systems), ...notShownLines(systems), ...systems.map(systemLine)].map(oneLine);
 }
 
 function tableResultOf(document: SystemsResult): TableResult {
   const rows = rowsOf(document);
+  const percentages = percentagesOf(document);
   return {
     document,
     records: {
       keys: [
         ...['model', 'system', 'latency_ms', 'low_ms', 'high_ms', 'coverage', 'reason'],
         ...['fingerprint', 'processor', 'cores', 'framework', 'framework_version', 'threads', 'agents'],
+        ...percentages.map((each) => `p${each}_ms`),
       ],
       rows: rows.map(({ model, system, estimate }) => [
         ...[model, system.name, estimate?.latency_ms, estimate?.low_ms, estimate?.high_ms, estimate?.coverage],
         system.failure?.message,
         ...[system.fingerprint, system.processor, system.cores, system.framework, system.framework_version],
         ...[system.threads, system.agents.join(' ')],
+        ...percentages.map((each) => percentileOf(estimate, each)),
       ]),
     },
-    table: textTable(ROW_COLUMNS, rows),
+    table: textTable(rowColumnsOf(percentages), rows),
     notes: notesOf(document),
   };
 }
@@ -105,6 +160,8 @@ function tableResultOf(document: SystemsResult): TableResult {
 function pageOf(document: SystemsResult, showOne?: ShowOne): Page {
   const { models, systems } = document;
   const rows = rowsOf(document);
+  const percentages = percentagesOf(document);
+  const table = textTable(columnsOf(systems, percentages.length > 0), figuresOf(models, percentages));
   const known = rows.filter(({ estimate }) => estimate?.latency_ms != null).length;
   const chart = rangeChart({
     unit: 'ms',
@@ -118,7 +175,7 @@ function pageOf(document: SystemsResult, showOne?: ShowOne): Page {
     title: `Latency of ${counted(models.length, 'model')} on ${counted(systems.length, 'system')}: ${systems.map(({ name }) => name).join(', ')}`,
     verdict: `Known latencies: ${known} of ${rows.length}.`,
     sections: [
-      { title: 'Models and systems', chart, table: textTable(columnsOf(systems), models) },
+      { title: 'Models and systems', chart, table },
       ...systems.flatMap(({ name, result }) =>
         (showOne?.(result)?.page?.().sections ?? []).map((section) => ({
           ...section,
@@ -144,18 +201,17 @@ export function shownSystems(document: unknown, showOne?: ShowOne): ShownResult 
     page: () => pageOf(systems, showOne),
     text: ({ color, width }) => {
       const { bold, yellow } = createColors(color);
-      const columns = columnsOf(systems.systems);
+      const percentages = percentagesOf(systems);
+      const columns = columnsOf(systems.systems, percentages.length > 0);
       // On a narrow terminal, the last systems are left out first.
-      const dispensable = columns
-        .slice(2)
-        .map(({ title }) => title)
-        .reverse();
-      const fitted = fittingTable(columns, systems.models, { width, dispensable, bold });
+      const dispensable = systems.systems.slice(1).map(titleOf).reverse();
+      const fitted = fittingTable(columns, figuresOf(systems.models, percentages), { width, dispensable, bold });
       const wrapped = (line: string): string => wrap(oneLine(line), width ?? Infinity, '  ');
       const lines = [
         fitted.text,
         ...leftOutLines(fitted, width),
         ...failureLines(systems.systems).map((line) => yellow(wrapped(line))),
+        ...notShownLines(systems.systems).map(wrapped),
         ...systems.systems.map((system) => wrapped(systemLine(system))),
         ...systems.systems.flatMap(({ name, result }) => {
           const shown = showOne?.(result)?.text({ color, width });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { attendedMs } from '../base/clock.js';
 import { PlatformError } from '../base/errors.js';
-import { FRAMEWORK_REMEDY } from '../manifest/index.js';
+import { remediesOf, type UnmetRequirement } from '../manifest/index.js';
 import { type AgentOffer, sizeOf } from './agent-offer.js';
 
 export interface RegisteredAgent extends AgentOffer {
@@ -14,11 +14,8 @@ export interface RegisteredAgent extends AgentOffer {
   readonly registeredAt: string;
 }
 
-/**
- * The requirements that an agent does not meet, one line each; empty where it fits. `unmetRequirements` gives those of
- * an evaluation.
- */
-export type Unmet = (agent: RegisteredAgent) => readonly string[];
+/** The requirements that an agent does not meet; empty where it fits. `unmetRequirements` gives those of an evaluation. */
+export type Unmet = (agent: RegisteredAgent) => readonly UnmetRequirement[];
 
 export interface AgentDirectory {
   /** Every agent whose lease has not run out, in the order of registration. */
@@ -120,8 +117,12 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
       const advice = 'start one with `mlmodelscope agent --server ADDRESS`';
       throw new PlatformError('unavailable', `no agent is registered; ${advice}`);
     }
-    const lines = judged.flatMap(({ entry, problems }) => problems.map((line) => `  ${entry.agent.address}: ${line}`));
-    const advice = `start an agent that does, or change the constraints (${FRAMEWORK_REMEDY})`;
+    const lines = judged.flatMap(({ entry, problems }) => {
+      return problems.map(({ problem }) => `  ${entry.agent.address}: ${problem}`);
+    });
+    const advice = ['start an agent that does', ...remediesOf(judged.flatMap(({ problems }) => problems))].join(
+      '; or: ',
+    );
     throw new PlatformError('unsupported', [`no agent meets the constraints; ${advice}:`, ...lines].join('\n'));
   }
 

@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../base/errors.js';
 
+/** A percentile of the runs of a model. */
+export interface Percentile {
+  /** Above 0 and below 100. */
+  readonly percentage: number;
+  /** Absent where there are too few runs to show it. */
+  readonly latencyMs?: number | undefined;
+  /** Why there is no latency. */
+  readonly reason?: string | undefined;
+}
+
 export type EvaluationEvent =
   | {
       readonly kind: 'planned';
@@ -15,8 +25,10 @@ export type EvaluationEvent =
       readonly done: number;
       readonly total: number;
       readonly label: string;
-      /** Estimated time until all measurements are taken; undefined where it is unknown. */
+      /** Estimated time until all of these measurements are taken; undefined where it is unknown. */
       readonly secondsLeft?: number | undefined;
+      /** What is counted, in a word or two, where it is not the planned measurements: each step has its own count. */
+      readonly step?: string | undefined;
     }
   | {
       /** A model's latency; times in milliseconds, absent where they are unknown. */
@@ -29,6 +41,8 @@ export type EvaluationEvent =
       readonly coverage: number;
       /** The estimate's system, in a few words, where the evaluation has several systems. */
       readonly system?: string | undefined;
+      /** Percentiles of the model's runs, where the plugin times whole models. */
+      readonly percentiles?: readonly Percentile[] | undefined;
     }
   | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly message: string }
   | {
@@ -60,6 +74,10 @@ export const MAX_RESULT_BYTES = 12 * 2 ** 20;
 
 const MAX_TEXT = 20_000;
 
+const MAX_PERCENTILES = 100;
+
+const MAX_STEP = 40;
+
 const text = z.string().max(MAX_TEXT);
 const count = z
   .int()
@@ -78,6 +96,7 @@ const otherPluginEvents = [
     total: count,
     label: text,
     secondsLeft: z.number().nonnegative().optional(),
+    step: z.string().max(MAX_STEP).optional(),
   }),
   z.strictObject({
     kind: z.literal('estimate'),
@@ -87,6 +106,10 @@ const otherPluginEvents = [
     highMs: ms,
     coverage: z.number().min(0).max(1),
     system: text.optional(),
+    percentiles: z
+      .array(z.strictObject({ percentage: z.number().gt(0).lt(100), latencyMs: ms, reason: text.optional() }))
+      .max(MAX_PERCENTILES)
+      .optional(),
   }),
   z.strictObject({ kind: z.literal('note'), level: z.enum(['info', 'warning']), message: text }),
   z.strictObject({ kind: z.literal('failed'), code: z.enum(ERROR_CODES), message: text }),
@@ -151,8 +174,14 @@ export function pluginEventOf(event: EvaluationEvent): PluginEvent {
       return { ...event, summary: clipped(event.summary) };
     case 'measuring':
       return { ...event, label: clipped(event.label) };
-    case 'estimate':
-      return { ...event, model: clipped(event.model) };
+    case 'estimate': {
+      const { percentiles, ...estimate } = { ...event, model: clipped(event.model) };
+      if (percentiles === undefined) return estimate;
+      const known = percentiles.map(({ reason, ...percentile }) => {
+        return reason === undefined ? percentile : { ...percentile, reason: clipped(reason) };
+      });
+      return { ...estimate, percentiles: known };
+    }
     case 'note':
       return { ...event, message: clipped(event.message) };
     case 'done':

@@ -10,9 +10,9 @@ export interface Progress {
   /**
    * Shows a bar: `done` of `total`, with `label` as the current item.
    *
-   * @param secondsLeft by default estimated from the progress so far
+   * @param secondsLeft null where it is unknown; by default estimated from the progress, once a quarter is done
    */
-  step(title: string, done: number, total: number, label: string, secondsLeft?: number): void;
+  step(title: string, done: number, total: number, label: string, secondsLeft?: number | null): void;
   within(detail: string): void;
   note(line: string): void;
   warn(line: string): void;

@@ -1,5 +1,11 @@
+import { oneLine } from '../base/one-line.js';
 import type { EvaluationEvent, PlatformEvent } from './event.js';
 import type { Progress } from './plugin.js';
+
+/** What an event counts, in a word or two. */
+export function stepOf({ step = 'measuring' }: Extract<PlatformEvent, { readonly kind: 'measuring' }>): string {
+  return oneLine(step);
+}
 
 export function showEvent(event: EvaluationEvent | PlatformEvent, progress: Progress): void {
   switch (event.kind) {
@@ -16,7 +22,7 @@ export function showEvent(event: EvaluationEvent | PlatformEvent, progress: Prog
       progress.note(event.summary);
       break;
     case 'measuring':
-      progress.step('measuring', event.done, event.total, event.label, event.secondsLeft);
+      progress.step(stepOf(event), event.done, event.total, event.label, event.secondsLeft ?? null);
       break;
     case 'note':
       if (event.level === 'warning') progress.warn(`warning: ${event.message}`);

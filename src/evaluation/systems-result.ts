@@ -11,6 +11,16 @@ const estimateSchema = z.strictObject({
   low_ms: ms,
   high_ms: ms,
   coverage: z.number().min(0).max(1).describe('Share of the model that is measured'),
+  percentiles: z
+    .array(
+      z.strictObject({
+        percentage: z.number().gt(0).lt(100),
+        latency_ms: ms,
+        reason: z.string().nullable().describe('Why the latency is null'),
+      }),
+    )
+    .default([])
+    .describe("Of the model's runs, where the plugin times whole models"),
 });
 
 const systemSchema = z.strictObject({

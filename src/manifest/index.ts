@@ -29,11 +29,12 @@ export {
 export {
   type Candidate,
   FRAMEWORK_REMEDY,
-  frameworkRemedy,
+  remediesOf,
   meetsFramework,
   type Requirements,
   requirementsOf,
-  unmetFramework,
+  unmetByModel,
+  type UnmetRequirement,
   unmetRequirements,
 } from './requirements.js';
 export { type ResolvedEvaluation, resolveEvaluation } from './resolve-evaluation.js';

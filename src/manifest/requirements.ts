@@ -26,23 +26,31 @@ export interface Requirements {
 
 const BYTES_PER_GIB = 2 ** 30;
 
-function unmetHardware(constraint: HardwareConstraint, system: Candidate): readonly string[] {
+/** A requirement that a system does not meet. */
+export interface UnmetRequirement {
+  /** In one line, with what is required and what was found. */
+  readonly problem: string;
+  /** What helps besides another system. */
+  readonly remedy?: string;
+}
+
+function unmetHardware(constraint: HardwareConstraint, system: Candidate): readonly UnmetRequirement[] {
   const { architecture, processor, cores, memory } = constraint;
   const memoryGib = system.memoryBytes / BYTES_PER_GIB;
-  const unmet: string[] = [];
+  const problems: string[] = [];
   if (architecture !== undefined && architecture !== system.architecture) {
-    unmet.push(`hardware: expected architecture ${architecture}, found ${system.architecture}`);
+    problems.push(`expected architecture ${architecture}, found ${system.architecture}`);
   }
   if (processor !== undefined && !system.processor.toLowerCase().includes(processor.toLowerCase())) {
-    unmet.push(`hardware: expected a processor "${processor}", found "${system.processor}"`);
+    problems.push(`expected a processor "${processor}", found "${system.processor}"`);
   }
   if (cores !== undefined && system.cores < cores.min) {
-    unmet.push(`hardware: expected at least ${cores.min} cores, found ${system.cores}`);
+    problems.push(`expected at least ${cores.min} cores, found ${system.cores}`);
   }
   if (memory !== undefined && memoryGib < memory.min_gib) {
-    unmet.push(`hardware: expected at least ${memory.min_gib} GiB of memory, found ${memoryGib.toFixed(1)} GiB`);
+    problems.push(`expected at least ${memory.min_gib} GiB of memory, found ${memoryGib.toFixed(1)} GiB`);
   }
-  return unmet;
+  return problems.map((problem) => ({ problem: `hardware: ${problem}`, remedy: 'change `hardware` in the manifest' }));
 }
 
 /** @param allowVersion whether every version is accepted */
@@ -56,26 +64,47 @@ export function meetsFramework(
   return allowVersion || semver.satisfies(frameworkVersion, required.version, { includePrerelease: true });
 }
 
-/** The unmet requirement as one line, with the required and the found framework; '' where it is met. */
-export function unmetFramework(
-  who: string,
-  required: ModelFramework,
-  found: Pick<Candidate, 'framework' | 'frameworkVersion'>,
-  allowVersion = false,
-): string {
-  if (meetsFramework(required, found, allowVersion)) return '';
-  return `${who}: expected ${frameworkText(required)}, found ${found.framework} ${found.frameworkVersion}`;
-}
+const VERSION_REMEDY = '--allow-version accepts other versions of a framework';
 
-export const FRAMEWORK_REMEDY =
-  "--allow-version accepts other versions of a framework; `framework: any` in a model's manifest accepts every framework";
+/** The advice where a model asks for another version of a framework. */
+export const FRAMEWORK_REMEDY = `${VERSION_REMEDY}; \`framework: any\` in a model's manifest accepts every framework`;
 
 const OTHER_FRAMEWORK_REMEDY = 'export the model to ONNX, and give the ONNX file a manifest with `framework: any`';
 
-/** The advice for a model whose framework is not met. */
-export function frameworkRemedy(required: ModelFramework, { framework }: Pick<Candidate, 'framework'>): string {
-  const isOther = required !== ANY_FRAMEWORK && !isSameFramework(required.name, framework);
-  return isOther ? OTHER_FRAMEWORK_REMEDY : FRAMEWORK_REMEDY;
+/** The framework that a model asks for, where it is not met. */
+export function unmetByModel(
+  name: string,
+  required: ModelFramework,
+  found: Pick<Candidate, 'framework' | 'frameworkVersion'>,
+  allowVersion = false,
+): Required<UnmetRequirement> | undefined {
+  if (required === ANY_FRAMEWORK || meetsFramework(required, found, allowVersion)) return undefined;
+  const isOther = !isSameFramework(required.name, found.framework);
+  const problem = `model ${name}: ${expectedText(required, found)}`;
+  return { problem, remedy: isOther ? OTHER_FRAMEWORK_REMEDY : FRAMEWORK_REMEDY };
+}
+
+function unmetSoftware(
+  { framework }: SoftwareConstraint,
+  found: Pick<Candidate, 'framework' | 'frameworkVersion'>,
+  allowVersion = false,
+): readonly UnmetRequirement[] {
+  if (meetsFramework(framework, found, allowVersion)) return [];
+  const isOther = !isSameFramework(framework.name, found.framework);
+  const problem = `software: ${expectedText(framework, found)}`;
+  return [{ problem, remedy: isOther ? 'change `software` in the manifest' : VERSION_REMEDY }];
+}
+
+function expectedText(
+  required: ModelFramework,
+  { framework, frameworkVersion }: Pick<Candidate, 'framework' | 'frameworkVersion'>,
+): string {
+  return `expected ${frameworkText(required)}, found ${framework} ${frameworkVersion}`;
+}
+
+/** The remedies of several requirements, each once. */
+export function remediesOf(unmet: readonly UnmetRequirement[]): readonly string[] {
+  return [...new Set(unmet.flatMap(({ remedy }) => remedy ?? []))];
 }
 
 export function requirementsOf({ hardware, software, models, allowVersion, agents }: Requirements): Requirements {
@@ -85,21 +114,16 @@ export function requirementsOf({ hardware, software, models, allowVersion, agent
   return { hardware, software, models: frameworks, agents, ...(allowVersion === true ? { allowVersion } : {}) };
 }
 
-/**
- * The requirements of the evaluation and its models that a system does not meet; one line each, empty where it may run.
- */
-export function unmetRequirements(requirements: Omit<Requirements, 'agents'>, system: Candidate): readonly string[] {
-  const { hardware, software, models, allowVersion } = requirements;
-  const frameworks = [
-    ...(software === undefined ? [] : [{ who: 'software', framework: software.framework }]),
-    ...models.flatMap(({ name, manifest }) => {
-      return manifest === undefined ? [] : [{ who: `model ${name}`, framework: manifest.framework }];
-    }),
-  ];
+/** The requirements of the evaluation and its models that a system does not meet; empty where it may run. */
+export function unmetRequirements(
+  { hardware, software, models, allowVersion }: Omit<Requirements, 'agents'>,
+  system: Candidate,
+): readonly UnmetRequirement[] {
   return [
     ...(hardware === undefined ? [] : unmetHardware(hardware, system)),
-    ...frameworks
-      .map(({ who, framework }) => unmetFramework(who, framework, system, allowVersion))
-      .filter((line) => line !== ''),
+    ...(software === undefined ? [] : unmetSoftware(software, system, allowVersion)),
+    ...models.flatMap(({ name, manifest }) => {
+      return manifest === undefined ? [] : (unmetByModel(name, manifest.framework, system, allowVersion) ?? []);
+    }),
   ];
 }

@@ -11,7 +11,7 @@ import type { ResultStore } from '../store/result-store.js';
 import type { KnownResults } from './known-results.js';
 import { MeasuredOnce } from './measured-once.js';
 import { RetakeLimit, undisturbed } from './retake.js';
-import type { RunProgress } from './run-progress.js';
+import { RunProgress } from './run-progress.js';
 import { Storing } from './storing.js';
 import type { Task } from './task.js';
 
@@ -30,6 +30,9 @@ const RUNNING_INTERVAL_MS = 500;
 /** Time between two checks for measurements of others. */
 const WAIT_MS = 1000;
 
+/** The step in which disturbed measurements are taken again. */
+const AGAIN = 'taking again';
+
 /** Most other processes that a message names; there are rarely more. */
 const MOST_NAMED = 3;
 
@@ -44,6 +47,8 @@ export class Measuring {
   /** Start of the current delay; undefined where there is none. */
   #delayedFromMs: number | undefined;
   #isRetaking = false;
+  /** The count of the measurements that are taken now, without those that are taken again. */
+  #counting: RunProgress;
   #arrived = 0;
   #hasToldOfOthers = false;
   #hasToldOfTurn = false;
@@ -55,7 +60,9 @@ export class Measuring {
     private readonly system: System,
     private readonly results: KnownResults,
     private readonly progress: RunProgress,
-  ) {}
+  ) {
+    this.#counting = progress;
+  }
 
   /** Wall time of all measuring so far, without {@link delayMs}; ms. */
   get wallMs(): number {
@@ -78,7 +85,11 @@ export class Measuring {
 
   #setDelayed(isDelayed: boolean): void {
     const nowMs = performance.now();
-    if (this.#delayedFromMs !== undefined) this.#delayMs += nowMs - this.#delayedFromMs;
+    if (this.#delayedFromMs !== undefined) {
+      const delayMs = nowMs - this.#delayedFromMs;
+      this.#delayMs += delayMs;
+      this.#counting.leaveOut(delayMs);
+    }
     this.#delayedFromMs = isDelayed ? nowMs : undefined;
   }
 
@@ -92,20 +103,26 @@ export class Measuring {
    * that other processes disturb are taken again, as far as `remeasure` allows.
    *
    * @param tasks the progress already counts them
+   * @param progress by default that of the evaluation
    * @returns how many were measured here
    */
-  async measure(tasks: readonly Task[], remeasure = DEFAULT_REMEASURE): Promise<number> {
+  async measure(
+    tasks: readonly Task[],
+    remeasure = DEFAULT_REMEASURE,
+    progress: RunProgress = this.progress,
+  ): Promise<number> {
     const { store, signal } = this.context;
     if (tasks.length === 0 || signal.aborted) return 0;
     const startMs = performance.now();
-    this.progress.start();
+    this.#counting = progress;
+    progress.start();
     const once = new MeasuredOnce(store, this.system, this.results);
     let measured = 0;
     try {
       for (let left = tasks; left.length > 0 && !signal.aborted;) {
         const { own, arrived, awaited, others } = await once.share(left);
         this.#arrived += arrived.length;
-        for (const task of arrived) this.progress.count(task);
+        for (const task of arrived) progress.count(task);
         measured += await this.#measureOwn(own, remeasure);
         await once.release();
         if (own.length === 0 && awaited.length > 0) await this.#waitFor(awaited.length, others);
@@ -127,16 +144,16 @@ export class Measuring {
     const message = `waiting for ${what} that ${named.join(', ')}${more} takes for another evaluation`;
     if (!this.#hasToldOfOthers) onEvent({ kind: 'note', level: 'info', message });
     this.#hasToldOfOthers = true;
-    onEvent(this.progress.event(message, { first: undefined, together: 0, runsDone: 0, runsTotal: 0 }));
+    onEvent(this.#counting.event(message, { first: undefined, together: 0, runsDone: 0, runsTotal: 0 }));
     this.#setDelayed(true);
     await after(WAIT_MS, undefined, { signal }).catch(() => undefined);
     this.#setDelayed(false);
   }
 
   async #measureOwn(tasks: readonly Task[], remeasure: Remeasure): Promise<number> {
-    const { progress } = this;
     const { agent, store, signal, onEvent } = this.context;
     if (tasks.length === 0) return 0;
+    let progress = this.#counting;
     const measured = new Set<number>();
     /** Measurements that the agent has stored. */
     const stored = new WeakSet<Measurement>();
@@ -144,10 +161,11 @@ export class Measuring {
     let isRepeating = false;
     const take = async function* (indices: readonly number[]): AsyncGenerator<MeasuredRequest> {
       const taken = indices.flatMap((index) => tasks[index] ?? []);
-      if (isRepeating) progress.add(taken);
+      if (isRepeating) progress = RunProgress.of(AGAIN, taken);
+      progress.start();
       isRepeating = true;
       const requests = taken.map(({ request }) => request);
-      const measuring = agent.measure(requests, { signal, onProgress: running(taken) });
+      const measuring = agent.measure(requests, { signal, onProgress: running(taken, progress) });
       for await (const { index, measurement, isStored } of measuring) {
         if (isStored === true) stored.add(measurement);
         const task = taken[index];
@@ -218,18 +236,16 @@ export class Measuring {
     const note = (message: string): void => onEvent({ kind: 'note', level: 'info', message });
     note(`taking ${tasks.length} of the stored measurements again, because other processes disturbed them`);
     let replaced = 0;
-    const left = new Set(tasks);
-    this.progress.add(tasks);
-    this.progress.start();
+    const progress = RunProgress.of(AGAIN, tasks);
+    progress.start();
     const requests = tasks.map(({ request }) => request);
-    const onProgress = this.#running()(tasks);
+    const onProgress = this.#running()(tasks, progress);
     try {
       for await (const { index, measurement } of agent.measure(requests, { signal, onProgress })) {
         const task = tasks[index];
         const before = task && this.results.get(task.request);
         if (task === undefined || before === undefined) continue;
-        left.delete(task);
-        this.progress.count(task);
+        progress.count(task);
         if (measurement.outcome.kind === 'samples' && disturbanceOf(measurement) < disturbanceOf(before)) {
           await store.putMeasurement(measurement);
           this.results.put(measurement);
@@ -243,8 +259,6 @@ export class Measuring {
       }
     } catch (error) {
       if (!(error instanceof PlatformError && error.code === 'cancelled')) throw error;
-    } finally {
-      this.progress.drop([...left]);
     }
     return replaced;
   }
@@ -258,7 +272,7 @@ export class Measuring {
     const { onEvent } = this.context;
     let label = '';
     let toldMs = 0;
-    return (tasks: readonly Task[]) => {
+    return (tasks: readonly Task[], progress: RunProgress) => {
       return (state: RequestProgress): void => {
         const { index, together, runsDone, runsTotal, waitsFor } = state;
         this.#setDelayed(waitsFor !== undefined || this.#isRetaking);
@@ -271,7 +285,7 @@ export class Measuring {
         label = now;
         toldMs = performance.now();
         const text = isNew ? label : `${label} (run ${runsDone} of ${runsTotal})`;
-        onEvent(this.progress.event(text, { first, together, runsDone, runsTotal }));
+        onEvent(progress.event(text, { first, together, runsDone, runsTotal }));
       };
     };
   }

@@ -13,6 +13,7 @@ import {
   resolveEvaluation,
   type Requirements,
   requirementsOf,
+  type UnmetRequirement,
   unmetRequirements,
 } from '../manifest/index.js';
 import type { z } from 'zod';
@@ -33,7 +34,7 @@ export interface LoadedEvaluation {
   /** The evaluation manifest, and those of hardware, software and dataset that it refers to. */
   readonly identities: readonly ManifestIdentity[];
   readonly requirements: Requirements;
-  readonly unmet: (system: Candidate) => readonly string[];
+  readonly unmet: (system: Candidate) => readonly UnmetRequirement[];
   readonly notes: readonly string[];
   /**
    * The manifest's `settings`, checked against its plugin's schema.

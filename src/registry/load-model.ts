@@ -4,7 +4,6 @@ import {
   BATCH,
   formatNote,
   type FrameworkConstraint,
-  frameworkRemedy,
   graphBindings,
   inputValues,
   loadManifest,
@@ -15,7 +14,7 @@ import {
   resolveModel,
   shippedManifest,
   type ResolvedModel,
-  unmetFramework,
+  unmetByModel,
   verifyChecksum,
 } from '../manifest/index.js';
 import { isManifestPath } from '../manifest/reference.js';
@@ -174,8 +173,8 @@ export function requireFramework(
   { name, framework }: Pick<ModelManifest, 'name' | 'framework'>,
   running: RunningFramework,
 ): void {
-  const unmet = unmetFramework(`model ${name}`, framework, running, running.allowVersion);
-  if (unmet !== '') throw new PlatformError('unsupported', `${unmet}; ${frameworkRemedy(framework, running)}`);
+  const unmet = unmetByModel(name, framework, running, running.allowVersion);
+  if (unmet !== undefined) throw new PlatformError('unsupported', `${unmet.problem}; ${unmet.remedy}`);
 }
 
 function wrongReference(reference: string, { problems }: Problems): PlatformError {

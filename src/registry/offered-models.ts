@@ -1,5 +1,5 @@
 import type { ModelManifest as WireModelManifest } from '../generated/carml/org/dlframework/registry.js';
-import { loadManifest, meetsFramework, type ModelManifest, resolveModel, unmetFramework } from '../manifest/index.js';
+import { loadManifest, meetsFramework, type ModelManifest, resolveModel, unmetByModel } from '../manifest/index.js';
 import { builtInManifests } from './built-in-models.js';
 import { type RunningFramework, ZOO_NAMES } from './load-model.js';
 import { problemsLine, readFolder } from './model-folder.js';
@@ -15,8 +15,8 @@ async function openable(path: string, runsOn: RunningFramework): Promise<ModelMa
   const loaded = await loadManifest(path, ['model']);
   if (!loaded.ok) return problemsLine(loaded.problems);
   const { manifest } = loaded;
-  const unmet = unmetFramework(`model ${manifest.name}`, manifest.framework, runsOn, runsOn.allowVersion);
-  if (unmet !== '') return `${path}: ${unmet}`;
+  const unmet = unmetByModel(manifest.name, manifest.framework, runsOn, runsOn.allowVersion);
+  if (unmet !== undefined) return `${path}: ${unmet.problem}`;
   const resolved = await resolveModel(path, { zooNames: ZOO_NAMES });
   return resolved.ok ? manifest : problemsLine(resolved.problems);
 }

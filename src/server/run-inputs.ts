@@ -1,5 +1,5 @@
 import { PlatformError } from '../base/errors.js';
-import type { AgentDirectory, RegisteredAgent } from '../directory/agent-directory.js';
+import type { AgentDirectory, RegisteredAgent, Unmet } from '../directory/agent-directory.js';
 import type { AgentEndpoint } from '../evaluation/link/link.js';
 import type { SubmissionPart } from '../evaluation/records.js';
 import { isOneAgent, type Requirements, unmetRequirements } from '../manifest/index.js';
@@ -63,7 +63,7 @@ export async function prepareRunInputs(
 
 /** All agents that fit, the chosen ones first. Only the agents know which of them are of one system. */
 function choose(requirements: Requirements, agents: AgentDirectory): readonly [RegisteredAgent, ...RegisteredAgent[]] {
-  const unmet = (system: RegisteredAgent): readonly string[] => unmetRequirements(requirements, system);
+  const unmet: Unmet = (system) => unmetRequirements(requirements, system);
   return agents.chooseAll(unmet, isOneAgent(requirements.agents) ? 1 : requirements.agents.most);
 }
 

@@ -65,6 +65,19 @@ describe(
       assert.equal((await place.run([...args, 'any.yml'])).code, 0);
     });
 
+    it('is no other framework: the advice for an evaluation does not name --allow-version', async (t) => {
+      const place = await workplaceHere(t);
+      await manifests(place);
+      await place.write('other.yml', EVALUATION.replace('exact.yml', 'tensorflow.yml'));
+      for (const command of [['dlbricks', 'run'], ['evaluate']]) {
+        const { stderr, code } = await place.run([...command, 'other.yml', '--quiet', '--allow-version']);
+        assert.match(stderr, /export the model to ONNX, and give the ONNX file a manifest with `framework: any`/);
+        assert.match(stderr, /model .+: expected tensorflow >=1\.0\.0, found onnxruntime [\d.]+/);
+        assert.doesNotMatch(stderr, /--allow-version/);
+        assert.equal(code, 1);
+      }
+    });
+
     it('is an error of Open at an agent that allows no other version', async (t) => {
       const place = await workplaceHere(t);
       await manifests(place);

@@ -212,7 +212,7 @@ describe('an evaluation manifest', { ...deadline, concurrency: 2 }, () => {
     assertOneMessage(ending);
     assert.equal(ending.code, 1);
     const [first, ...rest] = ending.stderr.trimEnd().split('\n');
-    assert.match(first ?? '', /^the agent does not fit the evaluation .+\/evaluation\.yml .*--allow-version.*:$/);
+    assert.match(first ?? '', /evaluation\.yml \(change `hardware` in the manifest; --allow-version accepts .+\):$/);
     assert.deepEqual(
       rest.map((line) => /^ {2}(\w+: expected .+), found .+$/.exec(line)?.[1]),
       [

@@ -45,7 +45,7 @@ describe('the result of an evaluation', () => {
     const named = ['fast', 'slow'].map((name) => {
       const { processor, architecture, operating_system, cores, memory_bytes, framework, framework_version } = system;
       const facts = { processor, architecture, operating_system, cores, memory_bytes, framework, framework_version };
-      const estimates = [{ model: 'vague', latency_ms: 10, low_ms: 2, high_ms: 18, coverage: 1 }];
+      const estimates = [{ model: 'vague', latency_ms: 10, low_ms: 2, high_ms: 18, coverage: 1, percentiles: [] }];
       const measured = { agents: [], estimates, partial: false, failure: null, result: report };
       return { name, fingerprint, ...facts, threads: 1, ...measured };
     });

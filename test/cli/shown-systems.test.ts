@@ -34,8 +34,8 @@ const document = systemsResultOf({
   systems: [
     systemOf('fast', {
       estimates: [
-        { model: 'resnet18', latency_ms: 10, low_ms: 9, high_ms: 11, coverage: 1 },
-        { model: 'bert', latency_ms: 25.5, low_ms: null, high_ms: null, coverage: 0.5 },
+        { model: 'resnet18', latency_ms: 10, low_ms: 9, high_ms: 11, coverage: 1, percentiles: [] },
+        { model: 'bert', latency_ms: 25.5, low_ms: null, high_ms: null, coverage: 0.5, percentiles: [] },
       ],
       partial: true,
     }),
@@ -92,6 +92,35 @@ describe('the result of an evaluation on several systems', () => {
     assert.match(page?.title ?? '', /^Latency of 2 models on 2 systems: fast, slow$/);
     assert.equal(page?.verdict, 'Known latencies: 2 of 4.');
     assert.match(page?.sections[0]?.chart?.text ?? '', /<span class="name">resnet18, fast<\/span>/);
+  });
+
+  it('has the percentiles of timed models, and says why some are missing', () => {
+    const reason = 'p99 needs 100 runs, and there are 50';
+    const timed = (ms: number): SystemResult['estimates'][number] => ({
+      ...{ model: 'resnet18', latency_ms: ms, low_ms: null, high_ms: null, coverage: 1 },
+      percentiles: [
+        { percentage: 50, latency_ms: ms + 0.5, reason: null },
+        { percentage: 99, latency_ms: null, reason },
+      ],
+    });
+    const ofTimed = shownSystems({
+      ...document,
+      models: ['resnet18'],
+      systems: [systemOf('fast', { estimates: [timed(10)] }), systemOf('slow', { estimates: [timed(20)] })],
+    });
+    assert.ok(ofTimed !== undefined);
+    const table = ofTimed.text({ color: false, width: undefined });
+    assert.match(table, /│ resnet18 │ mean +│ +10\.00 │ +20\.00 │/);
+    assert.match(table, /│ resnet18 │ p50 +│ +10\.50 │ +20\.50 │/);
+    assert.match(table, /│ resnet18 │ p99 +│ +- │ +- │\n[\s\S]*^fast: p99 needs 100 runs, and there are 50$/m);
+    const [header = '', first = ''] = TABLE_EXPORTERS.csv(ofTimed.result()).split('\r\n');
+    assert.match(header, /,agents,p50_ms,p99_ms$/);
+    assert.match(first, /,fast:7070,10\.5,$/);
+    assert.match(
+      TABLE_EXPORTERS.markdown(ofTimed.result()),
+      /^\| resnet18 \| fast \| 10\.00 \| 10\.50 \| - \| 100 % \|$/m,
+    );
+    assertOfSchema('systems', JSON.parse(TABLE_EXPORTERS.json(ofTimed.result())));
   });
 
   it('is recognised: the document of a plugin is left to the plugin', () => {

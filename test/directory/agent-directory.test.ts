@@ -111,7 +111,7 @@ describe('a choice', () => {
     const { directory } = directoryWithClock();
     directory.register(offer({ address: '10.0.0.1:1', cores: 2 }));
     directory.register(offer({ address: '10.0.0.2:1', cores: 8 }));
-    const unmet: Unmet = ({ cores }) => (cores >= 4 ? [] : ['too few']);
+    const unmet: Unmet = ({ cores }) => (cores >= 4 ? [] : [{ problem: 'too few' }]);
     assert.equal(directory.choose(unmet).address, '10.0.0.2:1');
   });
 
@@ -131,9 +131,9 @@ describe('a choice', () => {
     assert.deepEqual(all(ANY, 2), [2, 3, 1]);
     assert.deepEqual(all(ANY, 1), [1, 2, 3]);
     assert.deepEqual(all(ANY, Infinity), [2, 3, 1]);
-    const atLeastTwo: Unmet = ({ cores }) => (cores < 2 ? ['too few'] : []);
+    const atLeastTwo: Unmet = ({ cores }) => (cores < 2 ? [{ problem: 'too few' }] : []);
     assert.deepEqual(all(atLeastTwo, 1), [2, 3]);
-    assert.throws(() => all(() => ['wrong'], 1), refusal('unsupported', /no agent meets/));
+    assert.throws(() => all(() => [{ problem: 'wrong' }], 1), refusal('unsupported', /no agent meets/));
   });
 
   test('without any agent says how to start one', () => {
@@ -146,18 +146,19 @@ describe('a choice', () => {
     directory.register(offer({ address: '10.0.0.1:1', cores: 2, architecture: 'arm64' }));
     directory.register(offer({ address: '10.0.0.2:1', cores: 8, architecture: 'arm64' }));
     const unmet: Unmet = ({ cores, architecture }) => [
-      `architecture ${architecture}`,
-      ...(cores < 4 ? [`only ${cores} cores`] : []),
+      { problem: `architecture ${architecture}`, remedy: 'ask for less' },
+      ...(cores < 4 ? [{ problem: `only ${cores} cores` }] : []),
     ];
     assert.throws(
       () => directory.choose(unmet),
       (error: Error) => {
-        const [, ...lines] = error.message.split('\n');
+        const [heading = '', ...lines] = error.message.split('\n');
         assert.deepEqual(lines, [
           '  10.0.0.1:1: architecture arm64',
           '  10.0.0.1:1: only 2 cores',
           '  10.0.0.2:1: architecture arm64',
         ]);
+        assert.equal(heading, 'no agent meets the constraints; start an agent that does; or: ask for less:');
         return refusal('unsupported', /no agent meets the constraints/)(error);
       },
     );

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type HardwareConstraint, type ResolvedEvaluation, unmetRequirements } from '../../src/manifest/index.js';
+import {
+  type HardwareConstraint,
+  remediesOf,
+  type ResolvedEvaluation,
+  type UnmetRequirement,
+  unmetRequirements,
+} from '../../src/manifest/index.js';
 import { ONE_AGENT } from '../../src/manifest/agents.js';
 import { meetsFramework, requirementsOf } from '../../src/manifest/requirements.js';
 import type { System } from '../../src/measurement/system.js';
@@ -43,6 +49,10 @@ function resolved(
   };
 }
 
+function problemsIn(unmet: readonly UnmetRequirement[]): readonly string[] {
+  return unmet.map(({ problem }) => problem);
+}
+
 test('a system that is all that is required may run', () => {
   const hardware = { architecture: 'x64', processor: 'epyc', cores: { min: 2 }, memory: { min_gib: 4 } } as const;
   assert.deepEqual(unmetRequirements(resolved(hardware, { name: 'onnxruntime', version: '^1.20' }), SYSTEM), []);
@@ -50,24 +60,37 @@ test('a system that is all that is required may run', () => {
 
 test('all unmet requirements are reported', () => {
   const hardware = { architecture: 'arm64', processor: 'Xeon', cores: { min: 4 }, memory: { min_gib: 8 } } as const;
-  assert.deepEqual(unmetRequirements(resolved(hardware, { name: 'onnxruntime', version: '1.6.0' }), SYSTEM), [
+  const unmet = unmetRequirements(resolved(hardware, { name: 'onnxruntime', version: '1.6.0' }), SYSTEM);
+  assert.deepEqual(problemsIn(unmet), [
     'hardware: expected architecture arm64, found x64',
     'hardware: expected a processor "Xeon", found "AMD EPYC 9R14"',
     'hardware: expected at least 4 cores, found 2',
     'hardware: expected at least 8 GiB of memory, found 4.0 GiB',
     'software: expected onnxruntime 1.6.0, found onnxruntime 1.30.0',
   ]);
+  assert.deepEqual(remediesOf(unmet), [
+    'change `hardware` in the manifest',
+    '--allow-version accepts other versions of a framework',
+  ]);
 });
 
-test('a model that needs another framework is reported', () => {
+test('software and a model that need another framework are reported, with what helps', () => {
   const manifest = manifestOf(
     'model',
     'name: a\nversion: 1.0\nframework: {name: MXNet, version: 1.x}\ninputs: [{type: image}]\nmodel: {graph_path: a.onnx}',
   );
   const source = { kind: 'file', path: 'a.onnx', checksum: undefined } as const;
   const models = [{ name: 'a', source, manifest }];
-  assert.deepEqual(unmetRequirements({ ...resolved(undefined), models }, SYSTEM), [
+  const software = { name: 'mxnet', version: '1.x' };
+  const unmet = unmetRequirements({ ...resolved(undefined, software), models }, SYSTEM);
+  assert.deepEqual(problemsIn(unmet), [
+    'software: expected mxnet 1.x, found onnxruntime 1.30.0',
     'model a: expected mxnet 1.x, found onnxruntime 1.30.0',
+  ]);
+  // Another version does not help.
+  assert.deepEqual(remediesOf(unmet), [
+    'change `software` in the manifest',
+    'export the model to ONNX, and give the ONNX file a manifest with `framework: any`',
   ]);
 });
 

@@ -246,14 +246,13 @@ describe('stored measurements that other processes disturbed', () => {
    * Retakes three measurements that others disturbed for 900 ms. Returns their results that are known and stored then.
    */
   async function replace(...measurements: readonly Measurement[]) {
-    const { measuring, events, results, progress, store } = await measuringWith(giving(...measurements));
+    const { measuring, events, results, store } = await measuringWith(giving(...measurements));
     for (const index of TASKS.keys()) results.put(measuredBeside(900, index));
     const replaced = await measuring.replaceWhileQuiet(TASKS);
     const stored: number[] = [];
     for await (const { conditions } of store.listMeasurements()) stored.push(conditions?.othersMs ?? -1);
     const known = TASKS.map(({ request }) => results.get(request)?.conditions?.othersMs);
-    const shown = progress.event('', { first: undefined, together: 1, runsDone: 0, runsTotal: 1 });
-    return { measuring, events, replaced, stored, known, shown };
+    return { measuring, events, replaced, stored, known };
   }
 
   test('are replaced by those of a quiet machine', async () => {
@@ -265,10 +264,9 @@ describe('stored measurements that other processes disturbed', () => {
 
   test('stay, from the first one on that is disturbed again, and no later one is taken', async () => {
     const taken = [measuredBeside(10, 0), measuredBeside(950, 1), measuredBeside(10, 2)];
-    const { measuring, replaced, stored, known, events, shown } = await replace(...taken);
+    const { measuring, replaced, stored, known, events } = await replace(...taken);
     assert.deepEqual([replaced, stored, known], [1, [10], [10, 900, 900]]);
     assert.deepEqual(notesIn(events), [TAKING, 'the machine is still busy: 2 of them stay as they are']);
-    assert.ok(shown.kind === 'measuring' && shown.total === 2, 'measurements that are not taken again do not count');
     assert.equal(await measuring.replaceWhileQuiet(TASKS), 0);
     assert.equal(notesIn(events).length, 2);
   });
@@ -293,18 +291,22 @@ describe('stored measurements that other processes disturbed', () => {
   });
 });
 
-test('the remaining time is estimated from the time since the first measurement began', async (t) => {
+test('the remaining time is estimated from the time that runs take', async (t) => {
   const time = withClock(t);
   const agent = reporting((report) => {
+    // Preparing takes most of the time, and says nothing about the runs.
+    time.nowMs += 5000;
+    report({ runsDone: 1, runsTotal: 10 });
     time.nowMs += 1000;
-    report({ runsDone: 5, runsTotal: 10 });
+    report({ runsDone: 6, runsTotal: 10 });
   });
   const { measuring, events, progress } = await measuringWith(agent);
   progress.add(TASKS.slice(0, 1));
   await measuring.measure(TASKS.slice(0, 1));
-  const [event] = events;
-  // Half of the runs took one second.
-  assert.ok(event?.kind === 'measuring' && event.secondsLeft === 1);
+  const [early, event] = events;
+  assert.ok(early?.kind === 'measuring' && early.secondsLeft === undefined);
+  // Five runs took one second, and four are left.
+  assert.ok(event?.kind === 'measuring' && event.secondsLeft === 0.8);
 });
 
 test('measurements that do not belong to a task are left out', async () => {

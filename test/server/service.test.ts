@@ -234,7 +234,7 @@ describe('a plugin over gRPC', deadline, () => {
   it('that sends an invalid event loses its stream, without effect on others', async (t) => {
     const { server, client, attach } = await serving(t);
     await attach(obedient);
-    const estimate = { model: 'm', latencyMs: 1, lowMs: undefined, highMs: undefined, coverage: 7 };
+    const estimate = { model: 'm', latencyMs: 1, lowMs: undefined, highMs: undefined, coverage: 7, percentiles: [] };
     const event = { sequence: 0n, time: undefined, event: { $case: 'estimate' as const, value: estimate } };
     const value = { evaluationId: ID, attempt: 1, event };
     const error = await answerTo(t, server.address, [registration(), { message: { $case: 'runEvent', value } }]);

@@ -3,9 +3,9 @@ import {
   type BenchmarkAgent,
   combinationsOf,
   type CommandHost,
-  FRAMEWORK_REMEDY,
   loadEvaluation,
   PlatformError,
+  remediesOf,
 } from '../../../src/plugin-api.js';
 import { cellsOf } from '../cells.js';
 import { settingsSchema } from '../settings.js';
@@ -71,10 +71,10 @@ export async function estimationsOfManifest(
     const { manifest, identities, models, unusable, batch, limits } = loaded;
     const byDefault = { threads: manifest.threads, settings: settingsOf(options, loaded.settingsOf(settingsSchema)) };
     for (const cell of cellsOf(options, byDefault, agent.description)) {
-      const problems = loaded.unmet(agent.description);
-      if (problems.length > 0) {
-        const heading = `the agent does not fit the evaluation ${path} (${FRAMEWORK_REMEDY}):`;
-        throw new PlatformError('unavailable', [heading, ...problems].join('\n  '));
+      const unmet = loaded.unmet(agent.description);
+      if (unmet.length > 0) {
+        const heading = `the agent does not fit the evaluation ${path} (${remediesOf(unmet).join('; ')}):`;
+        throw new PlatformError('unavailable', [heading, ...unmet.map(({ problem }) => problem)].join('\n  '));
       }
       const protocol = askedProtocol(options, loaded.protocol);
       const evaluation = manifest.name;

@@ -4,10 +4,10 @@ import { type Protocol, protocolOfComposite } from '../../../src/plugin-api.js';
 // imaginary processor of rough-time.ts. None of this enters a latency.
 
 /** Cost of a process, a session and a graph, for each brick that shares them. */
-const MS_PER_BRICK = 5;
+const MS_TOGETHER = 5;
 
-/** Cost of a process, a session and a graph for one model. */
-const MS_PER_MODEL = 300;
+/** Cost of a process, a session and a graph for one benchmark alone. */
+const MS_ALONE = 300;
 
 /** Weights are filled, written, and read by the runtime. */
 const WEIGHT_BYTES_PER_MS = 5e5;
@@ -24,12 +24,12 @@ function runsOf({ warmupRuns, runs, minRuns, timeBudgetMs }: Protocol, roughMs: 
   return warmupRuns + Math.min(runs, Math.max(minRuns, within));
 }
 
-/** Expected wall time of measuring a whole model; ms. */
-export function expectedMsOfModel({ roughMs, weightBytes }: Work, protocol: Protocol): number {
-  return MS_PER_MODEL + weightBytes / WEIGHT_BYTES_PER_MS + runsOf(protocol, roughMs) * roughMs;
+/** Expected wall time of measuring a whole model, or a brick, in a process of its own; ms. */
+export function expectedMsAlone({ roughMs, weightBytes }: Work, protocol: Protocol): number {
+  return MS_ALONE + weightBytes / WEIGHT_BYTES_PER_MS + runsOf(protocol, roughMs) * roughMs;
 }
 
 /** Expected share of a brick in the wall time of its composite; ms. */
-export function expectedMsOfBrick({ roughMs, weightBytes }: Work, protocol: Protocol): number {
-  return MS_PER_BRICK + weightBytes / WEIGHT_BYTES_PER_MS + runsOf(protocolOfComposite(protocol), roughMs) * roughMs;
+export function expectedMsTogether({ roughMs, weightBytes }: Work, protocol: Protocol): number {
+  return MS_TOGETHER + weightBytes / WEIGHT_BYTES_PER_MS + runsOf(protocolOfComposite(protocol), roughMs) * roughMs;
 }

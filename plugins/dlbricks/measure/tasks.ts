@@ -13,7 +13,7 @@ import type { MeasurableBrick } from '../bricks/copies-in-context.js';
 import { brickNeeds, callNeed, contextOf, handingOverNeed, type Need, runOptionsOfNeed } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { BrickRecipe } from '../bricks/recipe.js';
-import { expectedMsOfBrick, expectedMsOfModel } from './expected-time.js';
+import { expectedMsAlone, expectedMsTogether } from './expected-time.js';
 
 /** Settings of all measurements of an evaluation. */
 export interface MeasureSettings {
@@ -43,7 +43,8 @@ function taskOf(
   const { protocol, context } = need;
   const options = runOptionsOfNeed(need, runOptions);
   const request = { benchmark, runOptions: options, protocol, occasion, limits, context, modelBytes, roughMs };
-  const work = expectedMsOfBrick({ roughMs, weightBytes: inputBytes(benchmark.inputs, 'weight') }, ofModels);
+  const expectedMs = context === undefined ? expectedMsAlone : expectedMsTogether;
+  const work = expectedMs({ roughMs, weightBytes: inputBytes(benchmark.inputs, 'weight') }, ofModels);
   return { label, request, work };
 }
 
@@ -134,7 +135,7 @@ export function wholeModelTasks(
     models.map(({ recipe, whole, roughMs }) => {
       const { name } = recipe;
       const oneRunMs = recipe.sequences.reduce((sum, brick) => sum + (roughMs[brick] ?? 0), 0);
-      const work = expectedMsOfModel({ roughMs: oneRunMs, weightBytes: inputBytes(whole.inputs, 'weight') }, protocol);
+      const work = expectedMsAlone({ roughMs: oneRunMs, weightBytes: inputBytes(whole.inputs, 'weight') }, protocol);
       const request = { benchmark: whole, name, runOptions, protocol, occasion, limits };
       return { label: `${name} (${which})`, request, work };
     }),

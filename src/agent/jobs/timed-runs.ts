@@ -91,6 +91,13 @@ class RunCount {
     return this.#counting.runs;
   }
 
+  /** Number of runs that will count, if all take as long as those so far. */
+  get expected(): number {
+    const { runs, minRuns, timeBudgetMs } = this.plan;
+    const { runs: made, ms } = this.#counting;
+    return ms === 0 ? runs : Math.min(runs, Math.max(minRuns, made, Math.ceil((timeBudgetMs * made) / ms)));
+  }
+
   /** @param more further runs, which are assumed to count */
   isEnoughWith(more: Amount): boolean {
     return isEnough(plus(this.#counting, more), this.plan);
@@ -139,12 +146,13 @@ export async function timeRuns(
   plan: RunPlan,
   { nowNs, settle, onProgress, coreProbe }: TimingContext,
 ): Promise<TimedRuns> {
-  const runsTotal = plan.warmupRuns + plan.runs;
+  const count = new RunCount(plan, coreProbe);
   let reportedNs = nowNs();
   const timedRun = async (runsDone: number): Promise<TimedRun> => {
     const aroundNs = nowNs();
     if (runsDone === 0 || Number(aroundNs - reportedNs) >= PROGRESS_INTERVAL_MS * 1e6) {
       reportedNs = aroundNs;
+      const runsTotal = plan.warmupRuns + Math.max(count.expected, runsDone - plan.warmupRuns);
       await onProgress({ phase: 'running', runsDone, runsTotal });
     }
     await settle();
@@ -156,7 +164,6 @@ export async function timeRuns(
   const warmups: TimedRun[] = [];
   while (warmups.length < plan.warmupRuns) warmups.push(await timedRun(warmups.length));
   const taken: ProbedRun[] = [];
-  const count = new RunCount(plan, coreProbe);
   const everyMs = plan.threads === 1 ? 0 : PROBE_EVERY_MS;
   let lastNs = await coreProbe.take(plan.threads);
   while (!count.isEnoughWith(NOTHING)) {

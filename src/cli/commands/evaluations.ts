@@ -8,6 +8,7 @@ import { prepareOutputs, printsExport } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { LoggedEvent } from '../../evaluation/event.js';
 import type { Plugin } from '../../evaluation/plugin.js';
+import { stepOf } from '../../evaluation/show-event.js';
 import type { EvaluationSummary } from '../../evaluation/wire/record-wire.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { addressOption, SERVER_VARIABLE } from '../address.js';
@@ -35,7 +36,7 @@ function inWords(last: LoggedEvent | undefined): string {
     case 'planned':
       return last.event.summary;
     case 'measuring':
-      return `measuring ${last.event.done} of ${last.event.total}: ${last.event.label}`;
+      return `${stepOf(last.event)} ${last.event.done} of ${last.event.total}: ${last.event.label}`;
     case 'estimate':
       return `estimate of ${last.event.model} ready`;
     case 'note':

@@ -46,7 +46,10 @@ class Told {
   take(event: PluginEvent): void {
     if (event.kind === 'estimate') {
       const { model, latencyMs = null, lowMs = null, highMs = null, coverage } = event;
-      this.#estimates.push({ model, latency_ms: latencyMs, low_ms: lowMs, high_ms: highMs, coverage });
+      const percentiles = (event.percentiles ?? []).map(({ percentage, latencyMs: ofRuns = null, reason = null }) => {
+        return { percentage, latency_ms: ofRuns, reason };
+      });
+      this.#estimates.push({ model, latency_ms: latencyMs, low_ms: lowMs, high_ms: highMs, coverage, percentiles });
     }
     this.#ended = endedBy(event) ?? this.#ended;
   }

@@ -82,7 +82,7 @@ function payloadOf(event: PlatformEvent): wire.Event['event'] {
     case 'measuring':
       return { $case: 'measuring', value: { ...event, secondsLeft: event.secondsLeft } };
     case 'estimate':
-      return { $case: 'estimate', value: event };
+      return { $case: 'estimate', value: estimateOf(event) };
     case 'note':
       return { $case: 'note', value: { level: LEVELS[event.level], message: event.message } };
     case 'done':
@@ -94,6 +94,10 @@ function payloadOf(event: PlatformEvent): wire.Event['event'] {
   }
 }
 
+function estimateOf({ percentiles = [], ...event }: Extract<PlatformEvent, { readonly kind: 'estimate' }>) {
+  return { ...event, percentiles: percentiles.map(({ reason = '', ...percentile }) => ({ ...percentile, reason })) };
+}
+
 function doneOf({ resultJson, partial }: Extract<PlatformEvent, { readonly kind: 'done' }>): wire.Done {
   return { resultJson: resultJson ?? '', partial, resultWithheld: false };
 }
@@ -101,6 +105,14 @@ function doneOf({ resultJson, partial }: Extract<PlatformEvent, { readonly kind:
 function plain({ event }: wire.Event): unknown {
   if (event === undefined) return undefined;
   switch (event.$case) {
+    case 'estimate': {
+      const { percentiles, ...estimate } = event.value;
+      if (percentiles.length === 0) return { kind: 'estimate', ...estimate };
+      const known = percentiles.map(({ reason, ...percentile }) => {
+        return reason === '' ? percentile : { ...percentile, reason };
+      });
+      return { kind: 'estimate', ...estimate, percentiles: known };
+    }
     case 'note': {
       const { level, message } = event.value;
       return { kind: 'note', level: level === LEVELS.warning ? 'warning' : 'info', message };

@@ -38,7 +38,7 @@ export function unmetBy(request: PredictorOpenRequest, failed: FailedAgents): Un
     const isFramework = isAny(frameworkName) || isSameFramework(frameworkName, agent.framework);
     const isVersion = semver.satisfies(agent.frameworkVersion, frameworks, { includePrerelease: true });
     const earlier = failed.get(agent.address);
-    return [
+    const problems = [
       ...(asked === '' || asked === agent.address ? [] : [`expected the agent ${quoted(asked)}`]),
       ...(isFramework && isVersion
         ? []
@@ -48,5 +48,6 @@ export function unmetBy(request: PredictorOpenRequest, failed: FailedAgents): Un
       ...(isThere(agent) ? [] : [`it does not have the model ${modelInWords(request)}`]),
       ...(earlier === undefined ? [] : [earlier.message]),
     ];
+    return problems.map((problem) => ({ problem }));
   };
 }

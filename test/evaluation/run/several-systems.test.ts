@@ -26,7 +26,12 @@ const measuring = scripted(async function* (_request, { agent, signal }) {
   }
   const latencyMs = ms.reduce((sum, one) => sum + one, 0) / MODELS;
   yield { kind: 'note', level: 'info', message: 'measured' };
-  yield { kind: 'estimate', model: 'four', latencyMs, lowMs: latencyMs - 1, highMs: latencyMs + 1, coverage: 1 };
+  const percentiles = [
+    { percentage: 50, latencyMs: latencyMs + 0.5 },
+    { percentage: 99, reason: 'too few runs' },
+  ];
+  const interval = { lowMs: latencyMs - 1, highMs: latencyMs + 1 };
+  yield { kind: 'estimate', model: 'four', latencyMs, ...interval, coverage: 1, percentiles };
   yield { kind: 'done', result: { latencyMs }, partial: false };
 });
 
@@ -93,7 +98,7 @@ const notesIn = (events: readonly PluginEvent[]): readonly string[] =>
 describe('an evaluation on each system', () => {
   const each = { manifest: { agents: 'one', placement: 'each' } };
 
-  it('has a result for each system, from one command', async () => {
+  it('has a result for each system with its percentiles, from one command', async () => {
     const events = await eventsOn(
       { 'a:1': machine('fast', 1), 'b:1': machine('slow', 3), 'a:2': machine('fast', 9) },
       each,
@@ -108,7 +113,19 @@ describe('an evaluation on each system', () => {
       ].map(([name, agent, ms]) => ({
         name,
         agents: [agent],
-        estimates: [{ model: 'four', latency_ms: ms, low_ms: Number(ms) - 1, high_ms: Number(ms) + 1, coverage: 1 }],
+        estimates: [
+          {
+            model: 'four',
+            latency_ms: ms,
+            low_ms: Number(ms) - 1,
+            high_ms: Number(ms) + 1,
+            coverage: 1,
+            percentiles: [
+              { percentage: 50, latency_ms: Number(ms) + 0.5, reason: null },
+              { percentage: 99, latency_ms: null, reason: 'too few runs' },
+            ],
+          },
+        ],
         failure: null,
         result: { latencyMs: ms },
       })),

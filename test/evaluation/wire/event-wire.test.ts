@@ -12,10 +12,32 @@ function sent(event: PluginEvent): PluginEvent {
 describe('the progress of an evaluation', () => {
   const measuring = { kind: 'measuring', done: 3, total: 9, label: 'brick' } as const;
 
-  it('arrives with its time left, and without one where none is known', () => {
-    assert.deepEqual(sent({ ...measuring, secondsLeft: 4.5 }), { ...measuring, secondsLeft: 4.5 });
+  it('arrives with its time left and its step, and without a time where none is known', () => {
+    const full = { ...measuring, secondsLeft: 4.5, step: 'repeating' };
+    assert.deepEqual(sent(full), full);
     const arrived = sent(measuring);
     assert.ok(arrived.kind === 'measuring' && arrived.secondsLeft === undefined);
+  });
+});
+
+describe('an estimate', () => {
+  const estimate = {
+    kind: 'estimate',
+    model: 'm',
+    latencyMs: 1.5,
+    lowMs: 1,
+    highMs: 2,
+    coverage: 1,
+    system: 's',
+  } as const;
+
+  it('arrives with its percentiles, and without any where it has none', () => {
+    const percentiles = [
+      { percentage: 99.9, latencyMs: 3 },
+      { percentage: 50, latencyMs: undefined, reason: 'too few runs' },
+    ];
+    assert.deepEqual(sent({ ...estimate, percentiles }), { ...estimate, percentiles });
+    assert.deepEqual(sent(estimate), estimate);
   });
 });
 
