@@ -96,7 +96,7 @@ describe('a sweep', { ...deadline, concurrency: 2 }, () => {
   it('refuses an unknown cut or length before it loads anything', async (t) => {
     const place = await workplaceHere(t);
     for (const [option, value, says] of [
-      ['--cut', 'layer,graph', /list of kernel and layer|list of layer and kernel/],
+      ['--cut', 'layer,graph', /expected kernel or layer, or both/],
       ['--granularity', '1,0', /granularity/],
       ['--granularity', 'all', /granularity/],
     ] as const) {
