@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
-import { deadline, type Workplace } from './support/command.js';
+import { deadline, type Ending, type Workplace } from './support/command.js';
 import { assertOneMessage, findingsIn, planIn, reportIn } from './support/report.js';
 import { untilSomethingIsStored } from './support/stored.js';
 import { AS_STORED, chain, FOUR_LAYERS, LAYER_CUT, MANY_OPERATORS, QUICK } from './support/tiny-models.js';
@@ -28,6 +28,19 @@ async function measuringThrough(t: TestContext) {
   return { place, agent, args, command };
 }
 
+function weightsIn(ending: Ending) {
+  return findingsIn(ending).provenance.models?.map(({ weights }) => weights);
+}
+
+function withoutWeights(ending: Ending) {
+  const { provenance, ...rest } = findingsIn(ending);
+  return {
+    ...rest,
+    models: provenance.models?.map((model) => ({ ...model, weights: undefined })),
+    results: rest.models,
+  };
+}
+
 describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
   it('measures for a command that names it', async (t) => {
     const place = await workplaceHere(t);
@@ -40,7 +53,10 @@ describe('an agent in another process', { ...deadline, concurrency: 2 }, () => {
     // The agent runs on this machine, so its measurements count here.
     const here = await place.run([...args, ...AS_STORED]);
     assert.equal(planIn(here).toMeasure, 0);
-    assert.deepEqual(findingsIn(here), findingsIn(there));
+    // Only a command that measures by itself reads the weights of the file.
+    assert.deepEqual(weightsIn(there), ['made_up']);
+    assert.deepEqual(weightsIn(here), ['own']);
+    assert.deepEqual(withoutWeights(here), withoutWeights(there));
   });
 
   it('describes itself', async (t) => {

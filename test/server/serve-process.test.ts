@@ -139,7 +139,7 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     );
     assert.match(
       (await printed(place, 'ended.csv')).stdout,
-      /^name,layers,.*,system,threads,batch,dimensions,tokens_per_second\r\nnet,/,
+      /^name,layers,.*,system,threads,batch,dimensions,tokens_per_second,settings,.*\r\nnet,/,
     );
     const latest = await place.run(['evaluations', 'follow', 'latest', '--export-markdown', '-', ...server]);
     assert.match(latest.stdout, /^\| model \| batch \| threads \|/);
