@@ -9,7 +9,7 @@ import { spreadsFor, spreadsOfSystem } from '../../plugins/dlbricks/estimate/spr
 import { mean } from '../../plugins/dlbricks/estimate/statistics.js';
 import { brickKey } from '../../plugins/dlbricks/estimate/brick-latency.js';
 import { earlierRuns } from '../../plugins/dlbricks/measure/earlier-runs.js';
-import { knownKernels } from '../../plugins/dlbricks/measure/known-kernels.js';
+import { kernelsOf, measuredKernels } from '../../plugins/dlbricks/measure/known-kernels.js';
 import { wantedOfNeed } from '../../plugins/dlbricks/measure/wanted-need.js';
 import { KernelPredictor } from '../../plugins/dlbricks/predict/kernel-predictor.js';
 import { percent } from '../../plugins/dlbricks/report/words.js';
@@ -21,7 +21,6 @@ import { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from '../../src/manifest/evaluation.
 import { identifySystem, knownResults, runOptionsOf } from '../../src/plugin-api.js';
 import { loadModel } from '../../src/registry/load-model.js';
 import { openStore } from '../../src/store/open-store.js';
-import type { ResultStore } from '../../src/store/result-store.js';
 import { analysisIn } from '../analysis-in.js';
 import { configurations } from '../accuracy/configurations.js';
 
@@ -35,18 +34,6 @@ const [OUT = join(ROOT, 'out', 'accuracy')] = process.argv.slice(2);
 /** The part of a name before its size: resnet18 and resnet50 are one family. */
 function familyOf(name: string): string {
   return /^[a-z]+/.exec(name.replace(/^light_(bvlc_)?/, ''))?.[0] ?? name;
-}
-
-/** A store without the descriptions of kernels, so that only those of the given models are known. */
-function withoutKernels(store: ResultStore): ResultStore {
-  const empty = { find: () => [] };
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === 'collection') return () => empty;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
 }
 
 interface Left {
@@ -103,7 +90,7 @@ try {
     for (const { recipe, facts, whole } of prepared) {
       const { name } = recipe;
       const others = prepared.filter((other) => groupOf(other.recipe.name) !== groupOf(name));
-      const { measured } = await knownKernels(withoutKernels(store), others, system, settings);
+      const measured = await measuredKernels(kernelsOf(others), store, system, settings);
       const context = contextOf(recipe, system);
       const wanted = [1, 2, 3, 4, 5].flatMap((occasion) => {
         return modelNeeds(recipe, system, DEFAULT_PROTOCOL).map((need) => wantedOfNeed(need, occasion, settings));

@@ -77,7 +77,7 @@ function factsOfStored({ signature: _, model: __, ...facts }: StoredKernel): Lay
 type DescribedModel = Pick<PreparedModel, 'recipe' | 'facts' | 'whole' | 'graph'>;
 
 /** The kernels of some models' bricks; those of bricks with several kernels, or with subgraphs, say nothing about one. */
-function kernelsOf(models: readonly DescribedModel[]): ReadonlyMap<string, StoredKernel> {
+export function kernelsOf(models: readonly DescribedModel[]): ReadonlyMap<string, StoredKernel> {
   const found = new Map<string, StoredKernel>();
   for (const { recipe, facts, whole, graph } of models) {
     for (const [index, { signature, context }] of recipe.bricks.entries()) {
@@ -117,8 +117,7 @@ interface KnownKernels {
 }
 
 /**
- * The measured kernels of a system, for predictions of others. Measurements that others disturbed count only where
- * there are no others.
+ * The kernels of the models and of the store.
  *
  * @param models their kernels count too, also where an earlier version measured them, which did not keep what bricks compute
  */
@@ -137,6 +136,19 @@ export async function knownKernels(
     }
   };
   await unlessGone(read());
+  return { measured: await measuredKernels(kernels, store, system, settings), stored };
+}
+
+/**
+ * The measurements of some kernels on a system, for predictions of others. Measurements that others disturbed count
+ * only where there are no others.
+ */
+export async function measuredKernels(
+  kernels: ReadonlyMap<string, StoredKernel>,
+  store: ResultStore,
+  system: System,
+  settings: MeasureSettings,
+): Promise<readonly MeasuredKernel[]> {
   const signatures = [...kernels.keys()];
   const wanted = contextsOf(system).flatMap((context) => {
     const needs = signatures.map((signature) => brickNeeds({ signature, operators: [] }, context, settings.protocol));
@@ -146,7 +158,7 @@ export async function knownKernels(
   const measurements = [...(results?.measurements() ?? [])];
   const quiet = observationsOf(measurements.filter((measurement) => !isDisturbed(measurement)));
   const observations = new Map([...observationsOf(measurements), ...quiet]);
-  const measured = contextsOf(system).flatMap((context) => {
+  return contextsOf(system).flatMap((context) => {
     return [...kernels.values()].flatMap((kernel): MeasuredKernel[] => {
       const latency = brickLatency({ signature: kernel.signature, operators: [] }, context, observations);
       if (latency.kind === 'unknown') return [];
@@ -154,5 +166,4 @@ export async function knownKernels(
       return [{ facts: factsOfStored(kernel), footprintBytes, ms: latency.ms, model: kernel.model }];
     });
   });
-  return { measured, stored };
 }
