@@ -1,21 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   counted,
-  DEFAULT_REMEASURE,
-  distinctTasks,
   type EvaluationEvent,
   identifySystem,
-  KnownResults,
   type LoadedModel,
   machineSpreadOf,
-  Measuring,
   type MeasuringContext,
   optimizingRun,
   type Phase,
-  phaseOf,
   PlatformError,
   protocolKey,
-  type Remeasure,
   runOptionsOf,
   RunProgress,
   type System,
@@ -34,38 +28,22 @@ import {
 } from './bricks/prepare-model.js';
 import { uniqueBricks } from './bricks/unique-bricks.js';
 import { bytesNote } from './bytes-note.js';
-import { contextOf } from './bricks/needs.js';
-import { compose } from './estimate/compose.js';
 import { observationsOf } from './estimate/observations.js';
 import { type ComposableModel, composeAll, wholesOf } from './compose-all.js';
 import { checkModels } from './measure/check-models.js';
-import {
-  type Earlier,
-  type KnownOfSystem,
-  spreadsFor,
-  spreadsOfSystem,
-  type Wholes,
-} from './estimate/spreads-of-system.js';
+import { type KnownOfSystem, type Wholes } from './estimate/spreads-of-system.js';
 import { earlierRuns } from './measure/earlier-runs.js';
-import { keepKernels, knownKernels } from './measure/known-kernels.js';
-import { largestTasks, type Measure } from './measure/largest.js';
+import type { Measure } from './measure/largest.js';
+import { Evaluating, NO_COST, type Remeasuring, sumOfCosts } from './evaluating.js';
 import { type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
+import { predict } from './predict-bricks.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
-import {
-  callTasks,
-  firstTasks,
-  FIRST_OCCASION,
-  type MeasureSettings,
-  MOST_OCCASIONS,
-  SECOND_OCCASION,
-  wholeModelTasks,
-} from './measure/tasks.js';
-import { KernelPredictor } from './predict/kernel-predictor.js';
+import { FIRST_OCCASION, firstTasks, type MeasureSettings, SECOND_OCCASION, wholeModelTasks } from './measure/tasks.js';
 import { partsInWords } from './report/configuration.js';
 import type { EstimateResult, PhaseCost } from './report/evaluation-result.js';
 
 /** The models to estimate, and the settings. */
-export interface EstimateRequest extends CutSettings, MeasureSettings {
+export interface EstimateRequest extends CutSettings, MeasureSettings, Remeasuring {
   readonly models: readonly LoadedModel[];
   /** Further models that could not be read: they get a row with the reason. */
   readonly unusable?: readonly UnusableModel[] | undefined;
@@ -81,95 +59,6 @@ export interface EstimateRequest extends CutSettings, MeasureSettings {
   readonly precision: Precision;
   /** Address of a trace on a tracing server; by default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
-  /** The stored measurements to take again; by default disturbed ones, while the machine is quiet. */
-  readonly remeasure?: Remeasure | undefined;
-}
-
-/** One evaluation: its known measurements, its new ones, and their cost. */
-class Evaluating {
-  readonly #results = new KnownResults();
-  readonly #measuring: Measuring;
-  /** Keys of the tasks that are planned already. */
-  readonly #planned = new Set<string>();
-  #measured = 0;
-
-  constructor(
-    private readonly context: MeasuringContext,
-    private readonly progress: RunProgress,
-    private readonly system: System,
-  ) {
-    this.#measuring = new Measuring(context, system, this.#results, progress);
-  }
-
-  get results(): KnownResults {
-    return this.#results;
-  }
-
-  get measured(): number {
-    return this.#measured;
-  }
-
-  /** See {@link Measuring.delayMs}. */
-  get delayMs(): number {
-    return this.#measuring.delayMs;
-  }
-
-  /** Looks up the measurements of some tasks in the store. Tasks of an earlier phase are not missing in this one. */
-  async phaseOf(
-    tasks: readonly Task[],
-    { remeasure = DEFAULT_REMEASURE }: Pick<EstimateRequest, 'remeasure'>,
-  ): Promise<Phase> {
-    const { system } = this;
-    const phase = await phaseOf(tasks, this.#results, { system, store: this.context.store, remeasure });
-    const isNew = ({ request }: Task): boolean => !this.#planned.has(taskKey(request));
-    const missing = phase.missing.filter(isNew);
-    const disturbed = phase.disturbed.filter(isNew);
-    for (const { request } of [...missing, ...disturbed]) this.#planned.add(taskKey(request));
-    return { ...phase, missing, disturbed };
-  }
-
-  has({ request }: Task): boolean {
-    return this.#results.get(request) !== undefined;
-  }
-
-  /** Whether the task failed on the first occasion, so that there is nothing to repeat. */
-  hasFailedBefore({ request }: Task): boolean {
-    if (request.occasion === FIRST_OCCASION) return false;
-    return this.#results.get({ ...request, occasion: FIRST_OCCASION })?.outcome.kind === 'failure';
-  }
-
-  /** Measures the missing tasks, which the progress already expects, then the disturbed ones again. */
-  async measure(
-    { tasks, missing, disturbed }: Phase,
-    { remeasure }: Pick<EstimateRequest, 'remeasure'>,
-    progress?: RunProgress,
-  ): Promise<PhaseCost> {
-    const before = this.#measuring.wallMs;
-    const wasMissing = new Set(missing);
-    const known = tasks.filter((task) => !wasMissing.has(task));
-    const knownMs = known.reduce((sum, { request }) => sum + (this.#results.get(request)?.costMs ?? 0), 0);
-    this.#measured += await this.#measuring.measure(missing, remeasure, progress);
-    this.#measured += await this.#measuring.replaceWhileQuiet(disturbed);
-    return { nowMs: this.#measuring.wallMs - before, beforeMs: knownMs };
-  }
-
-  /** Measures a phase that turned out to be needed, with a count of its own. */
-  measureMore(phase: Phase, request: Pick<EstimateRequest, 'remeasure'>): Promise<PhaseCost> {
-    return this.measure(phase, request, RunProgress.of('repeating', phase.missing));
-  }
-
-  /** The phase without the tasks that failed before, which the progress then no longer expects. */
-  withoutFailed(phase: Phase): Phase {
-    const failed = phase.missing.filter((task) => this.hasFailedBefore(task));
-    this.progress.drop(failed);
-    return { ...phase, missing: phase.missing.filter((task) => !failed.includes(task)) };
-  }
-}
-
-const NO_COST: PhaseCost = { nowMs: 0, beforeMs: 0 };
-
-function sumOfCosts(one: PhaseCost, other: PhaseCost): PhaseCost {
-  return { nowMs: one.nowMs + other.nowMs, beforeMs: one.beforeMs + other.beforeMs };
 }
 
 /** An evaluation whose models are cut and whose stored measurements are looked up. */
@@ -266,53 +155,6 @@ function alike(prepared: readonly PreparedModel[], others: readonly PreparedMode
 /** The tasks of a phase whose measurements are known; nothing is measured. */
 function knownPart({ tasks }: Phase, evaluating: Evaluating): Phase {
   return { tasks: tasks.filter((task) => evaluating.has(task)), missing: [], disturbed: [] };
-}
-
-/** What predictions are made from, and the cost of measuring the bricks for which they do not suffice. */
-interface Predicting {
-  readonly predictor: KernelPredictor | undefined;
-  readonly cost: PhaseCost;
-}
-
-/**
- * Learns from the measured kernels of the system, and measures the calls and the largest bricks where that is asked
- * for. What the bricks of this evaluation compute is kept, for later evaluations.
- */
-async function predict(plan: Plan, context: MeasuringContext, earlier: Earlier | undefined): Promise<Predicting> {
-  const { request, system, models, evaluating, bricks } = plan;
-  const { measure = 'all' } = request;
-  if (measure === 'all') {
-    if (bricks.missing.length > 0 && request.cut === 'kernel') await keepKernels(context.store, models);
-    return { predictor: undefined, cost: NO_COST };
-  }
-  const { measured, stored } = await knownKernels(context.store, models, system, request);
-  await keepKernels(context.store, models, stored);
-  const predictor = new KernelPredictor(measured);
-  let cost = NO_COST;
-  if (measure === 'none') {
-    for (let occasion = SECOND_OCCASION; occasion <= MOST_OCCASIONS; occasion++) {
-      const again = bricks.tasks.map((task) => ({ ...task, request: { ...task.request, occasion } }));
-      await evaluating.phaseOf(again, request);
-    }
-    return { predictor, cost };
-  }
-  const tried = new Set<string>();
-  const measureAll = async (tasks: readonly Task[]): Promise<void> => {
-    const missing = tasks.filter((task) => !evaluating.has(task) && !tried.has(taskKey(task.request)));
-    for (const { request: asked } of missing) tried.add(taskKey(asked));
-    cost = sumOfCosts(cost, await evaluating.measureMore({ tasks, missing, disturbed: [] }, request));
-  };
-  await measureAll(distinctTasks(models.flatMap((model) => callTasks(model, request))));
-  for (let before = -1; before < tried.size && !context.signal.aborted;) {
-    before = tried.size;
-    const observations = observationsOf(evaluating.results.measurements());
-    const recipes = models.map(({ recipe, facts }) => ({ recipe, facts, context: contextOf(recipe, system) }));
-    const spreads = spreadsOfSystem(recipes, observations, { earlier });
-    const estimates = recipes.map((recipe) => compose(recipe, observations, spreadsFor(spreads), predictor));
-    const tasks = largestTasks(models, estimates, predictor.commonError, system, request, request.precision);
-    await measureAll(tasks);
-  }
-  return { predictor, cost };
 }
 
 /** Measures what a plan lacks, and composes. */

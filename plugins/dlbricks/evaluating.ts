@@ -1,0 +1,104 @@
+import {
+  DEFAULT_REMEASURE,
+  KnownResults,
+  Measuring,
+  type MeasuringContext,
+  type Phase,
+  phaseOf,
+  type Remeasure,
+  RunProgress,
+  type System,
+  type Task,
+  taskKey,
+} from '../../src/plugin-api.js';
+import type { PhaseCost } from './report/evaluation-result.js';
+import { FIRST_OCCASION } from './measure/tasks.js';
+
+export interface Remeasuring {
+  /** The stored measurements to take again; by default disturbed ones, while the machine is quiet. */
+  readonly remeasure?: Remeasure | undefined;
+}
+
+/** One evaluation: its known measurements, its new ones, and their cost. */
+export class Evaluating {
+  readonly #results = new KnownResults();
+  readonly #measuring: Measuring;
+  /** Keys of the tasks that are planned already. */
+  readonly #planned = new Set<string>();
+  #measured = 0;
+
+  constructor(
+    private readonly context: MeasuringContext,
+    private readonly progress: RunProgress,
+    private readonly system: System,
+  ) {
+    this.#measuring = new Measuring(context, system, this.#results, progress);
+  }
+
+  get results(): KnownResults {
+    return this.#results;
+  }
+
+  get measured(): number {
+    return this.#measured;
+  }
+
+  /** See {@link Measuring.delayMs}. */
+  get delayMs(): number {
+    return this.#measuring.delayMs;
+  }
+
+  /** Looks up the measurements of some tasks in the store. Tasks of an earlier phase are not missing in this one. */
+  async phaseOf(tasks: readonly Task[], { remeasure = DEFAULT_REMEASURE }: Remeasuring): Promise<Phase> {
+    const { system } = this;
+    const phase = await phaseOf(tasks, this.#results, { system, store: this.context.store, remeasure });
+    const isNew = ({ request }: Task): boolean => !this.#planned.has(taskKey(request));
+    const missing = phase.missing.filter(isNew);
+    const disturbed = phase.disturbed.filter(isNew);
+    for (const { request } of [...missing, ...disturbed]) this.#planned.add(taskKey(request));
+    return { ...phase, missing, disturbed };
+  }
+
+  has({ request }: Task): boolean {
+    return this.#results.get(request) !== undefined;
+  }
+
+  /** Whether the task failed on the first occasion, so that there is nothing to repeat. */
+  hasFailedBefore({ request }: Task): boolean {
+    if (request.occasion === FIRST_OCCASION) return false;
+    return this.#results.get({ ...request, occasion: FIRST_OCCASION })?.outcome.kind === 'failure';
+  }
+
+  /** Measures the missing tasks, which the progress already expects, then the disturbed ones again. */
+  async measure(
+    { tasks, missing, disturbed }: Phase,
+    { remeasure }: Remeasuring,
+    progress?: RunProgress,
+  ): Promise<PhaseCost> {
+    const before = this.#measuring.wallMs;
+    const wasMissing = new Set(missing);
+    const known = tasks.filter((task) => !wasMissing.has(task));
+    const knownMs = known.reduce((sum, { request }) => sum + (this.#results.get(request)?.costMs ?? 0), 0);
+    this.#measured += await this.#measuring.measure(missing, remeasure, progress);
+    this.#measured += await this.#measuring.replaceWhileQuiet(disturbed);
+    return { nowMs: this.#measuring.wallMs - before, beforeMs: knownMs };
+  }
+
+  /** Measures a phase that turned out to be needed, with a count of its own. */
+  measureMore(phase: Phase, request: Remeasuring): Promise<PhaseCost> {
+    return this.measure(phase, request, RunProgress.of('repeating', phase.missing));
+  }
+
+  /** The phase without the tasks that failed before, which the progress then no longer expects. */
+  withoutFailed(phase: Phase): Phase {
+    const failed = phase.missing.filter((task) => this.hasFailedBefore(task));
+    this.progress.drop(failed);
+    return { ...phase, missing: phase.missing.filter((task) => !failed.includes(task)) };
+  }
+}
+
+export const NO_COST: PhaseCost = { nowMs: 0, beforeMs: 0 };
+
+export function sumOfCosts(one: PhaseCost, other: PhaseCost): PhaseCost {
+  return { nowMs: one.nowMs + other.nowMs, beforeMs: one.beforeMs + other.beforeMs };
+}
