@@ -5,7 +5,7 @@
 
 // What a document is of
 export { type Origin, type Provenance, provenanceField, provenanceOf } from './agent/provenance.js';
-export { systemDocumentOf, systemDocumentSchema } from './measurement/system-document.js';
+export { stackText, systemDocumentOf, systemDocumentSchema } from './measurement/system-document.js';
 export type { ManifestIdentity } from './manifest/index.js';
 
 // A plugin, and its evaluation
@@ -77,6 +77,8 @@ export { listed } from './onnx/model/node-label.js';
 export { shortIds } from './base/short-ids.js';
 export { oneLine } from './base/one-line.js';
 export { wrap } from './base/wrap.js';
+export { differences } from './base/differences.js';
+export { distinctByContent } from './base/distinct-by-content.js';
 export { groupedBy } from './base/grouped-by.js';
 export { ownValue } from './base/own-value.js';
 export { sumOf } from './base/sum-of.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { distinctByContent } from '../base/distinct-by-content.js';
 import { PLATFORM_VERSION } from '../base/platform-version.js';
 import { MANIFEST_KINDS, type ManifestIdentity } from '../manifest/index.js';
 import type { Protocol } from '../measurement/protocol.js';
@@ -91,10 +92,6 @@ function weightsIn(agent: Origin['agent'], { ranWith, model, weights }: ModelOfO
   return agent.offerWeights !== undefined && weights !== undefined ? 'own' : 'made_up';
 }
 
-function once<Item>(items: readonly Item[]): Item[] {
-  return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
-}
-
 /** The provenance of a document that is made now. A fact with a reason is left out. */
 export function provenanceOf({ identities = [], models = [], protocol, agent, reasons = {} }: Origin): Provenance {
   const known = <Value>(field: Field, value: () => Value): Value | null => (field in reasons ? null : value());
@@ -115,8 +112,8 @@ export function provenanceOf({ identities = [], models = [], protocol, agent, re
   return {
     tool: { name: 'mlmodelscope', version: PLATFORM_VERSION },
     created_at: new Date().toISOString(),
-    manifests: once([...identities, ...models.flatMap(({ identity }) => identity ?? [])]),
-    models: once(ofModels),
+    manifests: distinctByContent([...identities, ...models.flatMap(({ identity }) => identity ?? [])]),
+    models: distinctByContent(ofModels),
     ...fields,
     reasons: Object.fromEntries(missing.map((field) => [field, reasons[field] ?? USUAL_REASONS[field]])),
   };

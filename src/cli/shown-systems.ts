@@ -6,7 +6,7 @@ import { fittingTable, leftOutLines } from '../base/fitting-table.js';
 import { oneLine } from '../base/one-line.js';
 import { type Column, textTable } from '../base/text-table.js';
 import { wrap } from '../base/wrap.js';
-import { usedCores } from '../measurement/used-cores.js';
+import { stackText } from '../measurement/system-document.js';
 import { rangeChart } from '../web/charts.js';
 import type { ShownResult } from '../evaluation/shown-result.js';
 import { type SystemResult, type SystemsResult, systemsResultIn } from '../evaluation/systems-result.js';
@@ -124,9 +124,7 @@ function failureLines(systems: readonly SystemResult[]): readonly string[] {
 }
 
 function systemLine({ name, agents, ...system }: SystemResult): string {
-  const { processor, cores, framework, framework_version: version, threads } = system;
-  const facts = `${processor}, ${usedCores(threads, cores)}, ${framework} ${version}`;
-  return `${name}: ${facts}; measured by ${agents.join(', ')}`;
+  return `${name}: ${stackText(system)}; measured by ${agents.join(', ')}`;
 }
 
 function notesOf({ systems }: SystemsResult): readonly string[] {

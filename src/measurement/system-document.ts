@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EXECUTION_MODES } from './runtime-settings.js';
 import type { System, SystemFacts } from './system.js';
+import { usedCores } from './used-cores.js';
 
 export const stackSchema = z.strictObject({
   processor: z.string(),
@@ -27,6 +28,19 @@ export const systemDocumentSchema = z.strictObject({
   session: z.array(z.string()).default([]).describe("Further keys of the runtime's session: KEY=VALUE"),
 });
 
+type SystemDocument = z.infer<typeof systemDocumentSchema>;
+
+/** Processor, cores and framework in words, as headings and notes have them. */
+export function stackText({
+  processor,
+  cores,
+  threads,
+  framework,
+  framework_version: version,
+}: Pick<SystemDocument, 'processor' | 'cores' | 'threads' | 'framework' | 'framework_version'>): string {
+  return `${processor}, ${usedCores(threads, cores)}, ${framework} ${version}`;
+}
+
 export function stackOf(facts: SystemFacts): z.infer<typeof stackSchema> {
   return {
     processor: facts.processor,
@@ -40,7 +54,7 @@ export function stackOf(facts: SystemFacts): z.infer<typeof stackSchema> {
   };
 }
 
-export function systemDocumentOf(system: System): z.infer<typeof systemDocumentSchema> {
+export function systemDocumentOf(system: System): SystemDocument {
   const { threads, executionProvider, optimizationLevel } = system.runOptions;
   const { executionMode = 'sequential', interOpThreads = 1, session = [] } = system.runOptions;
   return {

@@ -93,7 +93,7 @@ function seenParts(parts: readonly PartOfTime[], least: number): readonly PartOf
   const seen = sorted.filter(({ ms }) => ms >= least);
   const rest = sorted.slice(seen.length);
   if (rest.length < 2) return sorted;
-  return [...seen, { name: `${rest.length} smaller`, ms: rest.reduce((sum, { ms }) => sum + ms, 0) }];
+  return [...seen, { name: `${rest.length} smaller`, ms: sumOf(rest.map(({ ms }) => ms)) }];
 }
 
 /** Times that are made of other times, from left to right the largest first, each above its parts. */

@@ -1,4 +1,4 @@
-import { elementCount, ownValue, type TracedTensor } from '../../../src/plugin-api.js';
+import { elementCount, ownValue, sumOf, type TracedTensor } from '../../../src/plugin-api.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import { multiplyAccumulatesOf, workOf } from '../work/layer-work.js';
 
@@ -32,7 +32,7 @@ function sizeOf({ dims }: TracedTensor): number {
 }
 
 function total(tensors: readonly TracedTensor[]): number {
-  return tensors.reduce((sum, tensor) => sum + sizeOf(tensor), 0);
+  return sumOf(tensors.map(sizeOf));
 }
 
 function numbers(attributes: LayerFacts['attributes'], name: string): readonly number[] {

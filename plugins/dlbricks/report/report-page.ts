@@ -1,6 +1,8 @@
 import {
   type Column,
   counted,
+  differences,
+  distinctByContent,
   drawn,
   gigabytes,
   groupedBy,
@@ -10,12 +12,13 @@ import {
   type PartOfTime,
   partsByKind,
   rangeChart,
+  stackText,
   textTable,
-  usedCores,
+  sumOf,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
+import { mean } from '../estimate/statistics.js';
 import { columnsFor, estimateHint, type Row, rowsOf } from './columns.js';
-import { isAlike } from './configuration.js';
 import { calibrationPlot } from './interval-scores.js';
 import type { Report } from './report-schema.js';
 import { nameOf } from './table.js';
@@ -37,8 +40,8 @@ function bricksOf(row: Row): readonly BrickRow[] {
 function namesOf(reports: readonly Report[]): (row: Row) => string {
   const machineOf = ({ system }: Report): string => system.processor;
   const versionOf = ({ system }: Report): string => `${system.framework} ${system.framework_version}`;
-  const differing = [machineOf, versionOf].filter((of) => !isAlike(reports, of));
-  return (row) => [nameOf(row, reports), ...differing.map((of) => of(row.report))].join(', ');
+  const differing = differences(reports, [machineOf, versionOf]);
+  return (row) => [nameOf(row, reports), differing(row.report)].filter((text) => text !== '').join(', ');
 }
 
 function joined(texts: readonly string[], most: number): string {
@@ -47,17 +50,15 @@ function joined(texts: readonly string[], most: number): string {
   return rest > 0 ? `${different.slice(0, most).join(', ')} and ${rest} more` : different.join(', ');
 }
 
-function systemText({ system }: Report): string {
-  const { processor, cores, threads, framework, framework_version: version } = system;
-  return `${processor}, ${usedCores(threads, cores)}, ${framework} ${version}`;
-}
-
 /** Names in a title. */
 const MOST_NAMED = 4;
 
 function titleOf(reports: readonly Report[]): string {
   const names = reports.flatMap(({ models }) => models.map(({ name }) => name));
-  return `Latency of ${joined(names, MOST_NAMED)} on ${joined(reports.map(systemText), MOST_NAMED)}`;
+  return `Latency of ${joined(names, MOST_NAMED)} on ${joined(
+    reports.map(({ system }) => stackText(system)),
+    MOST_NAMED,
+  )}`;
 }
 
 /** How good the estimates are, or what they are where no model was measured whole. */
@@ -72,14 +73,14 @@ function verdictOf(rows: readonly Row[]): string {
     const one = only && rows.length === 1 ? `: ${estimateHint(only) ?? 'it has none'}` : '';
     return `${estimated} of ${counted(rows.length, 'model')} estimated${one}. No whole model was measured to compare with.`;
   }
-  const mean = errors.reduce((sum, error) => sum + error.percent, 0) / errors.length;
+  const average = mean(errors.map((error) => error.percent));
   const judged = rows.filter(({ model }) => model.interval_hit !== null);
   const hits = judged.filter(({ model }) => model.interval_hit).length;
   const within = judged.length === 0 ? '' : ` Measured latencies within their intervals: ${hits} of ${judged.length}.`;
   const much =
     errors.length === 1
-      ? `The estimate is off by ${percent(mean)}.`
-      : `The estimates are off by ${percent(mean)} on average, and by ${percent(worst.percent)} at most (${worst.name}).`;
+      ? `The estimate is off by ${percent(average)}.`
+      : `The estimates are off by ${percent(average)} on average, and by ${percent(worst.percent)} at most (${worst.name}).`;
   return `${much}${within}`;
 }
 
@@ -115,7 +116,7 @@ function groupedTimes<Row extends { readonly allMs: number }>(
   keyOf: (row: Row) => string,
 ): readonly { readonly key: string; readonly rows: readonly Row[]; readonly ms: number }[] {
   return [...groupedBy(rows, keyOf)]
-    .map(([key, of]) => ({ key, rows: of, ms: of.reduce((sum, { allMs }) => sum + allMs, 0) }))
+    .map(([key, of]) => ({ key, rows: of, ms: sumOf(of.map(({ allMs }) => allMs)) }))
     .sort((a, b) => b.ms - a.ms);
 }
 
@@ -142,17 +143,15 @@ function column<R>(title: string, cell: (row: R) => string, align: 'left' | 'rig
 function timeSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
   const bricks = rows.flatMap(bricksOf);
   if (bricks.length === 0) return [];
-  const totals = new Map(rows.map((row) => [row, bricksOf(row).reduce((sum, { allMs }) => sum + allMs, 0)]));
-  const all = [...totals.values()].reduce((sum, ms) => sum + ms, 0);
+  const totals = new Map(rows.map((row) => [row, sumOf(bricksOf(row).map(({ allMs }) => allMs))]));
+  const all = sumOf(totals.values());
   const byType = groupedTimes(bricks, firstOperator);
   const typeColumns = [
     column<(typeof byType)[number]>('operator', ({ key }) => key, 'left'),
     column<(typeof byType)[number]>('bricks', ({ rows: of }) =>
       String(new Set(of.map(({ signature }) => signature)).size),
     ),
-    column<(typeof byType)[number]>('sequences', ({ rows: of }) =>
-      String(of.reduce((sum, one) => sum + one.sequences, 0)),
-    ),
+    column<(typeof byType)[number]>('sequences', ({ rows: of }) => String(sumOf(of.map(({ sequences }) => sequences)))),
     column<(typeof byType)[number]>('all (ms)', ({ ms }) => formatMs(ms)),
     column<(typeof byType)[number]>('share', ({ ms }) => percent((100 * ms) / all)),
   ];
@@ -251,13 +250,11 @@ function conditionsSection(reports: readonly Report[]): PageSection {
     { fact: 'fingerprint', value: system.fingerprint },
   ]);
   type Fact = (typeof facts)[number];
-  const seen = new Set<string>();
-  const different = facts.filter(({ fact, value }) => !seen.has(`${fact}:${value}`) && seen.add(`${fact}:${value}`));
   return {
     title: 'Conditions',
     table: textTable(
       [column<Fact>('fact', ({ fact }) => fact, 'left'), column<Fact>('value', ({ value }) => value, 'left')],
-      different,
+      distinctByContent(facts),
     ),
   };
 }

@@ -1,4 +1,4 @@
-import { counted, drawn, type Page, usedCores } from '../../../src/plugin-api.js';
+import { counted, drawn, type Page, stackText } from '../../../src/plugin-api.js';
 import { wordsOfCut } from '../report/configuration.js';
 import { percent } from '../report/words.js';
 import { sweepPlots } from './sweep-plots.js';
@@ -20,9 +20,8 @@ export function sweepPage(sweep: Sweep): Page {
   const { system, batch, configurations } = sweep;
   const { all, ofModels } = sweepTables(sweep);
   const models = counted(configurations[0]?.models.length ?? 0, 'model');
-  const machine = `${system.processor}, ${usedCores(system.threads, system.cores)}, ${system.framework} ${system.framework_version}`;
   return {
-    title: `${counted(configurations.length, 'way')} to cut ${models} on ${machine}, batch ${batch}`,
+    title: `${counted(configurations.length, 'way')} to cut ${models} on ${stackText(system)}, batch ${batch}`,
     verdict: verdictOf(sweep),
     sections: [
       { title: 'Cuts and lengths', table: all },

@@ -1,4 +1,4 @@
-import { type System, trimmedMean, usedCores } from '../../../src/plugin-api.js';
+import { stackText, type System, systemDocumentOf, trimmedMean } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { ModelResult } from '../report/evaluation-result.js';
 import type { WrittenModel, TimedPart } from './chrome-trace.js';
@@ -10,9 +10,8 @@ export const CALL = '(empty call)';
 const LEAST_CALL_MS = 1e-6;
 
 /** A system's name in traces: the same text for measurements that may be mixed. */
-export function systemName({ processor, cores, framework, frameworkVersion, runOptions, fingerprint }: System): string {
-  const { threads } = runOptions;
-  return `${processor}, ${usedCores(threads, cores)}, ${framework} ${frameworkVersion}, ${fingerprint.slice(0, 12)}`;
+export function systemName(system: System): string {
+  return `${stackText(systemDocumentOf(system))}, ${system.fingerprint.slice(0, 12)}`;
 }
 
 /**

@@ -29,7 +29,7 @@ import type { Outcome } from '../../measurement/measurement.js';
 import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
 import { type Limits, type Protocol, protocolSchema } from '../../measurement/protocol.js';
 import { identifySystem, runOptionsOf, type System } from '../../measurement/system.js';
-import { usedCores } from '../../measurement/used-cores.js';
+import { stackText, systemDocumentOf } from '../../measurement/system-document.js';
 import { weightlessBenchmark } from '../../measurement/weightless.js';
 import { keepLayers } from '../../platform-documents/keep-layers.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
@@ -139,9 +139,8 @@ function shownKernels(table: KernelTable, { name, system, traceId, provenance }:
       });
       const [slowest] = table.operators;
       const most = slowest && ` ${slowest.opName} takes ${percent(slowest.share)} of the kernels' time.`;
-      const { processor, cores, runOptions, framework, frameworkVersion } = system;
       return {
-        title: `Kernels of ${name} on ${processor}, ${usedCores(runOptions.threads, cores)}, ${framework} ${frameworkVersion}`,
+        title: `Kernels of ${name} on ${stackText(systemDocumentOf(system))}`,
         verdict: `The whole model takes ${ms(table.modelMs)} ms.${most ?? ''} Timing them costs ${ms(table.overheadMs)} ms (${percent(table.overheadMs / table.modelMs)}).`,
         sections: [
           {

@@ -6,7 +6,8 @@ import type { ShownResult } from '../../evaluation/shown-result.js';
 import { rangeChart } from '../../web/charts.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
-import { type Column, textTable } from '../../base/text-table.js';
+import type { Markup } from '../../base/markup.js';
+import { type AlignedTable, type Column, textTable } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { spanDurationMs, type SpanDocument } from '../../tracing/span-document.js';
 import { type SpanLine, spanLines, spanTree, treeLines } from '../../tracing/span-tree.js';
@@ -56,19 +57,22 @@ function shownTrace(spans: readonly SpanDocument[]): ShownResult {
   const tree = spanTree(spans);
   const lines = spanLines(tree);
   const [first] = spans;
-  const table = textTable(first === undefined ? [] : columnsOfSpans(first), lines);
+  const table = (): AlignedTable => textTable(first === undefined ? [] : columnsOfSpans(first), lines);
   const id = first?.trace_id ?? '';
   const failed = spans.filter(({ status }) => status === 'error').length;
-  const chart = rangeChart({
-    unit: 'ms since the start of the trace',
-    words: { value: 'start', interval: 'duration' },
-    ranges: lines.flatMap(({ span, depth }) => {
+  const timeline = (): Markup | undefined => {
+    const ranges = lines.flatMap(({ span, depth }) => {
       if (first === undefined || depth > DRAWN_DEPTH) return [];
       const [start, duration] = [startMs(span, first), spanDurationMs(span)];
       const name = `${'\u2003'.repeat(depth)}${whatOf(span)}`;
       return [{ name, value: start, low: start, high: start + duration, text: `${duration.toFixed(3)} ms` }];
-    }),
-  });
+    });
+    return rangeChart({
+      unit: 'ms since the start of the trace',
+      words: { value: 'start', interval: 'duration' },
+      ranges,
+    });
+  };
   return {
     result: () => ({
       document: spans,
@@ -79,15 +83,15 @@ function shownTrace(spans: readonly SpanDocument[]): ShownResult {
           ...[spanDurationMs(span), span.status],
         ]),
       },
-      table,
+      table: table(),
       notes: [`trace: ${id}`],
     }),
     page: () => ({
       title: `Trace of ${tree.roots.map(({ span }) => whatOf(span)).join(', ') || id}`,
       verdict: `${counted(spans.length, 'span')}; failed: ${failed}.`,
       sections: [
-        { title: 'Timeline', lead: 'The outer spans. Indented spans are parts of the one above.', chart },
-        { title: 'Spans', table },
+        { title: 'Timeline', lead: 'The outer spans. Indented spans are parts of the one above.', chart: timeline() },
+        { title: 'Spans', table: table() },
       ],
     }),
     text: () => `trace ${id}\n${treeLines(tree).join('\n')}\n`,

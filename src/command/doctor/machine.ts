@@ -4,6 +4,7 @@ import { WorkProbe } from '../../agent/jobs/core-probe.js';
 import { watchConditions } from '../../agent/jobs/watch-conditions.js';
 import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
+import { sumOf } from '../../base/sum-of.js';
 import { type ReadSystemFile, readSystemFile } from '../../base/system-file.js';
 import type { Conditions } from '../../measurement/conditions.js';
 import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
@@ -69,7 +70,7 @@ const turbo: Check = ({ read }) => {
 };
 
 const throttling: Check = (machine) => {
-  const count = ofCores(machine, 'thermal_throttle/core_throttle_count').reduce((sum, text) => sum + Number(text), 0);
+  const count = sumOf(ofCores(machine, 'thermal_throttle/core_throttle_count').map(Number));
   if (!(count > 0)) return undefined;
   return {
     id: 'thermal_throttling',
@@ -113,7 +114,7 @@ const quota: Check = ({ read, threads }) => {
     id: 'quota_below_threads',
     level: 'warn',
     found: `the control group may use ${cores} cores, for ${counted(threads, 'thread')}`,
-    why: 'all threads stand still when the quota is used up',
+    why: WHY.quota,
     remedy: "raise the container's limit, or ask for fewer threads",
   };
 };
@@ -201,7 +202,8 @@ const CHECKS: readonly Check[] = [
 
 const MOST_SHARED = 0.1;
 
-const WHY: Readonly<Record<NoiseWarning['cause'], string>> = {
+/** Why the noise of a measurement matters. */
+export const WHY: Readonly<Record<NoiseWarning['cause'], string>> = {
   steal: 'a run stands still while another machine has the core',
   shared_core: 'kernels take up to 1.7 times as long on a core that works for another machine too',
   other_load: 'other processes take cores and caches from the runs',

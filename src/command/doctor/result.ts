@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { provenanceSchema } from '../../agent/provenance.js';
 import { parseBoundedJson } from '../../base/bounded-json.js';
+import { distinctByContent } from '../../base/distinct-by-content.js';
 import { counted } from '../../base/counted.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { readRegularFile } from '../../base/regular-file.js';
@@ -9,7 +10,7 @@ import { measurementWarnings } from '../../measurement/noise.js';
 import { type Measurement, storedMeasurementSchema } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { type Finding, sorted } from './finding.js';
-import { findingOfWarning } from './machine.js';
+import { findingOfWarning, WHY } from './machine.js';
 
 const MOST_BYTES = 256 * 2 ** 20;
 
@@ -149,7 +150,7 @@ const disturbed: Check = (document) => {
     id: 'disturbed',
     level: 'warn',
     found: `other processes disturbed ${listed(found)}`,
-    why: 'other processes take cores and caches from the runs',
+    why: WHY.other_load,
     remedy: 'stop them, and measure again with --remeasure disturbed',
   };
 };
@@ -309,7 +310,7 @@ export function resultFindings(content: unknown): Finding[] {
       ...(results === undefined ? [] : measurementFindings(results.measurements)),
     ];
   });
-  return sorted([...new Map(all.map((finding) => [JSON.stringify(finding), finding])).values()]);
+  return sorted(distinctByContent(all));
 }
 
 const WRITERS = '`dlbricks run`, `latency`, `evaluate` and other commands write one with --export-json';
