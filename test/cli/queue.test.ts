@@ -93,6 +93,8 @@ describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
     const headers = { 'x-mlmodelscope-system': 'x'.repeat(1000), 'x-mlmodelscope-reason': 7 };
     await hostile.send({ exchange: 'mlmodelscope.failed', messageId: 'stranger', headers }, Buffer.from('?'));
     await hostile.close();
+    // The broker ends before the hook above, and would reset an open connection.
+    await client.close();
     const isListed = async (): Promise<boolean> => {
       const { stdout } = await failed();
       return ['poison', 'large', 'deep', 'stranger'].every((id) => stdout.includes(id));
