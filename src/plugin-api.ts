@@ -167,6 +167,7 @@ export { Measuring, type MeasuringContext } from './measuring/measuring.js';
 export { RunProgress } from './measuring/run-progress.js';
 export { knownResults, KnownResults, type Wanted } from './measuring/known-results.js';
 export { machineSpreadOf } from './measuring/machine-spread.js';
+export { keepEstimates, type NewEstimate } from './measuring/estimates.js';
 
 // Measurements
 export {

@@ -2,6 +2,7 @@ import {
   type AgentDescription,
   idleSettings,
   isAbleTo,
+  keepEstimates,
   type Limits,
   type LoadedModel,
   type ManifestIdentity,
@@ -19,6 +20,7 @@ import { withDecoders } from './generation/decoders.js';
 import type { Measure } from './measure/largest.js';
 import type { Precision } from './measure/next-occasion.js';
 import type { EstimateResult } from './report/evaluation-result.js';
+import { keptEstimatesOf } from './report/kept-estimates.js';
 import type { Report } from './report/report-schema.js';
 import { reportOf } from './report/report.js';
 import type { Settings } from './settings.js';
@@ -128,7 +130,7 @@ export async function runEstimations(
     };
   });
   const results = await evaluateAll(requests, context);
-  return results.flatMap((result, index): Estimated[] => {
+  const estimated = results.flatMap((result, index): Estimated[] => {
     const estimation = estimations[index];
     if (estimation === undefined) return [];
     const { evaluation, identities, settings, batch, protocol } = estimation;
@@ -152,6 +154,11 @@ export async function runEstimations(
     const generations = generationsOf(report, expanded[index]?.decoders ?? [], generation);
     return [{ result, report: { ...report, generations } }];
   });
+  for (const [index, { result, report }] of estimated.entries()) {
+    // An interrupted run knows less than the store may have already.
+    if (!result.interrupted) await keepEstimates(context.store, keptEstimatesOf(report, expanded[index]?.models ?? []));
+  }
+  return estimated;
 }
 
 /** One estimation, as {@link runEstimations}. */

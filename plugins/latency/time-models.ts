@@ -8,6 +8,7 @@ import {
   identifySystem,
   idleSettings,
   isCompletelyTyped,
+  keepEstimates,
   keepWholeModel,
   KnownResults,
   layerGraph,
@@ -19,6 +20,7 @@ import {
   memoryProblem,
   memoryThere,
   needOfGraph,
+  type NewEstimate,
   type Phase,
   phaseOf,
   type Protocol,
@@ -30,7 +32,9 @@ import {
   runtimeText,
   type System,
   type Task,
+  signatureWithoutName,
   taskKey,
+  trimmedMean,
   weightlessBenchmark,
   withOwnWeights,
 } from '../../src/plugin-api.js';
@@ -120,6 +124,28 @@ async function seriesOf(
   return { system, tasks, phase, results };
 }
 
+/** A timed model among the estimates of the store. It has no interval. */
+function estimateOf({ loaded, batch }: ModelToTime, dimensions: string, measurement: Measurement): NewEstimate {
+  const { outcome, system } = measurement;
+  const latencyMs = outcome.kind === 'samples' ? trimmedMean(outcome.runMs) : null;
+  return {
+    plugin: 'latency',
+    model: loaded.name,
+    version: loaded.manifest?.version ?? null,
+    graph: signatureWithoutName(loaded.model),
+    system: system.fingerprint,
+    batch,
+    dimensions,
+    settings: '',
+    latencyMs,
+    lowMs: null,
+    highMs: null,
+    wholeMs: latencyMs,
+    coverage: latencyMs === null ? 0 : 1,
+    reason: outcome.kind === 'samples' ? null : `${outcome.reason}: ${outcome.message}`,
+  };
+}
+
 /**
  * Times whole models that the store does not have, and stores each at once. A model that fails is a result.
  *
@@ -171,6 +197,7 @@ export async function timeModels(
       const { host } = context.agent.description;
       const whole = { name, manifest, batchSize: model.batch, dimensions, host, measurement };
       await keepWholeModel(context.store, whole, { traceUrlTemplate: settings.traceUrlTemplate });
+      await keepEstimates(context.store, [estimateOf(model, dimensions, measurement)]);
     }
   }
   return models.map((model): TimedModel => {

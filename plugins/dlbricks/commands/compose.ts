@@ -5,10 +5,12 @@ import {
   type CommandHost,
   EXIT_PARTIAL,
   identifySystem,
+  keepEstimates,
   knownResults,
   KnownResults,
   type LoadedModel,
   loadModels,
+  messageOf,
   PlatformError,
   prepareOutputs,
   type Protocol,
@@ -34,6 +36,8 @@ import { KernelPredictor } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from '../measure/tasks.js';
 import { wantedOfNeed } from '../measure/wanted-need.js';
+import { keptEstimatesOf } from '../report/kept-estimates.js';
+import type { Report } from '../report/report-schema.js';
 import { isPartial, reportOf } from '../report/report.js';
 import { addTraceOptions, composeFromTraces, isAboutTraces, type ComposeTracesOptions } from './compose-traces.js';
 import { prepareModels } from './prepare-models.js';
@@ -48,6 +52,8 @@ interface ComposeOptions extends ComposeTracesOptions {
 /** Measurements to compose from, all of one system. */
 interface Source {
   readonly system: System;
+  /** undefined for results of a file. */
+  readonly store?: ResultStore | undefined;
   readonly predictor?: KernelPredictor | undefined;
   /** What bricks of earlier runs compute, by their signatures. */
   readonly stored?: ReadonlyMap<string, LayerFacts> | undefined;
@@ -135,7 +141,7 @@ async function sourceOf(
   const occasions = Array.from({ length: MOST_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
   const wanted = occasions.flatMap((occasion) => needs.map((need) => wantedOfNeed(need, occasion, settings)));
   const results = await knownResults(wanted, system, store);
-  const source = { system, results, settings, earlier: await earlierRuns(store, system, settings.protocol) };
+  const source = { system, store, results, settings, earlier: await earlierRuns(store, system, settings.protocol) };
   if (options.fill !== 'kernels') return source;
   if (recipe.cut === 'layer') throw new PlatformError('usage', '--fill kernels needs the kernel cut');
   const { measured, stored } = await knownKernels(store, prepared ?? [], system, settings);
@@ -146,6 +152,22 @@ async function sourceOf(
 function lookedFor({ runs, warmupRuns, minRuns, timeBudgetMs }: Protocol): string {
   const protocol = `${warmupRuns} warm-up runs, ${runs} runs (${minRuns} at least) in ${timeBudgetMs} ms`;
   return `note: only measurements of this system with ${protocol} count here; 'dlbricks run' or 'dlbricks validate' with the same options measures the missing ones`;
+}
+
+/** Keeps the estimates that have a latency. A user who may only read the store gets the estimates all the same. */
+async function keepComposed(
+  report: Report,
+  loaded: readonly LoadedModel[],
+  { store }: Source,
+  host: CommandHost,
+): Promise<void> {
+  if (store === undefined) return;
+  const known = keptEstimatesOf(report, loaded).filter(({ latencyMs }) => latencyMs !== null);
+  try {
+    await keepEstimates(store, known);
+  } catch (error) {
+    host.warn(`warning: the estimates are not in the store: ${messageOf(error)}`);
+  }
 }
 
 /** `dlbricks compose MODEL...`, `dlbricks compose --recipe FILE` */
@@ -187,7 +209,8 @@ traces are estimated. See docs/traces.md.`,
       const outputs = await prepareOutputs(options);
       const described = await describedRecipe(references, options, agent, host);
       const { recipe, loaded, prepared } = described;
-      const { system, results, settings, earlier, predictor, stored } = await sourceOf(described, options, agent, host);
+      const source = await sourceOf(described, options, agent, host);
+      const { system, results, settings, earlier, predictor, stored } = source;
       const { cut, granularity, batch } = recipe;
       const { protocol } = settings;
       const models = recipe.models.map((model, index) => {
@@ -197,7 +220,7 @@ traces are estimated. See docs/traces.md.`,
             const kernel = stored?.get(signature);
             return kernel === undefined ? [] : [kernel];
           });
-        return { recipe: model, facts };
+        return { recipe: model, facts, graph: prepared?.[index]?.graph };
       });
       const composed = composeAll(models, results, system, {
         ...settings,
@@ -214,6 +237,7 @@ traces are estimated. See docs/traces.md.`,
       const origin = { models: loaded, agent, reasons };
       const report = reportOf(composed, { cut, granularity, batch, protocol, origin });
       await writeShown(shownReports([{ report, result: composed }], options), outputs, host);
+      await keepComposed(report, loaded, source, host);
       if (isPartial(report)) {
         const isMissing = report.models.some(({ missing }) => missing.length > 0);
         if (isMissing && !outputs.quiet && options.results === undefined) host.warn(lookedFor(protocol));

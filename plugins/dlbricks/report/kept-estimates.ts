@@ -1,0 +1,36 @@
+import { type LoadedModel, type NewEstimate, dimensionsText } from '../../../src/plugin-api.js';
+import { cutOf } from './configuration.js';
+import type { Report } from './report-schema.js';
+
+/** The settings of a report by which its estimates differ from those of others, beside the system; '' for the default. */
+function settingsOf(report: Report): string {
+  const { cut, granularity, keep_dynamic: isDynamic } = report.settings;
+  const isUsual = cut === 'kernel' && granularity === 1;
+  return [...(isUsual ? [] : [cutOf(report)]), ...(isDynamic ? ['open dimensions kept'] : [])].join(', ');
+}
+
+/** The estimates of a report as the store keeps them, for the models that were at hand or in a recipe. */
+export function keptEstimatesOf(report: Report, loaded: readonly LoadedModel[]): readonly NewEstimate[] {
+  const { system, settings } = report;
+  return report.models.map((model, index): NewEstimate => {
+    const of = loaded[index];
+    const values = model.values_of_run === null ? [] : [`values of a run (${model.values_of_run})`];
+    const isWhole = model.estimate_ms !== null && model.coverage === 1;
+    return {
+      plugin: 'dlbricks',
+      model: model.name,
+      version: of?.manifest?.version ?? null,
+      graph: model.graph_signature,
+      system: system.fingerprint,
+      batch: settings.batch,
+      dimensions: of === undefined ? '' : dimensionsText(of, settings.batch),
+      settings: [settingsOf(report), ...values].filter((text) => text !== '').join(', '),
+      latencyMs: model.estimate_ms,
+      lowMs: model.estimate_low_ms,
+      highMs: model.estimate_high_ms,
+      wholeMs: model.end_to_end_ms,
+      coverage: model.coverage,
+      reason: isWhole ? null : (model.missing[0]?.reason ?? 'its work depends on made-up values'),
+    };
+  });
+}

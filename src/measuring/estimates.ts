@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Collection, CollectionDefinition } from '../store/collection.js';
+import type { ResultStore } from '../store/result-store.js';
+import { unlessGone } from '../store/unless-gone.js';
+
+const ms = z.number().nonnegative().nullable();
+
+const estimateSchema = z.strictObject({
+  /** SHA-256 of what is estimated how: plugin, model, version, graph, system, batch, dimensions and settings. */
+  subject: z.string().regex(/^[0-9a-f]{64}$/),
+  at: z.iso.datetime(),
+  /** The newest of its subject has it; after a crash or an import, others may have it too. */
+  current: z.literal('yes').optional(),
+  plugin: z.string(),
+  model: z.string(),
+  /** As in its manifest; null without one. */
+  version: z.string().nullable(),
+  /** Signature of the graph without its name; null where only a recipe was at hand. */
+  graph: z.string().nullable(),
+  /** The fingerprint. */
+  system: z.string(),
+  batch: z.int(),
+  /** As in seq=128, past=0; '' for none. */
+  dimensions: z.string(),
+  /** The plugin's settings that are not the default, in words. */
+  settings: z.string(),
+  latencyMs: ms,
+  lowMs: ms,
+  highMs: ms,
+  /** The whole model as it was measured beside the estimate; null where it was not. */
+  wholeMs: ms,
+  coverage: z.number().min(0).max(1),
+  /** Why there is no latency, or no complete one. */
+  reason: z.string().nullable(),
+});
+
+/** An estimate of a model's latency on a system, as the store keeps it: what pages and histories show. */
+export type KeptEstimate = Readonly<z.infer<typeof estimateSchema>>;
+
+export type NewEstimate = Omit<KeptEstimate, 'subject' | 'at' | 'current'>;
+
+const ESTIMATES: CollectionDefinition<KeptEstimate> = {
+  name: 'estimates',
+  schema: estimateSchema,
+  key: ['subject', 'at'],
+  indexes: [['current']],
+};
+
+type EstimatesStore = Pick<ResultStore, 'collection'>;
+
+/** Estimates that are kept of one subject. */
+const MOST_OF_SUBJECT = 200;
+
+const LONGEST_TEXT = 1000;
+
+function clipped(text: string): string {
+  return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1)}…`;
+}
+
+function subjectOf({ plugin, model, version, graph, system, batch, dimensions, settings }: NewEstimate): string {
+  const content = JSON.stringify([plugin, model, version, graph, system, batch, dimensions, settings]);
+  return createHash('sha256').update(content).digest('hex');
+}
+
+function isSameValue(one: KeptEstimate, other: NewEstimate): boolean {
+  const values = ({ latencyMs, lowMs, highMs, wholeMs, coverage, reason }: NewEstimate): string => {
+    return JSON.stringify([latencyMs, lowMs, highMs, wholeMs, coverage, reason]);
+  };
+  return values(one) === values(other);
+}
+
+async function keep(estimates: Collection<KeptEstimate>, found: NewEstimate, at: string): Promise<void> {
+  const subject = subjectOf(found);
+  const { model, version, dimensions, settings, reason } = found;
+  const document: KeptEstimate = {
+    ...found,
+    model: clipped(model),
+    version: version && clipped(version),
+    dimensions: clipped(dimensions),
+    settings: clipped(settings),
+    reason: reason && clipped(reason),
+    subject,
+    at,
+    current: 'yes',
+  };
+  const earlier = await historyOf(estimates, subject);
+  const newest = earlier.at(-1);
+  if (newest !== undefined && (newest.coverage > document.coverage || isSameValue(newest, document))) return;
+  await estimates.put(document);
+  for (const { current, ...old } of earlier) if (current !== undefined && old.at !== at) await estimates.put(old);
+  for (const { at: oldest } of earlier.slice(0, -MOST_OF_SUBJECT)) await estimates.delete({ subject, at: oldest });
+}
+
+async function historyOf(estimates: Pick<Collection<KeptEstimate>, 'find'>, subject: string): Promise<KeptEstimate[]> {
+  const found: KeptEstimate[] = [];
+  for await (const estimate of estimates.find({ subject })) found.push(estimate);
+  return found;
+}
+
+/**
+ * Keeps estimates beside earlier ones of the same subject. One that says the same as the newest, or covers less, is not
+ * kept, so that a history has changes only. A store that refuses changes, or whose server is gone, keeps nothing.
+ */
+export async function keepEstimates(store: ResultStore, found: readonly NewEstimate[]): Promise<void> {
+  if (store.isReadOnly === true || found.length === 0) return;
+  const estimates = store.collection(ESTIMATES);
+  const at = new Date().toISOString();
+  for (const estimate of found) await unlessGone(keep(estimates, estimate, at));
+}
+
+/** The newest estimate of each subject. */
+export async function currentEstimates(store: EstimatesStore): Promise<readonly KeptEstimate[]> {
+  const newest = new Map<string, KeptEstimate>();
+  for await (const estimate of store.collection(ESTIMATES).find({ current: 'yes' })) {
+    const other = newest.get(estimate.subject);
+    if (other === undefined || other.at < estimate.at) newest.set(estimate.subject, estimate);
+  }
+  return [...newest.values()];
+}
+
+/** All kept estimates of a subject, the oldest first. */
+export function estimateHistory(store: EstimatesStore, subject: string): Promise<readonly KeptEstimate[]> {
+  return historyOf(store.collection(ESTIMATES), subject);
+}
