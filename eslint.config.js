@@ -9,11 +9,12 @@ const HOUSES = [
     levels: [
       ['base'],
       ['onnx', 'http'],
-      ['measurement', 'tracing', 'zoo'],
+      ['measurement', 'tracing', 'zoo', 'load'],
       ['rpc', 'manifest', 'store', 'predictor', 'foreign-traces', 'composite'],
       ['processing', 'platform-documents', 'fetch'],
       ['registry'],
       ['agent', 'directory'],
+      ['generator'],
       ['evaluation'],
       ['measuring'],
       ['work'],

@@ -1,4 +1,5 @@
 import { PlatformError } from '../../base/errors.js';
+import { xoshiro128pp } from '../../base/random.js';
 import { ELEMENT_TYPES, type ElementType } from '../model/element-type.js';
 import { float16Bits } from '../model/float16.js';
 import type { Fill } from '../model/model.js';
@@ -11,35 +12,6 @@ const BLOCK_ELEMENTS = 1 << 16;
  * still far from the denormal range (below 2^-126 for float32), where processors slow down by an order of magnitude.
  */
 const NEAREST_TO_ZERO = 2 ** -8;
-
-/**
- * xoshiro128++ (Blackman and Vigna, 2018): fast, passes BigCrush, needs only 32-bit integer operations.
- * Its state is spread from the seed with splitmix32.
- */
-function xoshiro128pp(seed: number): () => number {
-  const state = new Int32Array(4);
-  let spread = seed | 0;
-  for (let i = 0; i < 4; i++) {
-    spread = (spread + 0x9e3779b9) | 0;
-    let z = spread;
-    z = Math.imul(z ^ (z >>> 16), 0x85ebca6b);
-    z = Math.imul(z ^ (z >>> 13), 0xc2b2ae35);
-    state[i] = z ^ (z >>> 16);
-  }
-  let [a, b, c, d] = state as unknown as [number, number, number, number];
-  return () => {
-    const sum = (a + d) | 0;
-    const result = (((sum << 7) | (sum >>> 25)) + a) >>> 0;
-    const t = b << 9;
-    c ^= a;
-    d ^= b;
-    b ^= c;
-    a ^= d;
-    c ^= t;
-    d = (d << 11) | (d >>> 21);
-    return result;
-  };
-}
 
 /** The largest finite float16; IEEE 754-2019, binary16. */
 const LARGEST_FLOAT16 = 65504;

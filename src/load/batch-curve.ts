@@ -1,0 +1,65 @@
+export interface BatchTime {
+  readonly batch: number;
+  /** Of one run. */
+  readonly ms: number;
+}
+
+export interface BatchCurve {
+  /** The smallest batch whose doubling raises the throughput by at most 5 %; null where no doubling is known. */
+  readonly best: number | null;
+  /** The batch with the largest throughput. */
+  readonly largest: number;
+  readonly largestPerSecond: number;
+  /** T(B) = a + b B by least squares; null for fewer than two sizes. */
+  readonly line: { readonly aMs: number; readonly bMs: number; readonly largestResidualMs: number } | null;
+}
+
+const LEAST_GAIN = 0.05;
+
+const perSecond = ({ batch, ms }: BatchTime): number => (batch * 1000) / ms;
+
+/** undefined without times. */
+export function batchCurve(times: readonly BatchTime[]): BatchCurve | undefined {
+  const sorted = times.toSorted((a, b) => a.batch - b.batch);
+  const at = new Map(sorted.map((time) => [time.batch, time]));
+  const [first] = sorted;
+  if (first === undefined) return undefined;
+  const largest = sorted.reduce((most, time) => (perSecond(time) > perSecond(most) ? time : most), first);
+  const best = sorted.find((time) => {
+    const doubled = at.get(2 * time.batch);
+    return doubled !== undefined && perSecond(doubled) <= (1 + LEAST_GAIN) * perSecond(time);
+  });
+  return {
+    best: best?.batch ?? null,
+    largest: largest.batch,
+    largestPerSecond: perSecond(largest),
+    line: lineThrough(sorted),
+  };
+}
+
+function lineThrough(times: readonly BatchTime[]): BatchCurve['line'] {
+  if (times.length < 2) return null;
+  const mean = (of: (time: BatchTime) => number): number =>
+    times.reduce((sum, time) => sum + of(time), 0) / times.length;
+  const [meanBatch, meanMs] = [mean(({ batch }) => batch), mean(({ ms }) => ms)];
+  const bMs =
+    mean(({ batch, ms }) => (batch - meanBatch) * (ms - meanMs)) / mean(({ batch }) => (batch - meanBatch) ** 2);
+  const aMs = meanMs - bMs * meanBatch;
+  const residuals = times.map(({ batch, ms }) => Math.abs(ms - aMs - bMs * batch));
+  return { aMs, bMs, largestResidualMs: Math.max(...residuals) };
+}
+
+/** The time of a run of any batch: linear between known sizes, and proportional beyond them. */
+export function interpolated(times: readonly BatchTime[]): (batch: number) => number {
+  const sorted = times.toSorted((a, b) => a.batch - b.batch);
+  return (batch) => {
+    const after = sorted.findIndex((time) => time.batch >= batch);
+    const [low, high] = [sorted[after - 1], sorted[after]];
+    if (high === undefined) {
+      const last = sorted.at(-1);
+      return last === undefined ? NaN : (last.ms * batch) / last.batch;
+    }
+    if (low === undefined || high.batch === batch) return high.ms;
+    return low.ms + ((high.ms - low.ms) * (batch - low.batch)) / (high.batch - low.batch);
+  };
+}

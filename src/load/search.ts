@@ -1,0 +1,76 @@
+/** What a trial at a rate shows; null where it shows nothing. */
+export type RateTrial = (perSecond: number, seed: number) => Promise<boolean | null>;
+
+export interface RateSearch {
+  /** The largest rate that passed, with three further seeds as well; null where none did. */
+  readonly passed: number | null;
+  /** The smallest rate above it that failed; null where none did. */
+  readonly failed: number | null;
+  readonly trials: number;
+  /** Why the search ended early; null where it did not. */
+  readonly stopped: string | null;
+}
+
+const TOLERANCE = 0.02;
+const CONFIRMATIONS = 3;
+/** Bounds of the search, which no real server reaches. */
+const MOST_DOUBLINGS = 16;
+const MOST_HALVINGS = 12;
+const MOST_LOWERINGS = 40;
+
+/**
+ * The largest rate within a bound: doubles while the bound holds, then bisects to 2 %. A trial may pass by chance, so
+ * the rate is lowered by 2 % until it passes with three further seeds.
+ *
+ * @param startRate half of what one server answers at most
+ * @param seed of the first trial; each further trial has the next one
+ */
+export async function largestRate(trial: RateTrial, startRate: number, seed: number): Promise<RateSearch> {
+  let trials = 0;
+  let passed: number | null = null;
+  const failures: number[] = [];
+  const outcome = (stopped: string | null = null): RateSearch => {
+    const above = failures.filter((rate) => passed === null || rate > passed);
+    return { passed, failed: above.length === 0 ? null : Math.min(...above), trials, stopped };
+  };
+  const holds = async (rate: number): Promise<boolean | null> => {
+    const result = await trial(rate, seed + trials++);
+    if (result === false) failures.push(rate);
+    return result;
+  };
+
+  let low: number | undefined;
+  let high: number | undefined;
+  let rate = startRate;
+  for (let step = 0; low === undefined || high === undefined; step++) {
+    const result = await holds(rate);
+    if (result === null) return outcome('a trial had no result');
+    if (result) low = rate;
+    else high = rate;
+    if (high === undefined && step >= MOST_DOUBLINGS) return outcome('no rate is too high');
+    if (low === undefined && step >= MOST_HALVINGS) return outcome('no rate is low enough');
+    rate = result ? rate * 2 : rate / 2;
+  }
+  while (high - low > TOLERANCE * low) {
+    const middle: number = (low + high) / 2;
+    const result = await holds(middle);
+    if (result === null) return outcome('a trial had no result');
+    if (result) low = middle;
+    else high = middle;
+  }
+  for (let lowered = 0; lowered < MOST_LOWERINGS; lowered++) {
+    let again = 0;
+    while (again < CONFIRMATIONS) {
+      const result = await holds(low);
+      if (result === null) return outcome('a trial had no result');
+      if (!result) break;
+      again++;
+    }
+    if (again === CONFIRMATIONS) {
+      passed = low;
+      return outcome();
+    }
+    low *= 1 - TOLERANCE;
+  }
+  return outcome('no rate passes with three seeds');
+}

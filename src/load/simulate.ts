@@ -1,0 +1,62 @@
+import { Batcher, type Batching } from './batcher.js';
+import { type LoadClock, VirtualClock } from './clock.js';
+import { type Answer, type QueryRecord, type Target, Trial, type TrialOptions, type TrialOutcome } from './trial.js';
+
+/** How long a server takes. */
+export interface ServiceTimes {
+  /** Of one run. @param startMs by the simulation's clock */
+  readonly runMs: (samples: number, startMs: number) => number;
+  /** From sending a query until the server has it. */
+  readonly handoverMs?: number;
+  /** From the end of a run until the next one can start. */
+  readonly betweenMs?: number;
+}
+
+interface Waiting {
+  readonly answered: (answer: Answer) => void;
+}
+
+/** A server that only lets the time of the clock pass. */
+export function simulatedTarget(clock: LoadClock, batching: Batching, times: ServiceTimes): Target {
+  const { runMs, handoverMs = 0, betweenMs = 0 } = times;
+  const batcher = new Batcher<Waiting>(batching, clock, (items, batch, done) => {
+    const startedMs = clock.now();
+    const finishedMs = startedMs + runMs(batch, startedMs);
+    clock.at(finishedMs, () => {
+      for (const { answered } of items) answered({ startedMs, finishedMs, batch });
+    });
+    clock.at(finishedMs + betweenMs, done);
+  });
+  return {
+    send(samples, answered) {
+      if (handoverMs === 0) batcher.add({ answered }, samples);
+      else clock.at(clock.now() + handoverMs, () => batcher.add({ answered }, samples));
+    },
+  };
+}
+
+export interface SimulatedTrial extends TrialOutcome {
+  readonly records: readonly QueryRecord[];
+}
+
+/** The same trial with simulated servers, without waiting. */
+export function simulateTrial(
+  options: TrialOptions,
+  batching: Batching,
+  servers: readonly ServiceTimes[],
+): SimulatedTrial {
+  const clock = new VirtualClock();
+  const records: QueryRecord[] = [];
+  let outcome: TrialOutcome | undefined;
+  const targets = servers.map((times) => simulatedTarget(clock, batching, times));
+  new Trial(
+    options,
+    targets,
+    clock,
+    (record) => records.push(record),
+    (ended) => (outcome = ended),
+  ).start();
+  clock.run(() => outcome !== undefined);
+  if (outcome === undefined) throw new Error('the simulation ended before its trial');
+  return { ...outcome, records };
+}

@@ -1,0 +1,315 @@
+import { xoshiro128pp } from '../base/random.js';
+import type { Bound } from './bound.js';
+import type { LoadClock } from './clock.js';
+import { mostOver } from './percentiles.js';
+import type { Arrival } from './schedule.js';
+
+/** Queries by a schedule, whatever the server does; or one query after another of each of some clients. */
+export type Plan =
+  | { readonly kind: 'open'; readonly arrivals: readonly Arrival[] }
+  | {
+      readonly kind: 'closed';
+      readonly clients: number;
+      /** Time from an answer to the client's next query. */
+      readonly thinkMs: number;
+      readonly samples: number;
+      /** The run ends when it has this many queries and is this long. */
+      readonly queries: number;
+      readonly leastMs: number;
+    };
+
+/** How queries are divided among several servers. `queue`: a server gets queries when it has none. */
+export const DISPATCHES = ['turns', 'random', 'queue'] as const;
+export type Dispatch = (typeof DISPATCHES)[number];
+
+export interface TrialOptions {
+  readonly plan: Plan;
+  readonly bound?: Bound | undefined;
+  readonly dispatch: Dispatch;
+  /** Of the choice among servers, and of nothing else. */
+  readonly seed: number;
+  /** Most samples that a server takes at once from the common queue. */
+  readonly limit: number;
+}
+
+/** Moments are by the trial's clock. */
+export interface Answer {
+  /** When the model's run for the query began; null where the server does not say. */
+  readonly startedMs: number | null;
+  readonly finishedMs: number;
+  /** Samples of the run; null where the server does not say. */
+  readonly batch: number | null;
+  readonly error?: string | undefined;
+  /** Whether the server answers no more. */
+  readonly isLast?: boolean | undefined;
+}
+
+/** A server that answers queries. */
+export interface Target {
+  send(samples: number, answered: (answer: Answer) => void): void;
+}
+
+/** A query as it went; milliseconds since the start of the run. */
+export interface QueryRecord {
+  readonly scheduledMs: number;
+  readonly sentMs: number;
+  readonly startedMs: number | null;
+  readonly finishedMs: number;
+  readonly samples: number;
+  readonly batch: number | null;
+  /** Index of the server that answered. */
+  readonly server: number;
+  readonly error: string | null;
+}
+
+export type TrialEnd =
+  | { readonly kind: 'complete' }
+  /** Cut off because the bound cannot hold any more, or because answers do not come. */
+  | { readonly kind: 'cut'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'cancelled' };
+
+export interface TrialOutcome {
+  readonly end: TrialEnd;
+  /** Most queries that were sent and not answered at one time. */
+  readonly longestQueue: number;
+  /** Queries of the schedule; of a closed loop, those that were sent. */
+  readonly planned: number;
+  /** Queries that were over the bound, also those without an answer. */
+  readonly over: number;
+  readonly unanswered: number;
+}
+
+/** Longest queue of a trial without a bound. */
+const LONGEST_QUEUE = 1000;
+
+/** Longest wait for an answer after the last query was sent. */
+const ANSWER_LIMIT_MS = 60_000;
+
+interface Sent {
+  readonly scheduledMs: number;
+  readonly sentMs: number;
+  readonly samples: number;
+  isAnswered: boolean;
+  isOver: boolean;
+}
+
+interface Server {
+  readonly index: number;
+  readonly target: Target;
+  outstanding: number;
+}
+
+/**
+ * Sends queries and records them. Latency counts from the scheduled time, so that a query that a busy server keeps
+ * waiting is as late as it is for its client.
+ */
+export class Trial {
+  readonly #servers: readonly Server[];
+  readonly #choose: () => number;
+  #startMs = 0;
+  #turn = 0;
+  readonly #sent: Sent[] = [];
+  #answered = 0;
+  #over = 0;
+  #longest = 0;
+  /** All queries before it are answered or counted as over the bound. */
+  #oldest = 0;
+  readonly #waiting: Sent[] = [];
+  readonly #after = new Map<Sent, () => void>();
+  #isEnded = false;
+  readonly #allowedOver: number;
+  readonly #queueLimit: number;
+
+  constructor(
+    private readonly options: TrialOptions,
+    targets: readonly Target[],
+    private readonly clock: LoadClock,
+    private readonly onRecord: (record: QueryRecord) => void,
+    private readonly onEnd: (outcome: TrialOutcome) => void,
+  ) {
+    this.#servers = targets.map((target, index) => ({ index, target, outstanding: 0 }));
+    this.#choose = xoshiro128pp(options.seed);
+    const { plan, bound } = options;
+    const isOpen = plan.kind === 'open';
+    this.#allowedOver = isOpen && bound ? mostOver(plan.arrivals.length, bound.share) : Infinity;
+    this.#queueLimit = isOpen ? queueLimit(plan.arrivals, bound) : Infinity;
+  }
+
+  /** The clock's moment at which the run starts; the first queries may be due at once. */
+  start(startMs = this.clock.now()): void {
+    this.#startMs = startMs;
+    const { plan } = this.options;
+    if (plan.kind === 'open') this.#sendDue(plan.arrivals, 0);
+    else for (let client = 0; client < plan.clients; client++) this.#sendAgain(startMs);
+  }
+
+  cancel(): void {
+    this.#end({ kind: 'cancelled' });
+  }
+
+  #sendDue(arrivals: readonly Arrival[], first: number): void {
+    let next = first;
+    for (let due = arrivals[next]; due && !this.#isEnded; due = arrivals[++next]) {
+      const atMs = this.#startMs + due.atMs;
+      if (this.clock.now() < atMs) {
+        this.clock.at(atMs, () => this.#sendDue(arrivals, next));
+        return;
+      }
+      this.#send(due.atMs, due.samples);
+    }
+    this.#limitWait();
+  }
+
+  #sendAgain(atMs: number): void {
+    const { plan } = this.options;
+    if (this.#isEnded || plan.kind === 'open') return;
+    const scheduledMs = atMs - this.#startMs;
+    if (this.#sent.length >= plan.queries && scheduledMs >= plan.leastMs) {
+      this.#endIfAllAnswered();
+      if (!this.#isEnded) this.#limitWait();
+      return;
+    }
+    this.clock.at(atMs, () => {
+      if (this.#isEnded) return;
+      this.#send(scheduledMs, plan.samples, () => this.#sendAgain(this.clock.now() + plan.thinkMs));
+    });
+  }
+
+  #limitWait(): void {
+    this.clock.at(this.clock.now() + ANSWER_LIMIT_MS, () => {
+      const reason = `${this.#outstanding} queries have no answer ${ANSWER_LIMIT_MS / 1000} s after the last query`;
+      this.#end({ kind: 'cut', reason });
+    });
+  }
+
+  get #outstanding(): number {
+    return this.#sent.length - this.#answered;
+  }
+
+  #send(scheduledMs: number, samples: number, then?: () => void): void {
+    const sentMs = this.clock.now() - this.#startMs;
+    const query = { scheduledMs, sentMs, samples, isAnswered: false, isOver: false };
+    this.#sent.push(query);
+    if (then) this.#after.set(query, then);
+    this.#longest = Math.max(this.#longest, this.#outstanding);
+    const { dispatch } = this.options;
+    const servers = this.#servers;
+    if (dispatch === 'queue') {
+      this.#waiting.push(query);
+      this.#handOut();
+    } else {
+      const place = dispatch === 'random' ? this.#choose() : this.#turn++;
+      const server = servers[place % servers.length];
+      if (server) this.#give(server, query);
+    }
+    this.#cutOff();
+  }
+
+  #handOut(): void {
+    for (const server of this.#servers) {
+      if (server.outstanding > 0) continue;
+      let samples = 0;
+      for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
+        if (samples > 0 && samples + next.samples > this.options.limit) break;
+        samples += next.samples;
+        this.#waiting.shift();
+        this.#give(server, next);
+      }
+    }
+  }
+
+  #give(server: Server, query: Sent): void {
+    server.outstanding++;
+    server.target.send(query.samples, (answer) => this.#take(server, query, answer));
+  }
+
+  #take(server: Server, query: Sent, { startedMs, finishedMs, batch, error, isLast }: Answer): void {
+    if (this.#isEnded || query.isAnswered) return;
+    query.isAnswered = true;
+    this.#answered++;
+    server.outstanding--;
+    const finished = finishedMs - this.#startMs;
+    const { bound } = this.options;
+    const isOver = error !== undefined || (bound !== undefined && finished - query.scheduledMs > bound.ms);
+    if (isOver && !query.isOver) this.#over++;
+    query.isOver ||= isOver;
+    this.onRecord({
+      scheduledMs: query.scheduledMs,
+      sentMs: query.sentMs,
+      startedMs: startedMs === null ? null : startedMs - this.#startMs,
+      finishedMs: finished,
+      samples: query.samples,
+      batch,
+      server: server.index,
+      error: error ?? null,
+    });
+    if (isLast === true) {
+      this.#end({ kind: 'failed', reason: error ?? 'the server ended' });
+      return;
+    }
+    if (this.options.dispatch === 'queue') this.#handOut();
+    const then = this.#after.get(query);
+    this.#after.delete(query);
+    this.#cutOff();
+    then?.();
+    this.#endIfAllAnswered();
+  }
+
+  /** Counts the queries that wait for longer than the bound, before they are answered. */
+  #countLate({ ms }: Bound): void {
+    const nowMs = this.clock.now() - this.#startMs;
+    for (let query = this.#sent[this.#oldest]; query; query = this.#sent[++this.#oldest]) {
+      if (!query.isAnswered && nowMs - query.scheduledMs <= ms) return;
+      if (query.isAnswered || query.isOver) continue;
+      query.isOver = true;
+      this.#over++;
+    }
+  }
+
+  #cutOff(): void {
+    const { plan, bound } = this.options;
+    if (this.#isEnded || plan.kind === 'closed') return;
+    if (bound) this.#countLate(bound);
+    if (this.#outstanding > this.#queueLimit) {
+      this.#end({ kind: 'cut', reason: `the queue is longer than ${this.#queueLimit} queries` });
+    } else if (this.#over > this.#allowedOver) {
+      const ofAll = `of ${plan.arrivals.length} planned queries; the bound allows ${Math.max(0, this.#allowedOver)}`;
+      this.#end({ kind: 'cut', reason: `${this.#over} queries are over the bound ${ofAll}` });
+    }
+  }
+
+  #endIfAllAnswered(): void {
+    const { plan } = this.options;
+    if (this.#outstanding > 0) return;
+    const planned = plan.kind === 'open' ? plan.arrivals.length : plan.queries;
+    const isLongEnough = plan.kind === 'open' || this.clock.now() - this.#startMs >= plan.leastMs;
+    if (this.#sent.length >= planned && isLongEnough) this.#end({ kind: 'complete' });
+  }
+
+  #end(end: TrialEnd): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const { plan } = this.options;
+    this.onEnd({
+      end,
+      longestQueue: this.#longest,
+      planned: plan.kind === 'open' ? plan.arrivals.length : this.#sent.length,
+      over: this.#over,
+      unanswered: this.#outstanding,
+    });
+  }
+}
+
+/** As many queries wait in four bounds' time at the offered rate; a longer queue shows that the server is too slow. */
+function queueLimit(arrivals: readonly Arrival[], bound: Bound | undefined): number {
+  const [first, last] = [arrivals[0], arrivals.at(-1)];
+  const spanMs = (last?.atMs ?? 0) - (first?.atMs ?? 0);
+  // Everything at one time is no overload.
+  if (spanMs === 0) return Infinity;
+  if (bound === undefined) return LONGEST_QUEUE;
+  return Math.max(LEAST_QUEUE_LIMIT, Math.ceil((4 * bound.ms * arrivals.length) / spanMs));
+}
+
+/** A queue of a few queries is no sign of overload, however small the bound. */
+const LEAST_QUEUE_LIMIT = 16;

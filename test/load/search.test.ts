@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { largestRate, type RateTrial } from '../../src/load/search.js';
+import { poissonTrial, summarized } from './support.js';
+
+function trialWithin(boundMs: number, queries: number): RateTrial {
+  const bound = { ms: boundMs, share: 0.99 };
+  return (perSecond, seed) =>
+    Promise.resolve(summarized(poissonTrial(perSecond / 1000, queries, seed, undefined, bound), bound).holds);
+}
+
+// Largest utilizations of M/D/1 for a p99 of k service times, from Erlang's formula.
+for (const [boundMs, rho] of [
+  [3, 0.32],
+  [5, 0.561],
+  [10, 0.773],
+] as const) {
+  test(`the largest rate within ${boundMs} service times is that of queueing theory`, async () => {
+    const { passed, failed, stopped } = await largestRate(trialWithin(boundMs, 60_000), 500, 1);
+    assert.equal(stopped, null);
+    assert.ok(passed !== null && failed !== null && passed < failed);
+    assert.ok(Math.abs(passed / 1000 / rho - 1) < 0.04, `${passed / 1000} instead of ${rho}`);
+  });
+}
+
+test('a server that never meets the bound ends the search, without a rate', async () => {
+  const { passed, trials, stopped } = await largestRate(trialWithin(0.5, 2010), 500, 1);
+  assert.equal(passed, null);
+  assert.ok(trials < 20);
+  assert.match(stopped ?? '', /no rate is low enough/);
+});
+
+test('a server that meets every bound ends the search', async () => {
+  const { stopped, trials } = await largestRate(() => Promise.resolve(true), 500, 1);
+  assert.match(stopped ?? '', /no rate is too high/);
+  assert.ok(trials < 20);
+});
+
+test('a rate that passes by chance is lowered until it passes with three further seeds', async () => {
+  // Fails every third trial above 95 queries per second.
+  let trials = 0;
+  const { passed } = await largestRate(
+    (rate) => Promise.resolve(rate <= 95 || (rate < 110 && trials++ % 3 > 0)),
+    50,
+    1,
+  );
+  assert.ok(passed !== null && passed <= 95 && passed > 90, `${passed}`);
+});
+
+test('a trial without a result ends the search with the reason', async () => {
+  const { stopped } = await largestRate(() => Promise.resolve(null), 50, 1);
+  assert.match(stopped ?? '', /a trial had no result/);
+});

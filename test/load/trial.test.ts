@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NO_BATCHING } from '../../src/load/batcher.js';
+import { VirtualClock } from '../../src/load/clock.js';
+import { nearestRank } from '../../src/load/percentiles.js';
+import { poissonArrivals } from '../../src/load/schedule.js';
+import { type ServiceTimes, simulatedTarget, simulateTrial } from '../../src/load/simulate.js';
+import { summaryOf } from '../../src/load/summary.js';
+import { type Dispatch, DISPATCHES, type QueryRecord, Trial, type TrialOutcome } from '../../src/load/trial.js';
+import { CONSTANT, exponentialService, poissonTrial, summarized } from './support.js';
+
+const regular = (count: number, everyMs: number) =>
+  Array.from({ length: count }, (_, query) => ({ atMs: query * everyMs, samples: 1 }));
+
+/** 1 ms, but nothing is done for a second from the time on. */
+const stallAt = (atMs: number) => ({
+  runMs: (_: number, startMs: number) => (startMs >= atMs && startMs < atMs + 1 ? 1001 : 1),
+});
+
+const OPEN = { dispatch: 'turns', seed: 1, limit: 1 } as const;
+
+function percentilesOf(records: readonly QueryRecord[]): readonly number[] {
+  const sorted = Float64Array.from(records, ({ scheduledMs, finishedMs }) => finishedMs - scheduledMs).sort();
+  return [0.99, 0.999, 1].map((share) => nearestRank(sorted, share));
+}
+
+test('a stall of a second is seen by all queries that it keeps waiting', () => {
+  // Queries each 10 ms with a service of 1 ms: 110 of them are late. The figures follow from the recurrence of the wait.
+  const plan = { kind: 'open', arrivals: regular(10_000, 10) } as const;
+  const { records } = simulateTrial({ ...OPEN, plan }, NO_BATCHING, [stallAt(50_000)]);
+  const [p99 = 0, p999 = 0, largest = 0] = percentilesOf(records);
+  assert.ok(Math.abs(p99 - 101) <= 10, `p99 ${p99}`);
+  assert.ok(Math.abs(p999 - 911) <= 10, `p99.9 ${p999}`);
+  assert.equal(Math.round(largest), 1001);
+  const shorter = { kind: 'open', arrivals: regular(5000, 10) } as const;
+  const [ofShorter = 0] = percentilesOf(
+    simulateTrial({ ...OPEN, plan: shorter }, NO_BATCHING, [stallAt(25_000)]).records,
+  );
+  assert.ok(Math.abs(ofShorter - 551) <= 10, `p99 ${ofShorter}`);
+});
+
+test('a closed loop hides the same stall', () => {
+  const plan = { kind: 'closed', clients: 1, thinkMs: 9, samples: 1, queries: 10_000, leastMs: 0 } as const;
+  const { records } = simulateTrial({ ...OPEN, plan }, NO_BATCHING, [stallAt(50_000)]);
+  const [p99 = 0, , largest = 0] = percentilesOf(records);
+  assert.equal(Math.round(p99), 1);
+  assert.equal(Math.round(largest), 1001);
+});
+
+test('a generator that is stalled itself gives no result', () => {
+  const clock = new VirtualClock();
+  const stalled = {
+    now: () => clock.now(),
+    // Nothing happens in the generator from 1000 ms to 1050 ms.
+    at: (ms: number, call: () => void) => clock.at(ms >= 1000 && ms < 1050 ? 1050 : ms, call),
+  };
+  const records: QueryRecord[] = [];
+  let outcome: TrialOutcome | undefined;
+  const plan = { kind: 'open', arrivals: regular(2000, 1.5) } as const;
+  const target = simulatedTarget(clock, NO_BATCHING, CONSTANT);
+  new Trial(
+    { ...OPEN, plan },
+    [target],
+    stalled,
+    (one) => records.push(one),
+    (end) => (outcome = end),
+  ).start();
+  clock.run();
+  assert.ok(outcome);
+  const summary = summaryOf(records, outcome, { bound: { ms: 20, share: 0.99 }, servers: 1, isOpen: true });
+  assert.match(summary.invalid ?? '', /the generator sent 1 % of the queries more than .* late/);
+  assert.equal(summary.holds, null);
+});
+
+test('overload ends early, with a bounded queue and its length in the message', () => {
+  const without = poissonTrial(2, 1_000_000, 1);
+  assert.equal(without.end.kind, 'cut');
+  assert.match(without.end.kind === 'cut' ? without.end.reason : '', /the queue is longer than 1000 queries/);
+  assert.ok(without.longestQueue <= 1001);
+  const bound = { ms: 10, share: 0.99 };
+  const within = poissonTrial(2, 1_000_000, 1, CONSTANT, bound);
+  assert.match(within.end.kind === 'cut' ? within.end.reason : '', /queue is longer than 81 queries/);
+  assert.equal(summarized(within, bound).holds, false);
+  assert.equal(summarized(within, bound).percentilesMs[0], null);
+});
+
+test('a trial is cut off when the bound cannot hold any more', () => {
+  const bound = { ms: 0.5, share: 0.99 };
+  const trial = poissonTrial(0.1, 2010, 1, CONSTANT, bound);
+  assert.match(
+    trial.end.kind === 'cut' ? trial.end.reason : '',
+    /^11 queries are over the bound of 2010 planned queries; the bound allows 10$/,
+  );
+});
+
+test('a query without an answer counts as over the bound before it is answered', () => {
+  const bound = { ms: 20, share: 0.99 };
+  const plan = { kind: 'open', arrivals: regular(100, 10) } as const;
+  const outcome = simulateTrial({ ...OPEN, plan, bound }, NO_BATCHING, [{ runMs: () => 1e9 }]);
+  assert.equal(outcome.records.length, 0);
+  assert.equal(outcome.end.kind, 'cut');
+});
+
+test('a server that ends makes the trial fail with its reason', () => {
+  const clock = new VirtualClock();
+  let outcome: TrialOutcome | undefined;
+  const target = {
+    send: (_: number, answered: (answer: never) => void) =>
+      answered({ startedMs: null, finishedMs: 1, batch: null, error: 'gone', isLast: true } as never),
+  };
+  const plan = { kind: 'open', arrivals: regular(10, 10) } as const;
+  new Trial(
+    { ...OPEN, plan },
+    [target],
+    clock,
+    () => undefined,
+    (end) => (outcome = end),
+  ).start();
+  clock.run();
+  assert.deepEqual(outcome?.end, { kind: 'failed', reason: 'gone' });
+});
+
+test('clients send their next query after the answer and the think time', () => {
+  const plan = { kind: 'closed', clients: 3, thinkMs: 2, samples: 1, queries: 3000, leastMs: 0 } as const;
+  const trial = simulateTrial({ ...OPEN, plan }, NO_BATCHING, [CONSTANT]);
+  const summary = summaryOf(trial.records, trial, { bound: undefined, servers: 1, isOpen: false });
+  // X <= min(1 / s, k / (s + z)); with constant service, both are reached at k = 3, s = 1, z = 2.
+  assert.ok(Math.abs((summary.achievedPerSecond ?? 0) - 1000) < 5, `${summary.achievedPerSecond}`);
+  assert.ok(trial.longestQueue <= 3);
+  assert.ok((summary.upperMs[3] ?? 0) >= (summary.percentilesMs[3] ?? Infinity));
+});
+
+test('one common queue waits least, and random queues wait longest', () => {
+  const arrivals = poissonArrivals({ perSecond: 2400, queries: 60_000, seed: 5 });
+  const waitOf = (dispatch: Dispatch, serviceOf: (seed: number) => ServiceTimes): number => {
+    const options = { plan: { kind: 'open', arrivals }, dispatch, seed: 3, limit: 1 } as const;
+    const trial = simulateTrial(options, NO_BATCHING, [1, 2, 3].map(serviceOf));
+    assert.equal(new Set(trial.records.map(({ server }) => server)).size, 3);
+    return summaryOf(trial.records, trial, { bound: undefined, servers: 3, isOpen: true }).waitMeanMs ?? NaN;
+  };
+  const waits = DISPATCHES.map((dispatch) => waitOf(dispatch, exponentialService));
+  const [turns = NaN, random = NaN, queue = NaN] = waits;
+  assert.ok(queue < turns && turns < random, waits.join(', '));
+  // c queues with lambda / c each: M/D/1 waits 2 s at rho = 0.8. The standard error of this run is about 3 %.
+  const constant = waitOf('random', () => CONSTANT);
+  assert.ok(Math.abs(constant / 2 - 1) < 0.12, `${constant}`);
+});
