@@ -18,7 +18,7 @@ export { nameEvaluated, nameFramework, noteTrace } from './evaluation/tell-of-tr
 export { loadEvaluation } from './registry/load-evaluation.js';
 
 // Analyses
-export type { Analysis } from './evaluation/analysis.js';
+export type { Analysis, AnalysisTable } from './evaluation/analysis.js';
 
 // Settings and errors
 export { z } from 'zod';
@@ -64,6 +64,7 @@ export { showEvent } from './evaluation/show-event.js';
 
 // Tables, texts and files
 export { prepareOutputs, type Shown, writeExports, writeShown } from './command/outputs.js';
+export { shownTable } from './command/keyed-table.js';
 export type { TableResult } from './base/exporters/exporter.js';
 export type { Page, PageSection } from './base/exporters/page.js';
 export { drawn, icicleChart, type PartOfTime, partsByKind, rangeChart } from './web/charts.js';
@@ -112,6 +113,7 @@ export { readNames, subgraphsOf } from './onnx/model/subgraphs.js';
 export { domainOf } from './onnx/model/opsets.js';
 export { int as intAttribute } from './onnx/model/make-attributes.js';
 export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
+export { type TotalWork, totalWork, type WorkOfLayer, workOfLayers } from './onnx/layers/work-of-layers.js';
 export { multiplyAccumulates } from './onnx/operators/multiply-accumulates.js';
 export { meaningOf, oldestOpsetOf } from './onnx/operators/operator-versions.js';
 export { steeringConstants } from './onnx/operators/steering.js';

@@ -3,6 +3,7 @@ import { registerCompare } from './commands/compare.js';
 import { registerCompose } from './commands/compose.js';
 import { registerGenerate } from './commands/generate.js';
 import { registerImport } from './commands/import.js';
+import { registerLayers, registerPatterns } from './commands/layers.js';
 import { registerRun } from './commands/run.js';
 import { registerShare } from './commands/share.js';
 import { registerSweep } from './commands/sweep.js';
@@ -31,6 +32,8 @@ const plugin: Plugin = {
     registerValidate(command, host);
     registerSweep(command, host);
     registerShare(command, host);
+    registerLayers(command, host);
+    registerPatterns(command, host);
     registerGenerate(command, host);
     registerCompose(command, host);
     registerCompare(command, host);

@@ -16,6 +16,8 @@ const COMMANDS = [
   'dlbricks compare',
   'dlbricks compose',
   'dlbricks import',
+  'dlbricks layers',
+  'dlbricks patterns',
   'dlbricks share',
   'dlbricks sweep',
   'serve',

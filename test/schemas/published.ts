@@ -9,6 +9,7 @@ import { sharingSchema } from '../../plugins/dlbricks/sharing/sharing-result.js'
 import { sweepSchema } from '../../plugins/dlbricks/sweep/sweep-result.js';
 import { traceReportSchema } from '../../plugins/dlbricks/traces/trace-report.js';
 import latency from '../../plugins/latency/index.js';
+import { layersSchema } from '../../plugins/dlbricks/work/layer-table.js';
 import { latencyResultSchema } from '../../plugins/latency/latency-result.js';
 import { z } from 'zod';
 import { documentJsonSchema, DOCUMENT_KINDS } from '../../src/cli/json-documents.js';
@@ -39,6 +40,7 @@ const FILES: Readonly<Record<string, object>> = {
   comparison: z.toJSONSchema(comparisonSchema),
   sharing: z.toJSONSchema(sharingSchema),
   sweep: z.toJSONSchema(sweepSchema),
+  layers: z.toJSONSchema(layersSchema),
   reports: reportsJsonSchema(),
   'trace-report': z.toJSONSchema(traceReportSchema),
   latency: z.toJSONSchema(latencyResultSchema),

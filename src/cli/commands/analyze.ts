@@ -1,18 +1,17 @@
 import type { Command } from 'commander';
 import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
-import type { Page } from '../../base/exporters/page.js';
 import { addTableOptions, type OutputOptions } from '../../command/options.js';
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
 import type { Analysis } from '../../evaluation/analysis.js';
 import { STORE } from './store-option.js';
 import type { CommandHost, Plugin } from '../../evaluation/plugin.js';
-import type { ShownResult } from '../../evaluation/shown-result.js';
 import { runAnalysis, settingNames } from '../../evaluation/run/run-analysis.js';
 import { suggestion } from '../../base/suggestion.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import type { Column } from '../../base/text-table.js';
-import { analysisResult, analysisText } from '../analysis-table.js';
+import { shownTable } from '../../command/keyed-table.js';
+import { provenanceOf } from '../../agent/provenance.js';
 
 interface AnalyzeOptions extends OutputOptions {
   readonly setting?: readonly string[];
@@ -70,18 +69,21 @@ function list(plugins: readonly Plugin[], width: number | undefined): string {
   return `${fittingTable(LIST_COLUMNS, listed, { width, dispensable: [] }).text}\n`;
 }
 
+const DIFFERENT = 'the store has measurements of different ones';
+
+const OF_STORE = { protocol: DIFFERENT, host: DIFFERENT, stack: DIFFERENT };
+
 async function analyze(analysis: Analysis, options: AnalyzeOptions, host: CommandHost): Promise<void> {
   const outputs = await prepareOutputs(options);
   const settings = settingsFrom(options.setting ?? []);
   const store = await host.openStore(options.store, { access: 'read' });
-  const result = analysisResult(await runAnalysis(analysis, settings, { store, signal: host.signal }));
-  const page: Page = {
+  const table = await runAnalysis(analysis, settings, { store, signal: host.signal });
+  const shown = shownTable(table, {
+    document: { provenance: provenanceOf({ reasons: OF_STORE }), ...table },
     title: analysis.description,
-    verdict: `${counted(result.table.rows.length, 'row')} from the measurements in the store.`,
-    sections: [{ title: analysis.name, table: result.table }],
-  };
-  const text: ShownResult['text'] = ({ width }) => analysisText(result, width);
-  await writeShown({ result: () => result, page: () => page, text }, outputs, host);
+    verdict: `${counted(table.rows.length, 'row')} from the store.`,
+  });
+  await writeShown(shown, outputs, host);
 }
 
 export function registerAnalyzeCommand(program: Command, host: CommandHost, plugins: readonly Plugin[]): void {

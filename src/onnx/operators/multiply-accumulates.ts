@@ -10,18 +10,24 @@ export interface SizedOperator {
   readonly outputs: readonly (Dims | undefined)[];
   /** The value of an integer attribute. */
   readonly integer: (name: string) => number | undefined;
+  /** The value of an attribute that is a list of integers. */
+  readonly integers?: ((name: string) => readonly number[] | undefined) | undefined;
 }
 
 type Counter = (operator: SizedOperator) => number;
 
 /** Elements of a tensor; NaN where it is not known, so that a count with it is not known either. */
-function size(dims: Dims | undefined): number {
+export function size(dims: Dims | undefined): number {
   return dims === undefined ? NaN : elementCount(dims);
 }
 
 /** Output elements times the weights of one output channel: [output channels, input channels of the group, …]. */
 function convolution(weight: number): Counter {
-  return ({ inputs, outputs }) => size(outputs[0]) * size(inputs[weight]?.slice(1));
+  return ({ inputs, outputs }) => {
+    const [kernel, output] = [inputs[weight], outputs[0]];
+    // A profile leaves out weights that the runtime keeps in another layout. Then another input is in their place.
+    return kernel?.length === output?.length ? size(output) * size(kernel?.slice(1)) : NaN;
+  };
 }
 
 /** Output elements times the length of the sums, which is a side of the first factor. */
@@ -75,12 +81,17 @@ const COUNTERS: ReadonlyMap<string, Counter> = new Map([
 
 /**
  * Multiply-accumulates of an operator: the products that are summed in convolutions, matrix products, recurrences and
- * attention. Biases, activations and all other operators count 0. This is the only count; rough-time.ts of the plugin
- * keeps an older approximation, because it decides which bricks there are.
+ * attention. Biases, activations and all other operators count 0; operations.ts counts these too. This is the only
+ * count; rough-time.ts of the plugin keeps an older approximation, because it decides which bricks there are.
  *
  * @returns undefined where a shape that decides it is not known
  */
 export function multiplyAccumulates(operator: SizedOperator): number | undefined {
   const count = COUNTERS.get(operator.operator)?.(operator) ?? 0;
   return Number.isNaN(count) ? undefined : count;
+}
+
+/** Whether an operator multiplies and sums. */
+export function multiplies(operator: string): boolean {
+  return COUNTERS.has(operator);
 }

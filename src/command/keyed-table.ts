@@ -1,10 +1,12 @@
-import { provenanceOf } from '../agent/provenance.js';
 import type { TableResult } from '../base/exporters/exporter.js';
 import { oneLine } from '../base/one-line.js';
 import { ownValue } from '../base/own-value.js';
 import { fittingTable, leftOutLines } from '../base/fitting-table.js';
+import { drawn } from '../web/charts.js';
+import type { Shown } from './outputs.js';
 import { wrap } from '../base/wrap.js';
 import { type Column, filledColumns } from '../base/text-table.js';
+import type { Page } from '../base/exporters/page.js';
 import type { AnalysisTable } from '../evaluation/analysis.js';
 
 type Cell = string | number | null;
@@ -18,13 +20,11 @@ function shown(cell: Cell | undefined): string {
   return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(4)));
 }
 
-export function analysisResult(document: AnalysisTable): TableResult {
-  const { columns, rows, notes } = document;
+/** A table whose columns have keys, as it is exported. */
+function keyedResult({ columns, rows, notes }: AnalysisTable, document: object): TableResult {
   const keys = columns.map(({ key }) => key);
-  const ofStore = 'the store has measurements of different ones';
-  const reasons = { protocol: ofStore, host: ofStore, stack: ofStore };
   return {
-    document: { provenance: provenanceOf({ reasons }), ...document },
+    document,
     records: { keys, rows: rows.map((row) => keys.map((key) => ownValue(row, key))) },
     table: {
       titles: columns.map(({ title, unit }) => oneLine(unit === undefined ? title : `${title} (${unit})`)),
@@ -36,13 +36,31 @@ export function analysisResult(document: AnalysisTable): TableResult {
 }
 
 /** For people. @param width columns of the terminal; undefined where there is none */
-export function analysisText({ table, notes }: TableResult, width: number | undefined): string {
+function keyedText({ table, notes }: TableResult, width: number | undefined): string {
   const columns = table.titles.map((title, index): Column<readonly string[]> => {
     return { title, align: table.aligns[index] ?? 'left', cell: (row) => row[index] ?? '' };
   });
   const filled = table.rows.length === 0 ? columns : filledColumns(columns, table.rows);
-  // The first column is the subject of the analysis.
+  // The first column is the subject of the table.
   const dispensable = table.titles.slice(1).reverse();
   const fitted = fittingTable(filled, table.rows, { width, dispensable });
   return `${[fitted.text, ...leftOutLines(fitted, width), ...notes.map((note) => wrap(note, width ?? Infinity, '  '))].join('\n')}\n`;
+}
+
+interface About extends Pick<Page, 'title'>, Partial<Pick<Page, 'verdict'>> {
+  /** The JSON document. */
+  readonly document: object;
+  readonly picture?: (() => string) | undefined;
+}
+
+/** A table whose columns have keys, for people, pages and exports. */
+export function shownTable(table: AnalysisTable, { document, title, verdict, picture }: About): Shown {
+  const result = keyedResult(table, document);
+  const chart = picture === undefined ? undefined : drawn(picture());
+  return {
+    result: () => result,
+    page: () => ({ title, verdict, sections: [{ title: 'Table', ...(chart && { chart }), table: result.table }] }),
+    text: ({ width }) => keyedText(result, width),
+    ...(picture && { picture }),
+  };
 }

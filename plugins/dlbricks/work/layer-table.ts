@@ -1,0 +1,153 @@
+import {
+  type AnalysisTable,
+  counted,
+  groupedBy,
+  type LayerGraph,
+  provenanceField,
+  type TotalWork,
+  totalWork,
+  type WorkOfLayer,
+  workOfLayers,
+  z,
+} from '../../../src/plugin-api.js';
+
+const FORMAT = 'dlbricks-layers/1';
+
+const count = z.number().min(0);
+
+const workFields = {
+  multiply_accumulates: count.nullable().describe('Products that are summed'),
+  operations: count.nullable().describe('All arithmetic; a multiply-accumulate is two'),
+  parameters: count.describe('Elements of weights'),
+  parameter_bytes: count.describe('Of constant inputs'),
+  activation_bytes: count.describe('Of the other inputs'),
+  output_bytes: count,
+  intensity: count.nullable().describe('Operations for each byte, each value counted once'),
+};
+
+const layerSchema = z.strictObject({
+  model: z.string(),
+  index: z.int().min(0),
+  name: z.string(),
+  operator: z.string(),
+  shape: z.string().describe('Of its outputs'),
+  ...workFields,
+  uncounted: z.string().nullable().describe('Why its operations are null'),
+});
+
+const totalSchema = z.strictObject({
+  model: z.string(),
+  layers: z.int().min(0),
+  ...workFields,
+  uncounted_layers: z.int().min(0).describe('Their operations are not in the total'),
+});
+
+/** The document that `dlbricks layers --export-json` writes. */
+export const layersSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  provenance: provenanceField,
+  models: z.array(totalSchema),
+  layers: z.array(layerSchema),
+});
+
+export type Layers = Pick<z.infer<typeof layersSchema>, 'models' | 'layers'>;
+
+type Bytes = Pick<TotalWork, 'parameterBytes' | 'activationBytes' | 'outputBytes'>;
+
+function intensityOf(
+  operations: number | undefined,
+  { parameterBytes, activationBytes, outputBytes }: Bytes,
+): number | null {
+  const bytes = parameterBytes + activationBytes + outputBytes;
+  return operations === undefined || bytes === 0 ? null : operations / bytes;
+}
+
+function fieldsOf(
+  work: Pick<WorkOfLayer, 'multiplyAccumulates' | 'operations' | 'parameters' | keyof Bytes>,
+): Omit<z.infer<typeof totalSchema>, 'model' | 'layers' | 'uncounted_layers'> {
+  return {
+    multiply_accumulates: work.multiplyAccumulates ?? null,
+    operations: work.operations ?? null,
+    parameters: work.parameters,
+    parameter_bytes: work.parameterBytes,
+    activation_bytes: work.activationBytes,
+    output_bytes: work.outputBytes,
+    intensity: intensityOf(work.operations, work),
+  };
+}
+
+/** The work of each layer of each model. */
+export function layersOf(graphs: readonly { readonly name: string; readonly graph: LayerGraph }[]): Layers {
+  const ofModels = graphs.map(({ name, graph }) => {
+    const works = workOfLayers(graph);
+    const total = totalWork(graph, works);
+    const layers = works.map((work, index) => ({
+      model: name,
+      index,
+      name: work.node.name,
+      operator: work.node.opType,
+      shape: work.shapes.map((dims) => `[${dims?.join(',') ?? '?'}]`).join(';'),
+      ...fieldsOf(work),
+      uncounted: work.uncounted ?? null,
+    }));
+    return {
+      total: { model: name, layers: layers.length, ...fieldsOf(total), uncounted_layers: total.uncountedLayers },
+      layers,
+    };
+  });
+  return { models: ofModels.map(({ total }) => total), layers: ofModels.flatMap(({ layers }) => layers) };
+}
+
+export function layersDocument(
+  layers: Layers,
+  provenance: z.infer<typeof layersSchema>['provenance'],
+): z.infer<typeof layersSchema> {
+  return { format: FORMAT, provenance, ...layers };
+}
+
+function giga(value: number | null): string {
+  return value === null ? 'an unknown number of' : `${(value / 1e9).toFixed(3)}·10⁹`;
+}
+
+function notesOf({ models, layers }: Layers): string[] {
+  return models.flatMap((total) => {
+    const { model, uncounted_layers: uncounted } = total;
+    const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+    const ofWeights = `${total.parameters.toLocaleString('en-US')} parameters (${megabytes(total.parameter_bytes)})`;
+    const intensity = total.intensity === null ? '' : `, ${total.intensity.toFixed(2)} operations for each byte`;
+    const line = `${model}: ${counted(total.layers, 'layer')}, ${giga(total.multiply_accumulates)} multiply-accumulates, ${giga(total.operations)} operations, ${ofWeights}${intensity}`;
+    if (uncounted === 0) return [line];
+    const groups = groupedBy(
+      layers.filter((layer) => layer.model === model && layer.uncounted !== null),
+      ({ operator, uncounted: reason }) => `${operator} (${reason})`,
+    );
+    const which = [...groups].map(([what, of]) => `${of.length} x ${what}`).join(', ');
+    return [line, `${model}: the total is without ${counted(uncounted, 'layer')}: ${which}`];
+  });
+}
+
+/** The same as a table. */
+export function layersTable(layers: Layers): AnalysisTable {
+  const number = (key: string, title: string, unit?: string): AnalysisTable['columns'][number] => {
+    return { key, title, ...(unit !== undefined && { unit }), align: 'right' };
+  };
+  const text = (key: string, title = key): AnalysisTable['columns'][number] => ({ key, title, align: 'left' });
+  const several = layers.models.length > 1;
+  const columns = [
+    ...(several ? [text('model')] : []),
+    number('index', 'layer'),
+    text('operator'),
+    number('operations', 'operations'),
+    number('multiply_accumulates', 'multiply-accumulates'),
+    number('parameter_bytes', 'parameters', 'bytes'),
+    number('activation_bytes', 'activations', 'bytes'),
+    number('output_bytes', 'output', 'bytes'),
+    number('intensity', 'intensity', 'operations/byte'),
+    text('shape'),
+    text('name'),
+  ];
+  const rows = layers.layers.map((layer) =>
+    Object.fromEntries(columns.map(({ key }) => [key, layer[key as keyof typeof layer]])),
+  );
+  return { columns, rows, notes: notesOf(layers) };
+}
