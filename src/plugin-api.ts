@@ -168,6 +168,14 @@ export { type Phase, phaseOf } from './measuring/phase.js';
 export { Measuring, type MeasuringContext } from './measuring/measuring.js';
 export { RunProgress } from './measuring/run-progress.js';
 export { knownResults, KnownResults, type Wanted } from './measuring/known-results.js';
+export { type Both, measurePaired, type Pair } from './measuring/measure-paired.js';
+export {
+  ONE_INTERVAL,
+  type PairedConfidence,
+  type PairedRatio,
+  pairedRatio,
+  type PairedTimes,
+} from './measuring/paired-ratio.js';
 export { machineSpreadOf } from './measuring/machine-spread.js';
 export { keepEstimates, type NewEstimate } from './measuring/estimates.js';
 

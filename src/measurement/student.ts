@@ -1,0 +1,39 @@
+/**
+ * Probability that a value of Student's t distribution is at least as far from 0 as `t`, exactly. Source: Abramowitz
+ * and Stegun (1964), 26.7.3 and 26.7.4.
+ *
+ * @param degrees a whole number, at least 1
+ */
+export function studentTail(t: number, degrees: number): number {
+  const angle = Math.atan(Math.abs(t) / Math.sqrt(degrees));
+  const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
+  const isOdd = degrees % 2 === 1;
+  let term = isOdd ? cosine : 1;
+  let sum = degrees === 1 ? 0 : term;
+  for (let k = isOdd ? 3 : 2; k < degrees; k += 2) {
+    term *= ((k - 1) / k) * cosine ** 2;
+    sum += term;
+  }
+  const inside = isOdd ? (2 / Math.PI) * (angle + sine * sum) : sine * sum;
+  return Math.max(0, 1 - inside);
+}
+
+/** Halvings of a bracket: the quantile is then as exact as a number can be. */
+const HALVINGS = 80;
+
+/**
+ * Half the width of a two-sided interval in standard errors.
+ *
+ * @param tail the probability outside of it, above 0 and below 1
+ * @param degrees a whole number, at least 1
+ */
+export function studentWidth(tail: number, degrees: number): number {
+  let [low, high] = [0, 1];
+  while (studentTail(high, degrees) > tail) high *= 2;
+  for (let i = 0; i < HALVINGS; i++) {
+    const middle = (low + high) / 2;
+    if (studentTail(middle, degrees) > tail) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}

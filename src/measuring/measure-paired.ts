@@ -1,0 +1,92 @@
+import type { BenchmarkAgent, MeasureRequest } from '../agent/benchmark-agent.js';
+import { PlatformError } from '../base/errors.js';
+import type { EvaluationEvent } from '../evaluation/event.js';
+import { disturbanceOf, isUnderLoad } from '../measurement/disturbance.js';
+import { KnownResults } from './known-results.js';
+import { RetakeLimit } from './retake.js';
+
+/** What is measured on both sides, one right after the other. */
+export interface Pair {
+  /** Its name on a progress bar. */
+  readonly label: string;
+  /** The requests of each side. Results have their occasions. */
+  readonly requests: Both<readonly MeasureRequest[]>;
+}
+
+/** Of the first side and of the second. */
+export type Both<T> = readonly [first: T, second: T];
+
+export interface PairedOptions {
+  readonly rounds: number;
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: EvaluationEvent) => void;
+}
+
+/**
+ * Measures two sides in rounds: A B B A. In each round, every pair is measured on one side and then on the other, in
+ * processes of their own; each side is first in half of the cases. Nothing is read from a store, since the two sides of
+ * a round belong to the same minutes. A pair that other processes disturb is measured again, and the less disturbed
+ * results count: the load decides, never a latency.
+ *
+ * @param agents of the two sides; may be the same
+ * @yields the results of both sides after each complete round, until the signal aborts
+ * @throws PlatformError as the agents do
+ */
+export async function* measurePaired(
+  agents: Both<BenchmarkAgent>,
+  pairs: readonly Pair[],
+  { rounds, signal, onEvent }: PairedOptions,
+): AsyncGenerator<Both<KnownResults>> {
+  const limit = new RetakeLimit();
+  /** Each occasion is in another process. */
+  let occasion = 0;
+
+  async function measureHalf(agent: BenchmarkAgent, requests: readonly MeasureRequest[]): Promise<KnownResults> {
+    const half = new KnownResults();
+    occasion++;
+    const numbered = requests.map((request) => ({ ...request, occasion }));
+    for await (const { index, measurement } of agent.measure(numbered, { signal })) {
+      const asked = requests[index];
+      if (asked !== undefined) half.put({ ...measurement, occasion: asked.occasion });
+    }
+    return half;
+  }
+
+  async function measurePair({ requests }: Pair, isReversed: boolean): Promise<Both<KnownResults>> {
+    const halves: [KnownResults, KnownResults] = [new KnownResults(), new KnownResults()];
+    for (const side of isReversed ? ([1, 0] as const) : ([0, 1] as const)) {
+      halves[side] = await measureHalf(agents[side], requests[side]);
+    }
+    return halves;
+  }
+
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const results: Both<KnownResults> = [new KnownResults(), new KnownResults()];
+      for (const [index, pair] of pairs.entries()) {
+        const label = `round ${round + 1} of ${rounds}: ${pair.label}`;
+        onEvent({ kind: 'measuring', label, done: round * pairs.length + index, total: rounds * pairs.length });
+        const isReversed = (round + index) % 2 === 1;
+        let halves = await measurePair(pair, isReversed);
+        if (halves.some(isLoaded) && !limit.isReached) {
+          const again = await measurePair(pair, isReversed);
+          if (disturbanceIn(again) < disturbanceIn(halves)) halves = again;
+          if (halves.some(isLoaded)) limit.count();
+        }
+        results[0].add(halves[0]);
+        results[1].add(halves[1]);
+      }
+      yield results;
+    }
+  } catch (error) {
+    if (!(error instanceof PlatformError && error.code === 'cancelled')) throw error;
+  }
+}
+
+function isLoaded(half: KnownResults): boolean {
+  return [...half.measurements()].some(isUnderLoad);
+}
+
+function disturbanceIn(halves: Both<KnownResults>): number {
+  return Math.max(0, ...halves.flatMap((half) => [...half.measurements()].map(disturbanceOf)));
+}
