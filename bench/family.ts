@@ -51,7 +51,8 @@ async function measureFamily([model, ...known]: readonly [string, ...string[]]):
   try {
     const before = await estimate(known, false);
     const { result } = await estimate([model], true);
-    const [measured, bricks] = [bricksOf(before.result), bricksOf(result)];
+    const measured = bricksOf(before.result);
+    const bricks = bricksOf(result);
     if (result.costs === undefined) throw new Error(`nothing was measured for ${model}`);
     const { readingMs, preparingMs, bricksFirst, modelsFirst } = result.costs;
     return {

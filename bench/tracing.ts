@@ -82,7 +82,8 @@ export async function benchmarkTracing(model = 'mobilenet_v2'): Promise<TracingB
       return trimmedMean(samples);
     };
     await callMs();
-    const [offNs, callOffMs] = [spanNs(SPANS), await callMs()];
+    const offNs = spanNs(SPANS);
+    const callOffMs = await callMs();
     const tracing = await requireTracing({ serviceName: 'bench', environment: { OTEL_TRACES_EXPORTER: 'none' } });
     const inTrace = <T>(work: () => Promise<T>): Promise<T> => {
       return tracing.inSpan('bench', { level: 'APPLICATION_TRACE' }, work);

@@ -6,7 +6,7 @@ import { Hunter } from './hunt.js';
 import { mutantsOf } from './mutant.js';
 import {
   type Judged,
-  LOWEST_SCORE,
+  MIN_SCORE,
   outdatedAcceptances,
   score,
   scoreTable,
@@ -63,8 +63,8 @@ async function main(only: readonly string[], size: number, seed: number): Promis
   const outdated = results.flatMap((result) => outdatedAcceptances(result, accepted));
   for (const line of outdated) console.log(`${line}: accepted in ${ACCEPTED}, but killed or gone`);
   console.log(`\n${scoreTable(results, accepted)}\nAt most ${size} mutants for each folder, chosen by seed ${seed}.`);
-  const low = results.filter((result) => score(result) < LOWEST_SCORE);
-  for (const { folder } of low) console.log(`${folder}: less than ${100 * LOWEST_SCORE} % of the mutants are killed`);
+  const low = results.filter((result) => score(result) < MIN_SCORE);
+  for (const { folder } of low) console.log(`${folder}: less than ${100 * MIN_SCORE} % of the mutants are killed`);
   const unexpected = results.flatMap(({ judged }) => unexpectedSurvivors(judged, accepted));
   return results.length > 0 && low.length === 0 && outdated.length === 0 && unexpected.length === 0;
 }

@@ -4,7 +4,7 @@ import type { Fate } from './hunt.js';
 import type { Mutant } from './mutant.js';
 
 /** Minimum share of killed mutants. */
-export const LOWEST_SCORE = 0.85;
+export const MIN_SCORE = 0.85;
 
 /** A mutant, and the result of running the tests against it. */
 export interface Judged {

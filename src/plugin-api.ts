@@ -96,7 +96,7 @@ export { dimensionsText } from './registry/dimensions-text.js';
 export { combinationsOf } from './base/combinations.js';
 export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
 export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from './onnx/model/model.js';
-export { MOST_LISTED_VALUES } from './onnx/model/model.js';
+export { MAX_LISTED_VALUES } from './onnx/model/model.js';
 export { parseModel } from './onnx/read/read-model.js';
 export { encodeModelToBytes } from './onnx/write/write-model.js';
 export {

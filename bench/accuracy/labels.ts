@@ -33,7 +33,8 @@ function isInside({ left, top, right, bottom }: Box, area: Box): boolean {
 
 /** A label of that width whose nearest edge or corner is that far from the point. */
 function boxAt({ x, y }: LabelledPoint, width: number, angle: number, distance: number): Box {
-  const [across, down] = [Math.cos(angle), Math.sin(angle)];
+  const across = Math.cos(angle);
+  const down = Math.sin(angle);
   const side = (part: number): number => (Math.abs(part) < 0.5 ? -0.5 : part > 0 ? 0 : -1);
   const reach = POINT_RADIUS + distance;
   const left = x + reach * across + side(across) * width;

@@ -23,7 +23,8 @@ export function plotPredictions(title: string, points: readonly Point[]): string
   const values = points.flatMap(({ x, y }) => [x, y]);
   const x = logScale(values, PLOT.x);
   const y = logScale(values, PLOT.y);
-  const [low, high] = [Math.min(...values) / 1.25, Math.max(...values) * 1.25];
+  const low = Math.min(...values) / 1.25;
+  const high = Math.max(...values) * 1.25;
   const bands = BANDS.map(({ share, fill }) => {
     const corners = [
       [low, low * (1 + share)],
@@ -77,14 +78,14 @@ export interface Growth {
 }
 
 /** Least distance between two neighbouring slanted names, in pixels. */
-const LEAST_STEP = (LABEL.height + 1) * Math.SQRT2;
+const MIN_STEP = (LABEL.height + 1) * Math.SQRT2;
 
 /** Time of all measurements as models are added one by one. Their names are below their points. */
 export function plotGrowth(title: string, growth: readonly Growth[]): string {
   const steps = growth.length + 0.5;
   const aslant = Math.max(...growth.map(({ model }) => widthOf(model))) / Math.SQRT2;
   const left = Math.max(PLOT.x[0], aslant);
-  const right = Math.max(PLOT.x[1], left + steps * LEAST_STEP);
+  const right = Math.max(PLOT.x[1], left + steps * MIN_STEP);
   const plot: Plot = { x: [left, right], y: PLOT.y, bottom: PLOT.bottom + aslant };
   const x = { at: (count: number): number => left + ((right - left) * count) / steps, ticks: [] };
   const highest = Math.max(...growth.flatMap(({ wholeSeconds, brickSeconds }) => [wholeSeconds, brickSeconds]));

@@ -23,7 +23,8 @@ export interface TableOutcome {
 /** Total cost of all measurements after each model, as if the models were added one by one. */
 function growthOf({ models }: EstimateResult): readonly Growth[] {
   const seen = new Set<string>();
-  let [wholeMs, brickMs] = [0, 0];
+  let wholeMs = 0;
+  let brickMs = 0;
   return models.map(({ estimate, endToEnd }) => {
     wholeMs += (endToEnd?.first?.costMs ?? 0) + (endToEnd?.repeat?.costMs ?? 0);
     for (const { benchmark, costMs } of estimate.parts) {

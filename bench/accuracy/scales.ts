@@ -21,7 +21,8 @@ export function signedScale(
   [from, to]: readonly [number, number],
 ): Scale {
   const step = roundStep((highest - lowest) / 6);
-  const [first, last] = [Math.floor(lowest / step), Math.ceil(highest / step)];
+  const first = Math.floor(lowest / step);
+  const last = Math.ceil(highest / step);
   const ticks = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
   return { at: (value) => from + ((to - from) * (value - first * step)) / ((last - first) * step), ticks };
 }

@@ -82,7 +82,8 @@ function ratiosOf({ models, summaries }: SuiteConfiguration): Ratios {
     return { paper: null, wall: null, wallOnce: null, asRun: null };
   const all = (key: keyof Costs): number => sumOf(costs.map((each) => each[key]));
   const reading = all('reading_seconds');
-  const [wholes, bricks] = [reading + all('models_first_seconds'), reading + all('bricks_first_seconds')];
+  const wholes = reading + all('models_first_seconds');
+  const bricks = reading + all('bricks_first_seconds');
   const preparing = all('preparing_seconds');
   const repeated = repeatedGraphs(models);
   const prepared = (some: readonly ExportedModel[]): number => sumOf(some.map((each) => each.preparingSeconds ?? 0));

@@ -29,7 +29,8 @@ async function writeDocument(suite: ModelSuite, exports: readonly Exported[], do
   const configurations = configurationsOf(exports, suite.models);
   if (configurations.length === 0) return;
   const path = join(docs, `${suite.name}.md`);
-  const [plots, analysis] = [await plotsOf(suite, docs), await analysisIn(path)];
+  const plots = await plotsOf(suite, docs);
+  const analysis = await analysisIn(path);
   const date = new Date().toISOString().slice(0, 10);
   await writeFile(path, suiteDocument(suite, configurations, { date, plots, analysis }));
   console.log(path);

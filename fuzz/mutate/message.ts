@@ -16,7 +16,7 @@ type Field =
   | { readonly kind: 'bytes'; readonly number: number; readonly bytes: Uint8Array };
 
 /** A larger number means that the bytes are no message. */
-const MOST_FIELD_NUMBER = 64;
+const MAX_FIELD_NUMBER = 64;
 
 function parseFields(bytes: Uint8Array): readonly Field[] | undefined {
   const reader = new BinaryReader(bytes);
@@ -24,7 +24,7 @@ function parseFields(bytes: Uint8Array): readonly Field[] | undefined {
   try {
     while (reader.pos < reader.len) {
       const [number, wire] = reader.tag();
-      if (number > MOST_FIELD_NUMBER) return undefined;
+      if (number > MAX_FIELD_NUMBER) return undefined;
       if (wire === WireType.Varint) fields.push({ kind: 'integer', number, value: BigInt(reader.uint64()) });
       else if (wire === WireType.LengthDelimited) fields.push(parseField(number, reader.bytes()));
       else if (wire === WireType.Bit32 || wire === WireType.Bit64) {

@@ -2,7 +2,7 @@ import type { Random } from '../random.js';
 import { hostileCount, hostileName, hostileNumber } from './hostile-values.js';
 
 /** Approximate maximum length of a text, in characters. */
-const MOST_LENGTH = 400_000;
+const MAX_LENGTH = 400_000;
 
 /** Signs with a meaning in CSV, JSON or YAML; repeated, they open levels that nothing closes. */
 const SIGNS = [
@@ -47,14 +47,15 @@ const repeatLine: Mutation = (text, random) => {
   const all = lines(text);
   const index = random.below(all.length);
   const line = all[index] ?? '';
-  const most = Math.max(2, Math.floor(MOST_LENGTH / (line.length + 1)));
+  const most = Math.max(2, Math.floor(MAX_LENGTH / (line.length + 1)));
   all.splice(index, 0, line.repeat(hostileCount(random, most)));
   return all.join('');
 };
 
 const swapLines: Mutation = (text, random) => {
   const all = lines(text);
-  const [a, b] = [random.below(all.length), random.below(all.length)];
+  const a = random.below(all.length);
+  const b = random.below(all.length);
   [all[a], all[b]] = [all[b] ?? '', all[a] ?? ''];
   return all.join('');
 };
@@ -69,7 +70,7 @@ const indentLine: Mutation = (text, random) => {
 const insertSigns: Mutation = (text, random) => {
   const at = random.below(text.length + 1);
   const sign = random.pick(SIGNS);
-  const count = random.oneIn(2) ? 1 : hostileCount(random, Math.floor(MOST_LENGTH / sign.length));
+  const count = random.oneIn(2) ? 1 : hostileCount(random, Math.floor(MAX_LENGTH / sign.length));
   return text.slice(0, at) + sign.repeat(count) + text.slice(at);
 };
 

@@ -29,10 +29,10 @@ function pathTo(place: Place<unknown>): Path {
 }
 
 /** Maximum number of nodes that a mutation adds. With more, quadratic code takes seconds. */
-const MOST_NODES = 20_000;
+const MAX_NODES = 20_000;
 
 /** Maximum depth of a tree. Mutations of texts cover deeper nesting. */
-const MOST_DEPTH = 1000;
+const MAX_DEPTH = 1000;
 
 /** A tree, with operations that do not depend on its format. */
 class Tree<T> {
@@ -45,7 +45,7 @@ class Tree<T> {
   places(): readonly Place<T>[] {
     const found: Place<T>[] = [{ node: this.root, index: 0, around: undefined }];
     for (const around of found) {
-      if (found.length > MOST_NODES) break;
+      if (found.length > MAX_NODES) break;
       this.grammar.parts(around.node).forEach((node, index) => found.push({ node, index, around }));
     }
     return found;
@@ -82,14 +82,15 @@ const replace: Mutation = (tree, path, random) => {
 
 const duplicate: Mutation = (tree, path, random) => {
   const node = tree.at(path);
-  const most = Math.max(2, Math.floor(MOST_NODES / sizeOf(node, tree.grammar)));
+  const most = Math.max(2, Math.floor(MAX_NODES / sizeOf(node, tree.grammar)));
   return tree.put(path, new Array<typeof node>(hostileCount(random, most)).fill(node));
 };
 
 /** Replaces a node by another one. Where both are at the same depth, the two nodes change places. */
 const swap = <T>(tree: Tree<T>, path: Path, random: Random): T => {
   const other = pathTo(random.pick(tree.places()));
-  const [node, otherNode] = [tree.at(path), tree.at(other)];
+  const node = tree.at(path);
+  const otherNode = tree.at(other);
   const changed = tree.put(path, [otherNode]);
   const isApart = path.length === other.length && path.length > 0;
   return isApart ? new Tree(changed, tree.grammar).put(other, [node]) : changed;
@@ -117,8 +118,8 @@ const nest = <T>(tree: Tree<T>, path: Path, random: Random): T => {
   const around = pair === undefined ? path.slice(0, random.below(path.length)) : pathTo(pair[0]);
   const inner = whole.slice(around.length);
   const outer = new Tree(tree.at(around), tree.grammar);
-  const room = Math.floor(MOST_NODES / sizeOf(outer.root, tree.grammar));
-  const times = Math.min(room, hostileCount(random, Math.ceil(MOST_DEPTH / inner.length)));
+  const room = Math.floor(MAX_NODES / sizeOf(outer.root, tree.grammar));
+  const times = Math.min(room, hostileCount(random, Math.ceil(MAX_DEPTH / inner.length)));
   let nested = outer.root;
   for (let i = 0; i < times; i++) nested = outer.put(inner, [nested]);
   return around.length === 0 ? nested : tree.put(around, [nested]);
@@ -130,6 +131,6 @@ const MUTATIONS: readonly Mutation[] = [remove, replace, replace, duplicate, swa
 export function mutateTree<T>(root: T, grammar: Grammar<T>, random: Random): T {
   const tree = new Tree(root, grammar);
   const path = pathTo(random.pick(tree.places()));
-  if (path.length === 0 || path.length > MOST_DEPTH) return root;
+  if (path.length === 0 || path.length > MAX_DEPTH) return root;
   return random.pick(MUTATIONS)(tree, path, random);
 }

@@ -7,17 +7,17 @@ export interface Case {
   readonly seed: number;
 }
 
-const MOST_CHANGES = 5;
+const MAX_CHANGES = 5;
 
 /** Larger inputs find no problems that smaller ones do not find. */
-const MOST_BYTES = 2 ** 20;
+const MAX_BYTES = 2 ** 20;
 
 /** The input of a case: one of the target's seeds after a few changes. The same for the same case. */
 export async function inputOf(target: Target, seed: number): Promise<Uint8Array> {
   const random = new Random(seed);
   let input = random.pick(await target.seeds());
   // Mostly few changes: after many, a reader refuses nearly every input early.
-  const changes = 1 + Math.min(random.below(MOST_CHANGES), random.below(MOST_CHANGES));
-  for (let i = 0; i < changes && input.length < MOST_BYTES; i++) input = target.mutate(input, random);
+  const changes = 1 + Math.min(random.below(MAX_CHANGES), random.below(MAX_CHANGES));
+  for (let i = 0; i < changes && input.length < MAX_BYTES; i++) input = target.mutate(input, random);
   return input;
 }

@@ -9,7 +9,7 @@ import { cpuLimitMs, type Limits } from './limits.js';
 const CHILD = fileURLToPath(new URL('child.js', import.meta.url));
 
 /** Characters that are kept from the end of a process's output. */
-const MOST_OUTPUT = 4000;
+const MAX_OUTPUT = 4000;
 
 /** The outcome of an input: a verdict, or the problem. */
 export type Outcome =
@@ -80,7 +80,7 @@ export class Prober {
     });
     this.#output = '';
     const keep = (chunk: Buffer): void => {
-      this.#output = (this.#output + chunk.toString()).slice(-MOST_OUTPUT);
+      this.#output = (this.#output + chunk.toString()).slice(-MAX_OUTPUT);
     };
     child.stdout?.on('data', keep);
     child.stderr?.on('data', keep);

@@ -24,7 +24,7 @@ model: { graph_path: net.onnx, is_archive: false }
 `;
 
 /** Maximum length of a document in block style, in characters. Deep nesting indents each line by many spaces. */
-const MOST_LENGTH = 4_000_000;
+const MAX_LENGTH = 4_000_000;
 
 /** The manifest's values with one change, in block style or in the notation of JSON, which is also YAML. */
 function mutateStructure(text: string, random: Random): string {
@@ -37,7 +37,7 @@ function mutateStructure(text: string, random: Random): string {
   const changed = mutateValue(content ?? null, random);
   try {
     // Readers parse block style differently from the style with brackets.
-    return random.oneIn(2) ? dump(JSON.parse(changed), { lineWidth: -1 }).slice(0, MOST_LENGTH) : changed;
+    return random.oneIn(2) ? dump(JSON.parse(changed), { lineWidth: -1 }).slice(0, MAX_LENGTH) : changed;
   } catch {
     return changed;
   }

@@ -65,7 +65,8 @@ function verdictOf(handled: Handled): Verdict {
 
 /** @throws where the message ends the agent, or is not given up with a reason */
 async function check(body: Uint8Array): Promise<Verdict> {
-  const [queue, store] = [new OpenQueue(), await openMemoryStore()];
+  const queue = new OpenQueue();
+  const store = await openMemoryStore();
   const stop = new AbortController();
   let defect: Error | undefined;
   const agent = readingAgent();

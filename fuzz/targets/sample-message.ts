@@ -15,7 +15,7 @@ interface MessageDescriptor {
 }
 
 /** Maximum depth of nested messages; no message of the contract contains itself without end. */
-const MOST_DEPTH = 6;
+const MAX_DEPTH = 6;
 
 const VARINTS = new Set(['INT32', 'INT64', 'UINT32', 'UINT64', 'SINT32', 'SINT64', 'BOOL', 'ENUM']);
 
@@ -41,7 +41,7 @@ export class SampleMessages {
   #writeField({ number, type, typeName }: FieldDescriptor, around: string, depth: number, writer: BinaryWriter): void {
     const kind = type.replace('TYPE_', '');
     if (kind === 'MESSAGE') {
-      if (depth === MOST_DEPTH) return;
+      if (depth === MAX_DEPTH) return;
       writer.tag(number, WireType.LengthDelimited).bytes(this.encode(this.#resolve(typeName, around), depth + 1));
     } else if (kind === 'STRING' || kind === 'BYTES') writer.tag(number, WireType.LengthDelimited).string('text');
     else if (VARINTS.has(kind)) writer.tag(number, WireType.Varint).uint32(1);

@@ -101,7 +101,7 @@ export function composeAll(
 }
 
 /** Fewest models whose intervals are checked by halves. */
-const LEAST_CROSS_CHECKED = 4;
+const MIN_CROSS_CHECKED = 4;
 
 /**
  * Half the widths of each model's interval by the spreads of the other half of the models: of bricks that its own half
@@ -113,7 +113,7 @@ function crossCheck(
   models: readonly ComposableModel[],
   wholes: Wholes,
 ): readonly (readonly Margin[])[] {
-  if (inContext.length < LEAST_CROSS_CHECKED) return [];
+  if (inContext.length < MIN_CROSS_CHECKED) return [];
   const halfOf = <T>(all: readonly T[], half: number): readonly T[] => all.filter((_, index) => index % 2 === half);
   const spreads = [0, 1].map((half) => {
     const own = halfOf(inContext, half).flatMap(({ recipe, context }) => {

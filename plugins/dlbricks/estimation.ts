@@ -82,11 +82,11 @@ export interface Estimated {
  * A small model is measured within a second, so a short slowdown of the machine affects the whole measurement. The mean
  * over a few more processes is less affected.
  */
-const LEAST_REPEAT_MS = 3000;
+const MIN_REPEAT_MS = 3000;
 
 function precisionOf({ settings }: Estimation): Precision {
   const { target_error: targetPercent, repeat_limit: repeatLimit } = settings;
-  return { targetError: targetPercent / 100, repeatLimit, leastRepeatMs: LEAST_REPEAT_MS };
+  return { targetError: targetPercent / 100, repeatLimit, leastRepeatMs: MIN_REPEAT_MS };
 }
 
 /**

@@ -160,7 +160,8 @@ function knownPart({ tasks }: Phase, evaluating: Evaluating): Phase {
 /** Measures what a plan lacks, and composes. */
 async function carryOut(plan: Plan, context: MeasuringContext): Promise<EstimateResult> {
   const { request, system, models, unchanged, preparingMs, evaluating, bricks, wholes, again } = plan;
-  const [measuredBefore, delayBeforeMs] = [evaluating.measured, evaluating.delayMs];
+  const measuredBefore = evaluating.measured;
+  const delayBeforeMs = evaluating.delayMs;
   const known = await evaluating.measure(bricks, request);
   const isRepeated = request.cut === 'kernel' && request.measure !== 'none';
   const earlier = request.cut === 'kernel' ? await earlierRuns(context.store, system, request.protocol) : undefined;

@@ -18,7 +18,7 @@ import { type Evaluating, NO_COST, type Remeasuring, sumOfCosts } from './evalua
 import { keepKernels, knownKernels } from './measure/known-kernels.js';
 import { largestTasks, type Measure } from './measure/largest.js';
 import type { Precision } from './measure/next-occasion.js';
-import { callTasks, type MeasureSettings, MOST_OCCASIONS, SECOND_OCCASION } from './measure/tasks.js';
+import { callTasks, type MeasureSettings, MAX_OCCASIONS, SECOND_OCCASION } from './measure/tasks.js';
 
 /** The part of a plan that predictions need. */
 interface PlanToPredict {
@@ -60,7 +60,7 @@ export async function predict(
   const predictor = new KernelPredictor(measured);
   let cost = NO_COST;
   if (measure === 'none') {
-    for (let occasion = SECOND_OCCASION; occasion <= MOST_OCCASIONS; occasion++) {
+    for (let occasion = SECOND_OCCASION; occasion <= MAX_OCCASIONS; occasion++) {
       const again = bricks.tasks.map((task) => ({ ...task, request: { ...task.request, occasion } }));
       await evaluating.phaseOf(again, request);
     }

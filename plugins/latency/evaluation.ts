@@ -18,14 +18,14 @@ import { timeModels } from './time-models.js';
 /** The default protocol's 50 runs show no p99. */
 export const DEFAULT_PERCENTILES: readonly number[] = [50, 90, 95];
 
-const MOST_PERCENTILES = 20;
+const MAX_PERCENTILES = 20;
 
-const expected = `up to ${MOST_PERCENTILES} numbers above 0 and below 100`;
+const expected = `up to ${MAX_PERCENTILES} numbers above 0 and below 100`;
 
 export const percentilesSchema = z
   .array(z.number({ error: expected }).gt(0, { error: expected }).lt(100, { error: expected }), { error: expected })
   .min(1, { error: expected })
-  .max(MOST_PERCENTILES, { error: expected });
+  .max(MAX_PERCENTILES, { error: expected });
 
 const settings = z.strictObject({
   percentiles: percentilesSchema.default([...DEFAULT_PERCENTILES]),

@@ -79,9 +79,11 @@ function minuteOf(time: string): string {
 /** When the rows that an earlier run timed were measured, and how to time them anew. */
 function storedNotes(models: readonly LatencyRow[]): readonly string[] {
   const times = models.flatMap((row) => ('reason' in row || !row.is_stored ? [] : (row.measured_at ?? []))).sort();
-  const [oldest, newest] = [times[0], times.at(-1)];
+  const oldest = times[0];
+  const newest = times.at(-1);
   if (oldest === undefined || newest === undefined) return [];
-  const [from, to] = [minuteOf(oldest), minuteOf(newest)];
+  const from = minuteOf(oldest);
+  const to = minuteOf(newest);
   const what = times.length === models.length ? '' : `${times.length} of ${counted(models.length, 'row')}: `;
   const when = from === to ? `timed on ${from}` : `timed from ${from} to ${to}`;
   return [`${what}results from the store, ${when}; --fresh (remeasure: all in manifests) times anew`];
@@ -149,7 +151,8 @@ function pageOf(result: LatencyResult): Page {
   const names = [...new Set(models.map(({ model }) => model))].join(', ');
   const timed = models.flatMap((row) => ('reason' in row ? [] : [row]));
   const sorted = timed.toSorted((a, b) => a.trimmed_mean_ms - b.trimmed_mean_ms);
-  const [fastest, slowest] = [sorted[0], sorted.at(-1)];
+  const fastest = sorted[0];
+  const slowest = sorted.at(-1);
   const text = (row: (typeof timed)[number]): string => `${row.trimmed_mean_ms.toPrecision(4)} ms (${row.model})`;
   const range = fastest && slowest && (timed.length === 1 ? text(fastest) : `${text(fastest)} to ${text(slowest)}`);
   const chart = rangeChart({

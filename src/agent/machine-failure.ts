@@ -6,7 +6,7 @@ import { gigabytes } from '../base/gigabytes.js';
 import { inMemory } from '../predictor/memory-folder.js';
 
 /** A disk with less room than this counts as full. */
-const LEAST_FREE_BYTES = 64 * 2 ** 10;
+const MIN_FREE_BYTES = 64 * 2 ** 10;
 
 const ROOM = 'make room there or set TMPDIR to another folder';
 
@@ -33,8 +33,7 @@ export function fullDisk(temporaryFolder: string): string | undefined {
   for (const folder of [dirname(temporaryFolder), ...(existsSync(memory) ? [dirname(memory)] : [])]) {
     const { bavail, bsize, files, ffree } = statfsSync(folder);
     const free = bavail * bsize;
-    if (free < LEAST_FREE_BYTES)
-      return `the disk of ${folder} is full (${Math.floor(free / 2 ** 10)} KiB left); ${ROOM}`;
+    if (free < MIN_FREE_BYTES) return `the disk of ${folder} is full (${Math.floor(free / 2 ** 10)} KiB left); ${ROOM}`;
     if (files > 0 && ffree === 0) return `the disk of ${folder} has no room for more files; ${ROOM}`;
   }
   return undefined;
@@ -53,7 +52,7 @@ export function machineFailure(said: string, full: string | undefined): Platform
 }
 
 /** With less than this share of a machine's memory left, others have taken it. */
-const LEAST_FREE_SHARE = 1 / 4;
+const MIN_FREE_SHARE = 1 / 4;
 
 function allBytes(): number {
   const constrained = process.constrainedMemory();
@@ -67,7 +66,7 @@ function allBytes(): number {
  * @param free memory that the job could have had, in bytes; undefined where it is not known
  */
 export function memoryTaken(free: number | undefined, all = allBytes()): PlatformError | undefined {
-  if (free === undefined || free >= all * LEAST_FREE_SHARE) return undefined;
+  if (free === undefined || free >= all * MIN_FREE_SHARE) return undefined;
   const left = `only ${gigabytes(free)} of ${gigabytes(all)} of memory are left on this machine`;
   return new PlatformError('storage', `${left}, and the measurement ran out of memory; end other processes there`);
 }

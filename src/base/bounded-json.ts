@@ -1,16 +1,19 @@
 /** Deeper nesting than any file of this project or any trace has. */
-export const MOST_DEPTH = 64;
+export const MAX_DEPTH = 64;
 
 /** Most values of a text, counted by its commas and opening brackets. Each takes up to tens of bytes of memory. */
-const MOST_VALUES = 2 ** 24;
+const MAX_VALUES = 2 ** 24;
 
-const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /** The limit of parsing that a text exceeds; undefined where it exceeds none. */
 function excessOf(text: string): string | undefined {
-  let [depth, values] = [0, 0];
+  let depth = 0;
+  let values = 0;
   let inString = false;
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at);
@@ -21,9 +24,9 @@ function excessOf(text: string): string | undefined {
     else if (character === COMMA) values++;
     else if (OPENING.has(character)) {
       values++;
-      if (++depth > MOST_DEPTH) return `nested deeper than ${MOST_DEPTH} levels`;
+      if (++depth > MAX_DEPTH) return `nested deeper than ${MAX_DEPTH} levels`;
     } else if (CLOSING.has(character)) depth--;
-    if (values > MOST_VALUES) return `more than ${MOST_VALUES} values`;
+    if (values > MAX_VALUES) return `more than ${MAX_VALUES} values`;
   }
   return undefined;
 }

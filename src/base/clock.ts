@@ -10,7 +10,7 @@ export interface Clock {
 
 /** Time between two looks at the clock, and the most time that counts between two. */
 const LOOK_MS = 1000;
-const MOST_BETWEEN_LOOKS_MS = 2000;
+const MAX_BETWEEN_LOOKS_MS = 2000;
 
 /** The time up to the last look, and when that was. */
 let attended: { ms: number; atMs: number } | undefined;
@@ -28,7 +28,7 @@ export function attendedMs(): number {
       looks.atMs = performance.now();
     }, LOOK_MS).unref();
   }
-  return attended.ms + Math.min(performance.now() - attended.atMs, MOST_BETWEEN_LOOKS_MS);
+  return attended.ms + Math.min(performance.now() - attended.atMs, MAX_BETWEEN_LOOKS_MS);
 }
 
 export const monotonicClock: Clock = {

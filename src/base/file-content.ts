@@ -10,7 +10,7 @@ export interface WriteOptions {
 }
 
 /** Texts are collected up to this size before a system call. */
-const LEAST_CHARACTERS = 1 << 16;
+const MIN_CHARACTERS = 1 << 16;
 
 async function* bytesOf(content: FileContent): AsyncGenerator<Uint8Array> {
   if (typeof content === 'string') yield Buffer.from(content);
@@ -20,7 +20,7 @@ async function* bytesOf(content: FileContent): AsyncGenerator<Uint8Array> {
     let text = '';
     for await (const piece of content) {
       text += piece;
-      if (text.length < LEAST_CHARACTERS) continue;
+      if (text.length < MIN_CHARACTERS) continue;
       yield Buffer.from(text);
       text = '';
     }

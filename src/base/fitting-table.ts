@@ -24,7 +24,7 @@ export function leftOutLines({ leftOut }: FittedTable, width = Infinity): readon
 }
 
 /** Fewest characters of a shortened cell; a shorter one would say nothing. */
-const SHORTEST_CELL = 8;
+const MIN_CELL_WIDTH = 8;
 
 function widthOf(table: string): number {
   return Math.max(0, table.indexOf('\n'));
@@ -71,7 +71,7 @@ function narrowed<Row>(columns: readonly Column<Row>[], rows: readonly Row[], ex
   const byWidth = [...longest.entries()].filter(([, length]) => length < Infinity).sort(([, a], [, b]) => b - a);
   let left = excess;
   for (const [column, length] of byWidth) {
-    const taken = Math.min(left, Math.max(0, length - SHORTEST_CELL));
+    const taken = Math.min(left, Math.max(0, length - MIN_CELL_WIDTH));
     longest[column] = length - taken;
     left -= taken;
   }

@@ -17,13 +17,13 @@ export function wholeNumberOption(least: number, most: number): (text: string) =
 }
 
 /** Most values of a list. Each value adds a row per model to a table. */
-const MOST_VALUES = 100;
+const MAX_VALUES = 100;
 
 export function listOption<T>(parse: (text: string) => T): (text: string) => readonly T[] {
   return (text) => {
     const values = new Set(text.split(',').map((part) => parse(part.trim())));
-    if (values.size <= MOST_VALUES) return [...values];
-    throw new InvalidArgumentError(`expected at most ${MOST_VALUES} values, found ${values.size}`);
+    if (values.size <= MAX_VALUES) return [...values];
+    throw new InvalidArgumentError(`expected at most ${MAX_VALUES} values, found ${values.size}`);
   };
 }
 

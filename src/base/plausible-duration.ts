@@ -1,15 +1,15 @@
 /** A femtosecond: no measurement is shorter. */
-const LEAST_MS = 1e-9;
+const MIN_MS = 1e-9;
 
-const MOST_MS = 366 * 24 * 3600 * 1000;
+const MAX_MS = 366 * 24 * 3600 * 1000;
 
 /** The range of {@link isPlausibleMs}, for messages. */
-export const PLAUSIBLE_MS = `0, or from ${LEAST_MS} to ${MOST_MS} ms`;
+export const PLAUSIBLE_MS = `0, or from ${MIN_MS} to ${MAX_MS} ms`;
 
 /**
  * Whether a time in ms is plausible. Sums, squares and ratios of plausible times are finite, unlike those of other
  * values in a file or from an agent (1e308, 5e-324).
  */
 export function isPlausibleMs(ms: number): boolean {
-  return ms === 0 || (ms >= LEAST_MS && ms <= MOST_MS);
+  return ms === 0 || (ms >= MIN_MS && ms <= MAX_MS);
 }

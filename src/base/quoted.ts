@@ -1,4 +1,4 @@
-const LONGEST_SHOWN = 80;
+const MAX_SHOWN_LENGTH = 80;
 
 /** A text without effect on a terminal: control, formatting and unassigned characters are written as `\u{…}`. */
 export function escaped(text: string): string {
@@ -13,5 +13,5 @@ export function quotedUpTo(text: string, longest: number): string {
 
 /** A text from a file or a request as messages show it: in double quotes, short, and without effect on a terminal. */
 export function quoted(text: string): string {
-  return quotedUpTo(text, LONGEST_SHOWN);
+  return quotedUpTo(text, MAX_SHOWN_LENGTH);
 }

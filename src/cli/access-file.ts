@@ -23,7 +23,7 @@ export function accessFileOption(): Option {
 }
 
 /** Far more than a team has. Each call's token is compared with all of them. */
-const MOST_TOKENS = 1000;
+const MAX_TOKENS = 1000;
 
 const accessSchema = z.strictObject({
   tokens: z
@@ -36,7 +36,7 @@ const accessSchema = z.strictObject({
       }),
     )
     .min(1)
-    .max(MOST_TOKENS),
+    .max(MAX_TOKENS),
 });
 
 type Access = z.output<typeof accessSchema>;

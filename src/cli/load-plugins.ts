@@ -15,7 +15,7 @@ const INSTALLED = fileURLToPath(new URL('../../../../', import.meta.url));
 const PACKAGE = /^mlmodelscope-plugin-/;
 
 /** Far larger than any bundle of JavaScript. */
-const MOST_FILE_BYTES = 64 * 2 ** 20;
+const MAX_FILE_BYTES = 64 * 2 ** 20;
 
 /** The fields that every plugin has; optional fields are checked where they are used. */
 const pluginSchema = z.looseObject({ name: z.string().regex(/^[a-z][a-z0-9-]*$/), version: z.string() });
@@ -47,8 +47,8 @@ async function requireModule(file: string): Promise<void> {
   const opened = await openRegularFile(file);
   if (!opened.ok) throw new PlatformError('usage', `expected a file of JavaScript at ${file}, found ${opened.found}`);
   await opened.file.close();
-  if (opened.byteLength <= MOST_FILE_BYTES) return;
-  const problem = `${file} has ${opened.byteLength} bytes; a plugin's file has at most ${MOST_FILE_BYTES}`;
+  if (opened.byteLength <= MAX_FILE_BYTES) return;
+  const problem = `${file} has ${opened.byteLength} bytes; a plugin's file has at most ${MAX_FILE_BYTES}`;
   throw new PlatformError('usage', problem);
 }
 

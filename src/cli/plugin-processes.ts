@@ -7,8 +7,8 @@ import { keepGoing } from '../base/keep-trying.js';
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
 
 /** Pauses before a plugin that ended by itself is started again. */
-const SHORTEST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
+const MIN_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 60_000;
 
 /** After a plugin has run for this long, its end counts as the first failure: the pauses begin short again. */
 const HEALTHY_MS = 60_000;
@@ -68,8 +68,8 @@ export async function keepPluginRunning(name: string, options: PluginProcessOpti
     throw new PlatformError('unavailable', `the plugin ${name} ended`);
   };
   await keepGoing(run, {
-    firstPauseMs: SHORTEST_PAUSE_MS,
-    longestPauseMs: LONGEST_PAUSE_MS,
+    firstPauseMs: MIN_PAUSE_MS,
+    longestPauseMs: MAX_PAUSE_MS,
     isPassing: (thrown) => thrown instanceof PlatformError,
     onFailure: ({ thrown, pauseMs }) =>
       onWarning(`${messageOf(thrown)}; it is started again in ${Math.round(pauseMs / 1000)} s`),

@@ -14,7 +14,7 @@ const WIDE_BAR = 30;
 const NARROW_BAR = 12;
 
 /** With fewer columns for the label, it is left out. */
-const SHORTEST_LABEL = 8;
+const MIN_LABEL_WIDTH = 8;
 
 /** Upper bound for the columns of a character: two for East Asian scripts, emoji and all code points above them. */
 function columnsOf(character: string): number {
@@ -78,7 +78,7 @@ export function progressLine(
   }
   // The last column stays free, because terminals wrap the line when it is written.
   const room = columns - 1 - width(line) - 2;
-  if (room < SHORTEST_LABEL) return fit(line, columns - 1);
+  if (room < MIN_LABEL_WIDTH) return fit(line, columns - 1);
   const detailed = within === '' ? label : `${label} (${within})`;
   return `${line}  ${width(detailed) <= room ? detailed : fit(label, room)}`;
 }

@@ -6,7 +6,7 @@ const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
 
 /** Factor between two classes of footprints, and the smallest class. */
 const STEP = 4;
-const SMALLEST_BYTES = 2 ** 20;
+const MIN_BYTES = 2 ** 20;
 
 /** The footprint from which on everything is cold. */
 function coldFootprintBytes(cacheBytes: number): number {
@@ -28,7 +28,7 @@ export function isColdFootprint(bytes: number, cacheBytes: number): boolean {
 export function footprintClass(bytes: number, cacheBytes: number): number {
   const cold = coldFootprintBytes(cacheBytes);
   const classes = [cold];
-  for (let size = SMALLEST_BYTES; size * STEP <= cold; size *= STEP) classes.push(size);
+  for (let size = MIN_BYTES; size * STEP <= cold; size *= STEP) classes.push(size);
   const distance = (size: number): number => Math.abs(Math.log(size / Math.max(1, bytes)));
   return bytes >= cold ? cold : classes.reduce((best, size) => (distance(size) < distance(best) ? size : best));
 }

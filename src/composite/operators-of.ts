@@ -19,7 +19,7 @@ export interface Operators {
 export const GATHERING: ReadonlySet<string> = new Set(['Gather', 'GatherElements', 'GatherND']);
 
 /** Levels of nested subgraphs; no graph that a runtime accepts is deeper. */
-const MOST_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /**
  * Reads the operators of an ONNX file, and nothing else of it: the agent's own process does this for thousands of bricks
@@ -64,12 +64,13 @@ export function operatorsOf(model: Uint8Array): Operators {
   function readNode(end: number, depth: number): void {
     const { input, opType: type, domain: domainField, attribute } = FIELDS.NodeProto;
     const inputs: string[] = [];
-    let [opType, domain] = ['', ''];
+    let opType = '';
+    let domain = '';
     eachField(end, (field, fieldEnd) => {
       if (field === input) inputs.push(textTo(fieldEnd));
       else if (field === type) opType = textTo(fieldEnd);
       else if (field === domainField) domain = textTo(fieldEnd);
-      else if (field === attribute && depth < MOST_DEPTH) {
+      else if (field === attribute && depth < MAX_DEPTH) {
         eachField(fieldEnd, (inner, innerEnd) => {
           const { g, graphs } = FIELDS.AttributeProto;
           if (inner === g || inner === graphs) readGraph(innerEnd, depth + 1);

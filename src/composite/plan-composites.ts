@@ -33,12 +33,12 @@ export interface PlanLimits {
 }
 
 /** Limit of a composite's bytes relative to its footprint: half a step of {@link footprintClass}. */
-const MOST_EXCESS = 2;
+const MAX_EXCESS = 2;
 
 /**
  * Most events that ONNX Runtime keeps in one profile: profiler.h, max_num_events_. Half of the events are not kernels.
  */
-const MOST_EVENTS = 500_000;
+const MAX_EVENTS = 500_000;
 
 /** Events of a run per node of a brick: those of the node, of its producers, and of the nodes that read its output. */
 const EVENTS_PER_NODE = 4;
@@ -48,7 +48,7 @@ const EVENTS_PER_NODE = 4;
  * used for some seconds. Then a measurement would include the time until a large weight is back (docs/measuring.md,
  * log).
  */
-const MOST_ROUGH_MS = 1000;
+const MAX_ROUGH_MS = 1000;
 
 /** Memory of a runtime without a model, and per session. */
 const RUNTIME_BYTES = 256 * 2 ** 20;
@@ -137,12 +137,12 @@ class Collected {
 
   #fits({ weightBytes, touchedBytes, activationBytes, operators, roughMs }: Facts): boolean {
     const { memoryLimitBytes, runs } = this.limits;
-    if (this.#roughMs + roughMs > MOST_ROUGH_MS) return false;
+    if (this.#roughMs + roughMs > MAX_ROUGH_MS) return false;
     const weights = this.#weightBytes + weightBytes;
     const arena = Math.max(this.#arenaBytes, activationBytes);
     if (RUNTIME_BYTES + COPIES_OF_WEIGHTS * weights + 2 * arena > memoryLimitBytes) return false;
-    if ((this.#nodes + operators.nodes) * EVENTS_PER_NODE * runs > MOST_EVENTS) return false;
-    return this.#isCold || this.#touchedBytes + touchedBytes + arena <= this.footprintBytes * MOST_EXCESS;
+    if ((this.#nodes + operators.nodes) * EVENTS_PER_NODE * runs > MAX_EVENTS) return false;
+    return this.#isCold || this.#touchedBytes + touchedBytes + arena <= this.footprintBytes * MAX_EXCESS;
   }
 
   /** Whether every operator, new or present, has the same definition in the newer opset as in its own. */

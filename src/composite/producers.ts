@@ -24,11 +24,11 @@ const CASTABLE: ReadonlySet<ElementType> = new Set([
  * Smaller inputs are fed with the call. They are in the nearest cache anyway, and a node for each would cost more time
  * than it adds realism.
  */
-const LEAST_ELEMENTS = 1024;
+const MIN_ELEMENTS = 1024;
 
 /** Whether a node can write this input right before it is read. Such a node writes a range of values, not a list. */
 export function isProducible({ elementType, dims, fill }: BenchmarkInput): boolean {
-  return fill.list === undefined && CASTABLE.has(elementType) && elementCount(dims) >= LEAST_ELEMENTS;
+  return fill.list === undefined && CASTABLE.has(elementType) && elementCount(dims) >= MIN_ELEMENTS;
 }
 
 /** Where to split dimensions so that both parts together have the fewest elements. */
@@ -83,7 +83,8 @@ export class Producers {
 
   /** Adds a weight with half of the input's range, so that the sum of two has the whole range. @returns its name */
   #factor({ fill }: BenchmarkInput, dims: readonly number[]): string {
-    const [low, high] = [fill.low / 2, fill.high / 2];
+    const low = fill.low / 2;
+    const high = fill.high / 2;
     const key = `${low} ${high} ${dims.join()}`;
     const known = this.#factors.get(key);
     if (known !== undefined) return known;

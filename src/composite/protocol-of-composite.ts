@@ -7,7 +7,7 @@ import type { Protocol } from '../measurement/protocol.js';
 const RUNS_PER_RUN = 1 / 4;
 
 /** Fewest runs of a composite, unless the protocol asks for fewer. The latency of three runs is their median. */
-const LEAST_RUNS = 3;
+const MIN_RUNS = 3;
 
 /**
  * Share of the protocol's time budget for one model. A composite that has its fewest runs may run up to this time. More
@@ -21,10 +21,10 @@ const WARMUP_RUNS = 1;
 
 /** The protocol of a composite, from the protocol of single benchmarks. */
 export function protocolOfComposite({ runs, minRuns, warmupRuns, timeBudgetMs }: Protocol): Protocol {
-  const wanted = Math.min(runs, Math.max(LEAST_RUNS, Math.ceil(runs * RUNS_PER_RUN)));
+  const wanted = Math.min(runs, Math.max(MIN_RUNS, Math.ceil(runs * RUNS_PER_RUN)));
   return {
     runs: wanted,
-    minRuns: Math.min(wanted, minRuns, LEAST_RUNS),
+    minRuns: Math.min(wanted, minRuns, MIN_RUNS),
     warmupRuns: Math.min(warmupRuns, WARMUP_RUNS),
     timeBudgetMs: timeBudgetMs * SHARE_OF_TIME_BUDGET,
   };

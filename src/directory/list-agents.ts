@@ -7,7 +7,7 @@ const DEADLINE_MS = 10_000;
 
 export type ListedAgent = Omit<RegisteredAgent, 'id' | 'number' | 'accessToken'>;
 
-const MOST_PAGES = 1000;
+const MAX_PAGES = 1000;
 
 /** @throws PlatformError `unsupported` where it is another kind of server, else as {@link createRpcClient} */
 export async function listAgents(server: string, options?: RpcClientOptions): Promise<readonly ListedAgent[]> {
@@ -15,7 +15,7 @@ export async function listAgents(server: string, options?: RpcClientOptions): Pr
   try {
     const listed: ListedAgent[] = [];
     let pageToken = '';
-    for (let page = 0; page < MOST_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const request = { pageSize: 0, pageToken };
       const answer = await client.unary(AgentRegistryServiceService.listAgents, request, { deadlineMs: DEADLINE_MS });
       for (const { registeredAt, ...agent } of answer.agents) {

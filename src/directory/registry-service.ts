@@ -123,7 +123,8 @@ async function inParts<T>(
 
 /** Compares versions. Versions that npm cannot read come before all others. */
 function compareVersions(one: string, other: string): number {
-  const [a, b] = [semver.coerce(one), semver.coerce(other)];
+  const a = semver.coerce(one);
+  const b = semver.coerce(other);
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
   return semver.compare(semver.valid(one) ?? a, semver.valid(other) ?? b);
 }

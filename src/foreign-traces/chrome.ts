@@ -10,7 +10,7 @@ import type { Emit, TraceReader } from './trace-record.js';
 /**
  * Most begin events without an end event, over all threads. A trace with more is refused, so that memory stays bounded.
  */
-const MOST_OPEN_EVENTS = 100_000;
+const MAX_OPEN_EVENTS = 100_000;
 
 /** Microseconds as a number or, as some producers write them, as text. */
 function microseconds(value: unknown): number {
@@ -40,8 +40,8 @@ class OpenEvents {
   constructor(private readonly source: string) {}
 
   begin(event: Entry, startUs: number, place: string): void {
-    if (++this.open > MOST_OPEN_EVENTS) {
-      throw traceError(this.source, place, `more than ${MOST_OPEN_EVENTS} events have begun and not ended`);
+    if (++this.open > MAX_OPEN_EVENTS) {
+      throw traceError(this.source, place, `more than ${MAX_OPEN_EVENTS} events have begun and not ended`);
     }
     const thread = threadOf(event);
     const stack = this.stacks.get(thread);

@@ -1,18 +1,18 @@
 import { isPlausibleMs, PLAUSIBLE_MS } from '../base/plausible-duration.js';
-import { MOST_LAYERS } from './layer-limits.js';
+import { MAX_LAYERS } from './layer-limits.js';
 import { Samples } from './samples.js';
 import { quoted } from '../base/quoted.js';
 import { END, traceError } from './trace-error.js';
 import type { TracedLayer, TraceRecord } from './trace-record.js';
 
 /** Most models of one file; a model counts once for each system. */
-const MOST_MODELS = 10_000;
+const MAX_MODELS = 10_000;
 
 /** Most traces of one file whose model or system is not known yet. */
-const MOST_OPEN_TRACES = 200_000;
+const MAX_OPEN_TRACES = 200_000;
 
 /** Most trace ids that are kept for one model. A model with more has none. */
-const MOST_TRACE_IDS = 1000;
+const MAX_TRACE_IDS = 1000;
 
 export interface MeasuredLayer extends TracedLayer {
   /** Empty where the trace only describes the layer. Of very many samples, an evenly spaced subset. */
@@ -49,7 +49,7 @@ class Gathered {
   ) {}
 
   addTrace(id: string | undefined): void {
-    if (id !== undefined && this.ids.size < MOST_TRACE_IDS) this.ids.add(id);
+    if (id !== undefined && this.ids.size < MAX_TRACE_IDS) this.ids.add(id);
     if (id === undefined || !this.ids.has(id)) this.hasAllIds = false;
   }
 
@@ -116,8 +116,8 @@ export class ModelCollector {
     let id = this.ids.get(identity);
     if (id === undefined) {
       id = this.layers.length;
-      if (id >= MOST_LAYERS) {
-        throw traceError(this.source, place, `more than ${MOST_LAYERS} different layers; split the file`);
+      if (id >= MAX_LAYERS) {
+        throw traceError(this.source, place, `more than ${MAX_LAYERS} different layers; split the file`);
       }
       this.ids.set(identity, id);
       this.layers.push(layer);
@@ -159,8 +159,8 @@ export class ModelCollector {
   ): Pending {
     let ofTrace = this.pending.get(trace);
     if (ofTrace === undefined) {
-      if (this.pending.size >= MOST_OPEN_TRACES) {
-        const problem = `more than ${MOST_OPEN_TRACES} traces that don't name their model; name it with --model`;
+      if (this.pending.size >= MAX_OPEN_TRACES) {
+        const problem = `more than ${MAX_OPEN_TRACES} traces that don't name their model; name it with --model`;
         throw traceError(this.source, place, problem);
       }
       ofTrace = new Map();
@@ -220,8 +220,8 @@ export class ModelCollector {
     const key = JSON.stringify([model, system]);
     let gathered = this.gathered.get(key);
     if (gathered === undefined) {
-      if (this.gathered.size >= MOST_MODELS) {
-        throw traceError(this.source, place, `more than ${MOST_MODELS} models; split the file`);
+      if (this.gathered.size >= MAX_MODELS) {
+        throw traceError(this.source, place, `more than ${MAX_MODELS} models; split the file`);
       }
       gathered = new Gathered(model, system);
       this.gathered.set(key, gathered);
@@ -295,7 +295,8 @@ export class ModelCollector {
 
 /** Orders 2 before 10, and 0-9 before 0-10. */
 function comparePaths(a: string, b: string): number {
-  const [pathA, pathB] = [a.split('-').map(Number), b.split('-').map(Number)];
+  const pathA = a.split('-').map(Number);
+  const pathB = b.split('-').map(Number);
   for (let i = 0; i < Math.max(pathA.length, pathB.length); i++) {
     const difference = (pathA[i] ?? -1) - (pathB[i] ?? -1);
     if (difference !== 0) return difference;

@@ -1,16 +1,22 @@
 import { messageOf } from '../base/errors.js';
-import { MOST_DEPTH } from '../base/bounded-json.js';
+import { MAX_DEPTH } from '../base/bounded-json.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 
 /** Most bytes of a wanted value. */
-const MOST_VALUE_BYTES = 16 * 2 ** 20;
+const MAX_VALUE_BYTES = 16 * 2 ** 20;
 
 /** Most bytes of a key on the path to a wanted value. */
-const MOST_KEY_BYTES = 2 ** 16;
+const MAX_KEY_BYTES = 2 ** 16;
 
-const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
-const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Path to the wanted values: keys of objects, and `[]` for every element of an array. */
@@ -156,7 +162,7 @@ export class JsonPicker {
     let end = this.at + 1;
     while (end < this.buffer.length && this.buffer[end] !== QUOTE) end += this.buffer[end] === BACKSLASH ? 2 : 1;
     if (end >= this.buffer.length) {
-      if (this.buffer.length - this.at > MOST_KEY_BYTES) throw this.error(this.at, 'this key is too long');
+      if (this.buffer.length - this.at > MAX_KEY_BYTES) throw this.error(this.at, 'this key is too long');
       return false;
     }
     this.key = String(this.parse(this.at, end + 1));
@@ -201,7 +207,7 @@ export class JsonPicker {
       const byte = buffer[at];
       if (byte === QUOTE) inString = true;
       else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-        if (++depth > MOST_DEPTH) throw this.error(at, `nested deeper than ${MOST_DEPTH} levels`);
+        if (++depth > MAX_DEPTH) throw this.error(at, `nested deeper than ${MAX_DEPTH} levels`);
       } else if (depth === 0) {
         isDone = endsLiteral(byte);
         if (isDone) break;
@@ -215,8 +221,8 @@ export class JsonPicker {
     } else {
       value.depth = depth;
       value.inString = inString;
-      if (value.path !== undefined && length - value.start > MOST_VALUE_BYTES) {
-        throw this.error(value.start, `a single value of more than ${MOST_VALUE_BYTES} bytes begins here`);
+      if (value.path !== undefined && length - value.start > MAX_VALUE_BYTES) {
+        throw this.error(value.start, `a single value of more than ${MAX_VALUE_BYTES} bytes begins here`);
       }
     }
     return isDone;

@@ -2,23 +2,23 @@ import { z } from 'zod';
 import { messageOf } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
 import { parseBoundedJson } from '../base/bounded-json.js';
-import { MOST_INDEX, MOST_LAYERS, MOST_WORK } from './layer-limits.js';
+import { MAX_INDEX, MAX_LAYERS, MAX_WORK } from './layer-limits.js';
 import { parseShapes } from './shapes.js';
 import { forEachLine } from './table-lines.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TracedLayer, TraceReader } from './trace-record.js';
 
-const MOST_NAME = 4096;
-const MOST_RUNS = 100_000;
+const MAX_NAME_LENGTH = 4096;
+const MAX_RUNS = 100_000;
 
 const MS_PER_UNIT = { duration_ms: 1, duration_us: 1e-3, durations_ms: 1, durations_us: 1e-3 } as const;
 
 const duration = z.number().nonnegative();
-const durations = z.array(duration).max(MOST_RUNS);
-const name = z.string().max(MOST_NAME);
-const index = z.int().nonnegative().max(MOST_INDEX);
-const shapes = z.union([z.array(z.array(z.int().nonnegative()).max(32)).max(1024), z.string().max(MOST_NAME)]);
+const durations = z.array(duration).max(MAX_RUNS);
+const name = z.string().max(MAX_NAME_LENGTH);
+const index = z.int().nonnegative().max(MAX_INDEX);
+const shapes = z.union([z.array(z.array(z.int().nonnegative()).max(32)).max(1024), z.string().max(MAX_NAME_LENGTH)]);
 
 /**
  * One row. A row without `index` is the whole model. A row without any duration only describes its layer. Missing
@@ -39,8 +39,8 @@ const rowSchema = z.strictObject({
   input_shapes: shapes.optional(),
   output_shapes: shapes.optional(),
   element_type: name.min(1).optional(),
-  operations: z.number().nonnegative().max(MOST_WORK).optional(),
-  bytes: z.number().nonnegative().max(MOST_WORK).optional(),
+  operations: z.number().nonnegative().max(MAX_WORK).optional(),
+  bytes: z.number().nonnegative().max(MAX_WORK).optional(),
   after: z.array(index).max(4096).optional(),
   duration_ms: duration.optional(),
   duration_us: duration.optional(),
@@ -114,8 +114,8 @@ function problemIn(row: Row): string | undefined {
   }
   if (last === undefined && op === undefined) return 'op: expected the operator of this layer';
   if (last !== undefined && last < index) return `last: ${last} is before index ${index}`;
-  if (last !== undefined && last - index >= MOST_LAYERS) {
-    return `last: expected at most ${MOST_LAYERS} layers, found ${last - index + 1}`;
+  if (last !== undefined && last - index >= MAX_LAYERS) {
+    return `last: expected at most ${MAX_LAYERS} layers, found ${last - index + 1}`;
   }
   for (const shape of [row.input_shapes, row.output_shapes]) {
     if (typeof shape === 'string' && parseShapes(shape) === undefined) {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { MOST_LAYERS } from './layer-limits.js';
+import { MAX_LAYERS } from './layer-limits.js';
 import { elementTypeOfProfile } from '../onnx/model/element-type.js';
 import { quoted } from '../base/quoted.js';
 import { END, traceError } from './trace-error.js';
@@ -9,7 +9,7 @@ import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
 const AT_ONCE = 4096;
 
 /** Most operator events that are kept until the file's end; 40 bytes each. */
-const MOST_EVENTS = 4_000_000;
+const MAX_EVENTS = 4_000_000;
 
 /** One call of an operator, as PyTorch's profiler writes it. */
 interface OperatorCall {
@@ -65,16 +65,16 @@ export class OutermostOperators {
   constructor(private readonly source: string) {}
 
   add({ trace, thread, name, args, startUs, durationUs, place }: OperatorCall): void {
-    if (++this.count > MOST_EVENTS)
-      throw traceError(this.source, place, `more than ${MOST_EVENTS} operators; split the file`);
+    if (++this.count > MAX_EVENTS)
+      throw traceError(this.source, place, `more than ${MAX_EVENTS} operators; split the file`);
     if (name === '') throw traceError(this.source, place, `name: expected an operator, found ${quoted(name)}`);
     const operator = { name: '', operator: name, inputs: tensorsOf(args), attributes: attributesOf(args) };
     const identity = JSON.stringify(operator);
     let id = this.ids.get(identity);
     if (id === undefined) {
       id = this.operators.length;
-      if (id >= MOST_LAYERS) {
-        throw traceError(this.source, place, `more than ${MOST_LAYERS} different operators; split the file`);
+      if (id >= MAX_LAYERS) {
+        throw traceError(this.source, place, `more than ${MAX_LAYERS} different operators; split the file`);
       }
       this.ids.set(identity, id);
       this.operators.push(operator);
@@ -109,7 +109,9 @@ export class OutermostOperators {
       const order = startUs.map((_start, i) => i);
       order.sort((a, b) => at(startUs, a) - at(startUs, b) || at(durationUs, b) - at(durationUs, a));
       const hasRanges = operator.includes(RANGE);
-      let [rangeEndUs, endUs, position] = [hasRanges ? -Infinity : Infinity, -Infinity, 0];
+      let rangeEndUs = hasRanges ? -Infinity : Infinity;
+      let endUs = -Infinity;
+      let position = 0;
       for (const [n, i] of order.entries()) {
         if (n % AT_ONCE === AT_ONCE - 1) await setImmediate();
         const start = at(startUs, i);

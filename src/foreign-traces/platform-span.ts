@@ -1,7 +1,7 @@
 import { TRACE_LEVELS } from '../tracing/trace-level.js';
 import { parseBoundedJson } from '../base/bounded-json.js';
 import { isEntry } from './entry.js';
-import { isLayerIndex, MOST_WORK } from './layer-limits.js';
+import { isLayerIndex, MAX_WORK } from './layer-limits.js';
 import { parseShapes } from './shapes.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
@@ -95,7 +95,7 @@ function isIndex(value: unknown): value is number {
 
 function countOf(value: unknown): number | undefined {
   const count = typeof value === 'number' ? value : typeof value === 'string' && value !== '' ? Number(value) : NaN;
-  return count >= 0 && count <= MOST_WORK ? count : undefined;
+  return count >= 0 && count <= MAX_WORK ? count : undefined;
 }
 
 /** The operator in the name of an operation, without scopes and number: conv2d for resnet/conv2d_12. */

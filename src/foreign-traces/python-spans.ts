@@ -1,7 +1,7 @@
 import { ownValue } from '../base/own-value.js';
 import { type Entry, isEntry } from './entry.js';
 import { JsonPicker } from './json-picker.js';
-import { MOST_LAYERS } from './layer-limits.js';
+import { MAX_LAYERS } from './layer-limits.js';
 import { emitPlatformSpan, traceIdOf } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
 import { END, traceError } from './trace-error.js';
@@ -11,7 +11,7 @@ import type { Emit, TracedLayer, TraceReader, TraceRecord } from './trace-record
 const PATHS = [[]] as const;
 
 /** Most executions of layers and models that are kept until the file's end; 24 bytes each. */
-const MOST_EXECUTIONS = 4_000_000;
+const MAX_EXECUTIONS = 4_000_000;
 
 /** Stands for the whole model among the ids of layers. */
 const WHOLE = -1;
@@ -70,7 +70,7 @@ class DumpedTrace {
     let id = this.ids.get(identity);
     if (id === undefined) {
       id = this.layers.length;
-      if (id >= MOST_LAYERS) throw traceError(this.source, place, `more than ${MOST_LAYERS} different layers`);
+      if (id >= MAX_LAYERS) throw traceError(this.source, place, `more than ${MAX_LAYERS} different layers`);
       this.ids.set(identity, id);
       this.layers.push(record.layer);
     }
@@ -89,8 +89,8 @@ class DumpedTrace {
   }
 
   private note(what: number, startUs: number, durationUs: number, place: string): void {
-    if (this.what.length >= MOST_EXECUTIONS) {
-      throw traceError(this.source, place, `more than ${MOST_EXECUTIONS} executions of layers; split the file`);
+    if (this.what.length >= MAX_EXECUTIONS) {
+      throw traceError(this.source, place, `more than ${MAX_EXECUTIONS} executions of layers; split the file`);
     }
     this.what.push(what);
     this.startUs.push(startUs);
@@ -130,7 +130,8 @@ export const pythonSpans: TraceReader = {
       if (!isEntry(value)) throw traceError(source, place, `expected a span, found ${quoted(JSON.stringify(value))}`);
       const { name, context, attributes, start_time: start, end_time: end } = value;
       const id = isEntry(context) ? context['trace_id'] : undefined;
-      const [startUs, endUs] = [microseconds(start), microseconds(end)];
+      const startUs = microseconds(start);
+      const endUs = microseconds(end);
       if (typeof name !== 'string' || typeof id !== 'string' || !(endUs >= startUs)) {
         throw traceError(source, place, 'expected a span with name, context.trace_id, start_time and end_time');
       }

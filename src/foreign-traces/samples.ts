@@ -1,5 +1,5 @@
 /** Most samples that are kept of one series; more hardly change its statistics. */
-const MOST_KEPT = 4096;
+const MAX_KEPT = 4096;
 
 /**
  * Durations of one layer or model. Of very many, an evenly spaced subset is kept: whenever there are too many, every
@@ -14,7 +14,7 @@ export class Samples {
   add(ms: number): void {
     if (this.seen++ % this.stride !== 0) return;
     this.kept.push(ms);
-    if (this.kept.length < MOST_KEPT) return;
+    if (this.kept.length < MAX_KEPT) return;
     this.kept = this.kept.filter((_value, index) => index % 2 === 0);
     this.stride *= 2;
   }

@@ -1,9 +1,9 @@
 /** Most dimensions of a shape. */
-const MOST_DIMENSIONS = 32;
-const MOST_SHAPES = 1024;
+const MAX_DIMENSIONS = 32;
+const MAX_SHAPES = 1024;
 
-/** Longest text of shapes; MOST_SHAPES shapes of the largest known kernels take a tenth of it. */
-const MOST_CHARACTERS = 2 ** 16;
+/** Longest text of shapes; MAX_SHAPES shapes of the largest known kernels take a tenth of it. */
+const MAX_CHARACTERS = 2 ** 16;
 
 /**
  * Shapes as text, as producers of traces write them: `1x3x224x224;64x3x7x7`, `[1, 3, 224, 224]`, `(1, 3)`,
@@ -12,11 +12,11 @@ const MOST_CHARACTERS = 2 ** 16;
  * @returns undefined where the text is not a list of shapes
  */
 export function parseShapes(text: string): number[][] | undefined {
-  if (text.length > MOST_CHARACTERS) return undefined;
+  if (text.length > MAX_CHARACTERS) return undefined;
   const bare = text.replaceAll(/torch\.Size\((\[[^[\]]*\])\)/g, '$1').trim();
   const plain = bare.replaceAll('(', '[').replaceAll(')', ']').replaceAll('{', '[').replaceAll('}', ']');
   const parts = plain.includes('[') ? bracketed(plain) : plain.split(';');
-  if (parts === undefined || parts.length > MOST_SHAPES) return undefined;
+  if (parts === undefined || parts.length > MAX_SHAPES) return undefined;
   const shapes = parts.map((part) => dimsOf(part));
   return shapes.every((shape) => shape !== undefined) ? shapes : undefined;
 }
@@ -30,6 +30,6 @@ function bracketed(text: string): string[] | undefined {
 
 function dimsOf(text: string): number[] | undefined {
   const words = text.split(/[\s,x×*]+/).filter((word) => word !== '');
-  if (words.length > MOST_DIMENSIONS || !words.every((word) => /^\d{1,15}$/.test(word))) return undefined;
+  if (words.length > MAX_DIMENSIONS || !words.every((word) => /^\d{1,15}$/.test(word))) return undefined;
   return words.map(Number);
 }

@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { traceError } from './trace-error.js';
 
 /** Most characters of one record; a layer of the largest known models takes a few thousand. */
-const MOST_CHARACTERS = 2 ** 20;
+const MAX_CHARACTERS = 2 ** 20;
 
 export type OnLine = (text: string, line: number) => void;
 
@@ -29,13 +29,14 @@ export async function forEachLine(
   let held: string[] = [];
   let characters = 0;
   let isOpen = false;
-  let [line, lines] = [1, 0];
+  let line = 1;
+  let lines = 0;
   const take = (text: string): void => {
     lines++;
     held.push(text);
     characters += text.length + 1;
-    if (characters > MOST_CHARACTERS) {
-      throw traceError(source, `line ${line}`, `a record of more than ${MOST_CHARACTERS} characters begins here`);
+    if (characters > MAX_CHARACTERS) {
+      throw traceError(source, `line ${line}`, `a record of more than ${MAX_CHARACTERS} characters begins here`);
     }
     if (isQuoted && hasOddQuotes(text)) isOpen = !isOpen;
     if (isOpen) return;
@@ -55,7 +56,7 @@ export async function forEachLine(
       start = end + 1;
     }
     rest = text.slice(start);
-    if (rest.length > MOST_CHARACTERS) take(rest);
+    if (rest.length > MAX_CHARACTERS) take(rest);
   }
   rest += decoder.end();
   if (rest !== '') take(rest);

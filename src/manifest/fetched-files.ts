@@ -19,13 +19,13 @@ export type Download = {
   | { readonly kind: 'archive'; readonly folder: string; readonly graph: string }
 );
 
-const LONGEST_SEGMENT = 120;
+const MAX_SEGMENT_LENGTH = 120;
 
 function safeSegment(segment: string): string {
   const safe = segment.replace(/[^\w.+@=,%~-]/g, '_');
-  if (safe.length <= LONGEST_SEGMENT) return safe;
+  if (safe.length <= MAX_SEGMENT_LENGTH) return safe;
   const digest = createHash('sha256').update(segment).digest('hex').slice(0, 16);
-  return `${safe.slice(0, LONGEST_SEGMENT - digest.length - 1)}-${digest}`;
+  return `${safe.slice(0, MAX_SEGMENT_LENGTH - digest.length - 1)}-${digest}`;
 }
 
 /**

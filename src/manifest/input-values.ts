@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { type GivenText, inputValuesOf } from '../onnx/values/given-values.js';
 import { listedValues } from '../onnx/model/listed-values.js';
-import { type InputValues, MOST_LISTED_VALUES, type Model } from '../onnx/model/model.js';
+import { type InputValues, MAX_LISTED_VALUES, type Model } from '../onnx/model/model.js';
 import type { ModelManifest } from './model.js';
 
 const EXPECTED = 'a number, a list of numbers, true, false, or a range such as 0..127';
 
 /** Values of an input. They are never in a file, because servers read no file that a manifest names. */
 export const inputValuesField = z
-  .union([z.number(), z.boolean(), z.string(), z.array(z.number()).min(1).max(MOST_LISTED_VALUES)], { error: EXPECTED })
+  .union([z.number(), z.boolean(), z.string(), z.array(z.number()).min(1).max(MAX_LISTED_VALUES)], { error: EXPECTED })
   .transform((value, context): InputValues => {
     const values = Array.isArray(value) ? listedValues(value) : inputValuesOf(String(value));
     if (values !== undefined) return values;

@@ -1,13 +1,13 @@
 import type { Measurement } from './measurement.js';
 
 /** Above this share of the processors' time, or of the samples, others may have made a measurement longer. */
-const MOST_OTHERS_SHARE = 0.1;
+const MAX_OTHERS_SHARE = 0.1;
 
 /**
  * Least time of others that counts. The operating system counts in ticks of 10 ms, so fewer than three ticks may be a
  * counting error.
  */
-export const LEAST_OTHERS_MS = 30;
+export const MIN_OTHERS_MS = 30;
 
 /**
  * Share of the processors' time that other processes and other machines used during a measurement; 0 where it is not
@@ -17,7 +17,7 @@ export function otherLoadOf({ conditions }: Pick<Measurement, 'conditions'>): nu
   if (conditions === undefined) return 0;
   const { wallMs, cores, othersMs = 0, stealMs = 0 } = conditions;
   const elsewhereMs = othersMs + stealMs;
-  return elsewhereMs < LEAST_OTHERS_MS || wallMs === 0 ? 0 : elsewhereMs / (wallMs * cores);
+  return elsewhereMs < MIN_OTHERS_MS || wallMs === 0 ? 0 : elsewhereMs / (wallMs * cores);
 }
 
 /** Share of the samples during which another machine shared a core; 0 where it is not known. */
@@ -38,9 +38,9 @@ function isMoreThan(limit: number, share: (measurement: Judged) => number): (mea
 }
 
 /** Whether other processes may have made a latency longer. */
-export const isUnderLoad = isMoreThan(MOST_OTHERS_SHARE, otherLoadOf);
+export const isUnderLoad = isMoreThan(MAX_OTHERS_SHARE, otherLoadOf);
 
 /** Whether another machine shared a core during too many of the samples. */
-export const isCoreShared = isMoreThan(MOST_OTHERS_SHARE, sharedShareOf);
+export const isCoreShared = isMoreThan(MAX_OTHERS_SHARE, sharedShareOf);
 
-export const isDisturbed = isMoreThan(MOST_OTHERS_SHARE, disturbanceOf);
+export const isDisturbed = isMoreThan(MAX_OTHERS_SHARE, disturbanceOf);

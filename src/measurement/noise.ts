@@ -1,5 +1,5 @@
 import type { Conditions } from './conditions.js';
-import { isCoreShared, isUnderLoad, LEAST_OTHERS_MS } from './disturbance.js';
+import { isCoreShared, isUnderLoad, MIN_OTHERS_MS } from './disturbance.js';
 import type { Measurement } from './measurement.js';
 
 /** A cause of noise, and its remedy. */
@@ -53,8 +53,8 @@ export interface MachineFacts {
 export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
   const { conditions: all, threads, cores, again, shared, disturbed } = facts;
   const allCores = (conditions: Conditions): number => conditions.cores;
-  const steal = shareOf(all, 'stealMs', allCores, LEAST_OTHERS_MS);
-  const otherLoad = shareOf(all, 'othersMs', allCores, LEAST_OTHERS_MS);
+  const steal = shareOf(all, 'stealMs', allCores, MIN_OTHERS_MS);
+  const otherLoad = shareOf(all, 'othersMs', allCores, MIN_OTHERS_MS);
   const throttled = shareOf(all, 'throttledMs', () => 1);
   const frequency = frequencyRange(all);
   const warnings: NoiseWarning[] = [];
@@ -100,7 +100,8 @@ export function measurementWarnings(
 ): readonly NoiseWarning[] {
   // A failed measurement has no latency that could be disturbed.
   const measurements = taken.filter(({ outcome }) => outcome.kind === 'samples');
-  const [shared, loaded] = [measurements.filter(isCoreShared).length, measurements.filter(isUnderLoad).length];
+  const shared = measurements.filter(isCoreShared).length;
+  const loaded = measurements.filter(isUnderLoad).length;
   return machineWarnings({
     conditions: measurements.flatMap(({ conditions }) => conditions ?? []),
     threads,

@@ -4,7 +4,7 @@ import { counted } from '../base/counted.js';
 import { differences } from '../base/differences.js';
 
 /** A day. */
-const MOST_MS = 24 * 3600 * 1000;
+const MAX_MS = 24 * 3600 * 1000;
 
 const runsSchema = wholeNumber(1, 1_000_000);
 
@@ -17,14 +17,14 @@ export const protocolSchema = z.strictObject({
   /** Timed runs that are made even when the time budget is used up. */
   minRuns: runsSchema,
   /** No further run starts after this much time in timed runs, once `minRuns` are done. */
-  timeBudgetMs: positiveNumber(MOST_MS),
+  timeBudgetMs: positiveNumber(MAX_MS),
 });
 
 export type Protocol = z.infer<typeof protocolSchema>;
 
 /** Limits of a measurement. They decide whether it succeeds and not its value, so they are not part of its key. */
 export const limitsSchema = z.strictObject({
-  timeLimitMs: positiveNumber(MOST_MS),
+  timeLimitMs: positiveNumber(MAX_MS),
   /** Resident memory of the worker. */
   memoryLimitBytes: positiveNumber(),
 });

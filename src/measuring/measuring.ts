@@ -34,7 +34,7 @@ const WAIT_MS = 1000;
 const AGAIN = 'taking again';
 
 /** Most other processes that a message names; there are rarely more. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 /**
  * Takes the measurements that no other process takes, stores each result at once, waits for the results of others, and reports
@@ -138,8 +138,8 @@ export class Measuring {
   /** Pauses before the next check, and reports why. */
   async #waitFor(measurements: number, others: readonly Holder[]): Promise<void> {
     const { onEvent, signal } = this.context;
-    const named = others.slice(0, MOST_NAMED).map(({ pid, host }) => `process ${pid} on ${host}`);
-    const more = others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : '';
+    const named = others.slice(0, MAX_NAMED).map(({ pid, host }) => `process ${pid} on ${host}`);
+    const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
     const what = measurements === 1 ? '1 measurement' : `${measurements} measurements`;
     const message = `waiting for ${what} that ${named.join(', ')}${more} takes for another evaluation`;
     if (!this.#hasToldOfOthers) onEvent({ kind: 'note', level: 'info', message });

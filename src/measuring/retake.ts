@@ -6,7 +6,7 @@ import type { Measurement } from '../measurement/measurement.js';
 const WAITS_MS = [500, 2000, 4000] as const;
 
 /** After this many series that stay disturbed, measurements are not repeated any more. */
-const MOST_IN_VAIN = 2;
+const MAX_VAIN_REPEATS = 2;
 
 /**
  * Ends the repetition of disturbed measurements on a machine that never becomes idle. An evaluation has one for each
@@ -16,7 +16,7 @@ export class RetakeLimit {
   #inVain = 0;
 
   /** @param most 0 to repeat nothing */
-  constructor(private readonly most = MOST_IN_VAIN) {}
+  constructor(private readonly most = MAX_VAIN_REPEATS) {}
 
   get isReached(): boolean {
     return this.#inVain >= this.most;

@@ -17,7 +17,7 @@ const SHOWING_SHARE = 0.25;
  * The largest share of the time left that may rest on the speed of other work: of bricks for whole models, for example.
  * The speeds rarely differ by more than a factor of 2.5, which is then a factor of two of the whole time.
  */
-const MOST_UNCERTAIN = 2 / 3;
+const MAX_UNCERTAIN = 2 / 3;
 
 /** Work of one kind, and the time that it took. */
 interface Tally {
@@ -157,7 +157,8 @@ export class RunProgress {
     });
     const allWork = sumOf(parts.map(({ work }) => work));
     const allMs = sumOf(parts.map(({ ms }) => ms));
-    let [leftMs, uncertainMs] = [0, 0];
+    let leftMs = 0;
+    let uncertainMs = 0;
     for (const { tally, isNow, left, work, ms } of parts) {
       const isCertain = work > 0 && work >= SHOWING_SHARE * tally.work;
       const msPerWork = isCertain ? ms / work : allMs / allWork;
@@ -166,7 +167,7 @@ export class RunProgress {
       leftMs += partMs;
       if (!isCertain) uncertainMs += partMs;
     }
-    return allWork === 0 || uncertainMs > MOST_UNCERTAIN * leftMs ? undefined : leftMs / 1000;
+    return allWork === 0 || uncertainMs > MAX_UNCERTAIN * leftMs ? undefined : leftMs / 1000;
   }
 }
 

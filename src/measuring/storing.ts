@@ -2,7 +2,7 @@ import type { Measurement } from '../measurement/measurement.js';
 import type { ResultStore } from '../store/result-store.js';
 
 /** Most measurements that are being stored at a time. */
-const MOST_PENDING = 64;
+const MAX_PENDING = 64;
 
 /**
  * Stores measurements as they come, several in one transaction. A hundred bricks are measured at once, and storing them
@@ -25,7 +25,7 @@ export class Storing {
     stored.catch(() => (this.#hasFailed = true));
     // After this, the error of a store that fails at once is known.
     await Promise.resolve();
-    if (this.#hasFailed || this.#pending.length >= MOST_PENDING) await this.done();
+    if (this.#hasFailed || this.#pending.length >= MAX_PENDING) await this.done();
   }
 
   /** Resolves when everything is stored. @throws PlatformError as the store does */

@@ -5,9 +5,9 @@
  */
 
 /** Copies of fewer bytes save nothing. */
-const SHORTEST_COPY = 4;
+const MIN_COPY_LENGTH = 4;
 /** Most bytes of one copy element, and its largest offset. */
-const LONGEST_COPY = 64;
+const MAX_COPY_LENGTH = 64;
 const FARTHEST = 0xffff;
 
 const HASH_BITS = 14;
@@ -42,7 +42,7 @@ export function snappyCompress(input: Buffer): Buffer {
     if (end === literalStart) return;
     parts.push(Uint8Array.from(literalTag(end - literalStart)), input.subarray(literalStart, end));
   };
-  for (let at = 0; at + SHORTEST_COPY <= input.length;) {
+  for (let at = 0; at + MIN_COPY_LENGTH <= input.length;) {
     const word = input.readUInt32LE(at);
     const hash = Math.imul(word, 0x1e35a7bd) >>> (32 - HASH_BITS);
     const before = (seen[hash] ?? 0) - 1;
@@ -51,8 +51,8 @@ export function snappyCompress(input: Buffer): Buffer {
       at++;
       continue;
     }
-    let length = SHORTEST_COPY;
-    while (length < LONGEST_COPY && at + length < input.length && input[before + length] === input[at + length]) {
+    let length = MIN_COPY_LENGTH;
+    while (length < MAX_COPY_LENGTH && at + length < input.length && input[before + length] === input[at + length]) {
       length++;
     }
     literalUpTo(at);

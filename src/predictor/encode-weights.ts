@@ -90,7 +90,7 @@ function inlineTensor(weight: FillableWeight): TensorProto {
  * Smaller weights stay in the model: the runtime reads them instead of mapping them. Source:
  * kSmallTensorExternalDataThreshold in tensorprotoutils.h of ONNX Runtime.
  */
-const LEAST_EXTERNAL_BYTES = 128;
+const MIN_EXTERNAL_BYTES = 128;
 
 /**
  * The model as a small file that refers to files beside it for its weights.
@@ -108,8 +108,9 @@ export function encodeExternal(
   const own: WeightsFile[] = [];
   let end = 0;
   for (const weight of weights) {
-    const [byteLength, blocks] = [tensorBytes(weight), weightBlocks(weight)];
-    if (byteLength < LEAST_EXTERNAL_BYTES) {
+    const byteLength = tensorBytes(weight);
+    const blocks = weightBlocks(weight);
+    if (byteLength < MIN_EXTERNAL_BYTES) {
       tensors.push(inlineTensor(weight));
     } else if (byteLength >= ownFileBytes) {
       const name = `${location}.${own.length}`;
@@ -151,7 +152,7 @@ export function encodeInPlace(
 }
 
 /** Weights from this size on influence the optimized graph only by type and shape. */
-const LEAST_ALIASED_BYTES = 2 ** 16;
+const MIN_ALIASED_BYTES = 2 ** 16;
 
 /**
  * Key of the weights that share bytes. Floats of any range may share; integers may be indices, which have to stay in
@@ -179,7 +180,7 @@ function* beginningOf(weight: BenchmarkInput): Generator<Uint8Array> {
 export function aliasedModel({ graph, weights }: FillableModel): ExternalModel {
   const largest = new Map<string, BenchmarkInput>();
   const tensors = weights.map((weight): TensorProto => {
-    if (tensorBytes(weight) < LEAST_ALIASED_BYTES) return inlineTensor(weight);
+    if (tensorBytes(weight) < MIN_ALIASED_BYTES) return inlineTensor(weight);
     const alias = aliasOf(weight);
     const before = largest.get(alias);
     if (before === undefined || tensorBytes(weight) > tensorBytes(before)) largest.set(alias, weight);

@@ -63,7 +63,7 @@ interface FilledSource {
 }
 
 /** From this size on, weights are in files where the predictor maps files. */
-const LEAST_MAPPED_BYTES = 16 * 2 ** 20;
+const MIN_MAPPED_BYTES = 16 * 2 ** 20;
 
 /** In memory, each weight from this size on has a file of its own, which is removed when the runtime has a copy. */
 const OWN_FILE_BYTES = 2 ** 20;
@@ -99,7 +99,7 @@ function fill(
   const ownFiles = predictor.mapsWeightFiles ? inPlace(fillable, inlineLimitBytes) : undefined;
   if (ownFiles !== undefined) return ownFiles;
   const weightBytes = fillable.weights.reduce((sum, weight) => sum + tensorBytes(weight), 0);
-  if (predictor.mapsWeightFiles && weightBytes >= LEAST_MAPPED_BYTES && fitsInMemory(weightBytes)) {
+  if (predictor.mapsWeightFiles && weightBytes >= MIN_MAPPED_BYTES && fitsInMemory(weightBytes)) {
     const folder = inMemory(temporaryFolder);
     const model = encodeExternal(fillable, WEIGHTS_FILE, OWN_FILE_BYTES);
     const weightsFiles = model.files.map(({ name, byteLength }) => ({ path: join(folder, name), byteLength }));

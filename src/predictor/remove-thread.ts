@@ -10,7 +10,8 @@ parentPort?.postMessage('ready');
 const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 const look = (): ReturnType<typeof mappedRanges> => mappedRanges(readFileSync('/proc/self/maps', 'utf8'));
 // The runtime may unmap the first weight before this thread sees the last one mapped, so two looks count together.
-let [before, now] = [look(), look()];
+let before = look();
+let now = look();
 while (!coverWhole([...before, ...now], files)) {
   Atomics.wait(never, 0, 0, POLL_MS);
   [before, now] = [now, look()];

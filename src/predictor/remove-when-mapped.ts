@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { MappedFile } from './mapped-ranges.js';
 
 /** Smaller weights are not worth a thread. */
-const LEAST_BYTES = 64 * 2 ** 20;
+const MIN_BYTES = 64 * 2 ** 20;
 
 /**
  * Whether pages have 4 KB, so that no page has parts of two weights. A file that is mapped completely is then mapped
@@ -24,7 +24,7 @@ const KNOWS_PAGES = process.platform === 'linux' && process.arch === 'x64';
  */
 export async function removeWhenMapped(files: readonly MappedFile[]): Promise<() => Promise<unknown>> {
   const bytes = files.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  if (!KNOWS_PAGES || bytes < LEAST_BYTES) return () => Promise.resolve();
+  if (!KNOWS_PAGES || bytes < MIN_BYTES) return () => Promise.resolve();
   const thread = new Worker(new URL('./remove-thread.js', import.meta.url), { workerData: files });
   // A watch that fails removes nothing.
   thread.on('error', () => {});

@@ -2,7 +2,7 @@ import { PlatformError } from '../base/errors.js';
 import type { BoxFormat, BoxSteps } from '../manifest/output-steps.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
 import { numbersOf, partOfRank, type BatchPosition, wrongShape } from './element-part.js';
-import { type DetectedBox, MOST_CLASS, type PredictedFeature } from './feature.js';
+import { type DetectedBox, MAX_CLASS, type PredictedFeature } from './feature.js';
 import { suppressOverlaps } from './non-max-suppression.js';
 
 /** How outputs become objects; see BoxSteps. */
@@ -18,7 +18,7 @@ type Outputs = ReadonlyMap<string, TensorValue>;
  * Most candidates that are compared; only the best are kept. Comparing each pair of them takes a tenth of a second.
  * Detectors have some hundreds above a threshold.
  */
-const MOST_CANDIDATES = 4096;
+const MAX_CANDIDATES = 4096;
 
 interface Candidate extends DetectedBox {
   readonly box: number;
@@ -110,11 +110,11 @@ function candidatesOf(outputs: DetectorOutputs, name: string, detector: Detector
     const corners = { xmin: xmin * unit.x, xmax: xmax * unit.x, ymin: ymin * unit.y, ymax: ymax * unit.y };
     if (!isBox(corners)) continue;
     for (const [index, probability] of scores.classesOf(box)) {
-      if (!(probability > threshold && index >= 0 && index <= MOST_CLASS)) continue;
+      if (!(probability > threshold && index >= 0 && index <= MAX_CLASS)) continue;
       candidates.push({ box, index, label: labels?.[index] ?? '', probability, ...corners });
     }
   }
-  return candidates.sort((a, b) => b.probability - a.probability).slice(0, MOST_CANDIDATES);
+  return candidates.sort((a, b) => b.probability - a.probability).slice(0, MAX_CANDIDATES);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ElementType } from '../onnx/model/element-type.js';
 
 /** Largest index of a class: the contract has 32-bit integers. */
-export const MOST_CLASS = 2 ** 31 - 1;
+export const MAX_CLASS = 2 ** 31 - 1;
 
 export interface ClassShare {
   readonly index: number;

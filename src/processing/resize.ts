@@ -71,7 +71,9 @@ function resizeRows({ width, height, pixels }: Image, windows: readonly Window[]
   for (let y = 0; y < height; y++) {
     const row = y * width * CHANNELS;
     for (const { first, weights } of windows) {
-      let [red, green, blue] = [HALF, HALF, HALF];
+      let red = HALF;
+      let green = HALF;
+      let blue = HALF;
       let from = row + first * CHANNELS;
       for (const weight of weights) {
         red += (pixels[from] ?? 0) * weight;

@@ -2,13 +2,13 @@ import { PlatformError } from '../base/errors.js';
 import type { SegmentSteps } from '../manifest/output-steps.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
 import { numbersOf, partOfRank, type BatchPosition, wrongShape } from './element-part.js';
-import { type ClassShare, MOST_CLASS, type PredictedFeature } from './feature.js';
+import { type ClassShare, MAX_CLASS, type PredictedFeature } from './feature.js';
 
 export interface Segmenter extends Omit<SegmentSteps, 'labels'> {
   readonly labels?: readonly string[] | undefined;
 }
 
-const MOST_PIXELS = 2 ** 24;
+const MAX_PIXELS = 2 ** 24;
 
 const NO_CLASS = -1;
 
@@ -19,9 +19,9 @@ interface ClassMap {
 }
 
 function requireSize(height: number, width: number): void {
-  if (height * width <= MOST_PIXELS) return;
+  if (height * width <= MAX_PIXELS) return;
   const message = `a map of ${height} x ${width} pixels is too large`;
-  throw new PlatformError('unsupported', `${message}; an answer has room for ${MOST_PIXELS} pixels`);
+  throw new PlatformError('unsupported', `${message}; an answer has room for ${MAX_PIXELS} pixels`);
 }
 
 /** The class with the highest score; of equal scores, the first class. NaN counts as the lowest score. */
@@ -53,7 +53,7 @@ function mapOfClasses(part: TensorValue): ClassMap {
   const [height = 0, width = 0] = part.dims;
   requireSize(height, width);
   const mask = Int32Array.from(numbersOf(part), (value) => {
-    return value >= 0 && value <= MOST_CLASS ? Math.trunc(value) : NO_CLASS;
+    return value >= 0 && value <= MAX_CLASS ? Math.trunc(value) : NO_CLASS;
   });
   return { height, width, mask };
 }

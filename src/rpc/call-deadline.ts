@@ -1,13 +1,13 @@
 import { InterceptingCall, type Interceptor, ListenerBuilder, RequesterBuilder, status } from '@grpc/grpc-js';
 
 /** 24 days. Timers of Node.js take little more (2^31 - 1 ms), and so do servers that use the same library. */
-const LONGEST_MS = 24 * 24 * 3_600_000;
+const MAX_MS = 24 * 24 * 3_600_000;
 
 /** A `grpc-timeout` in milliseconds has up to eight digits. Source: gRPC over HTTP/2, "TimeoutValue". */
-const MOST_MILLISECONDS = 99_999_999;
+const MAX_MILLISECONDS = 99_999_999;
 
 function timeoutHeader(ms: number): string {
-  return ms <= MOST_MILLISECONDS ? `${Math.ceil(ms)}m` : `${Math.ceil(ms / 1000)}S`;
+  return ms <= MAX_MILLISECONDS ? `${Math.ceil(ms)}m` : `${Math.ceil(ms / 1000)}S`;
 }
 
 /**
@@ -19,7 +19,7 @@ function timeoutHeader(ms: number): string {
  * @param wantedMs 24 days at most
  */
 export function endAfter(wantedMs: number): Interceptor {
-  const ms = Math.min(wantedMs, LONGEST_MS);
+  const ms = Math.min(wantedMs, MAX_MS);
   return (options, nextCall) => {
     const call = nextCall(options);
     const requester = new RequesterBuilder()

@@ -10,7 +10,7 @@ import { statusOf } from './status.js';
 const ALWAYS_ANSWERED = '/grpc.health.v1.Health/Check';
 
 /** A larger request is decoded in its own turn of the event loop. One read may contain many smaller requests. */
-const MOST_AT_ONCE_BYTES = 1024;
+const MAX_AT_ONCE_BYTES = 1024;
 
 /**
  * Decodes requests, which the library hands over as bytes, and keeps account of them: a request that is late, too large
@@ -79,7 +79,7 @@ export function receiveRequests(
           next(message);
           return;
         }
-        if (message.length <= MOST_AT_ONCE_BYTES) pass(format, message, next);
+        if (message.length <= MAX_AT_ONCE_BYTES) pass(format, message, next);
         else void turns.take(call.getPeer()).then(() => pass(format, message, next));
       })
       .withOnReceiveHalfClose((next) => {

@@ -26,7 +26,7 @@ const registrationSchema = z.object({
 });
 
 /** More than the bytes of the HTTP/2 frames on a connection without messages during a lease. */
-const LEAST_PROGRESS_BYTES = 1024;
+const MIN_PROGRESS_BYTES = 1024;
 
 /** A timer may end this much before its time. */
 const ROUNDING_MS = 2;
@@ -49,7 +49,7 @@ export async function* leased(
     lease = setTimeout(() => {
       // Messages may have waited while this process was suspended or busy.
       const isLate = attendedMs() < dueMs - ROUNDING_MS;
-      if (isLate || receivedBytes() - before >= LEAST_PROGRESS_BYTES) wait();
+      if (isLate || receivedBytes() - before >= MIN_PROGRESS_BYTES) wait();
       else link.close();
     }, leaseMs);
   };

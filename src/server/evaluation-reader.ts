@@ -5,7 +5,7 @@ import type { Jobs } from './jobs.js';
 import { storedRecord } from './known-evaluations.js';
 import type { OpenLog, StoredLogs } from './stored-logs.js';
 
-const MOST_LISTED = 1000;
+const MAX_LISTED = 1000;
 
 /** The public state of an evaluation. */
 export interface EvaluationView {
@@ -45,11 +45,11 @@ export class EvaluationReader {
     const { collections, jobs } = this.options;
     let newest: EvaluationRecord[] = [];
     const sort = (): void => {
-      newest = newest.sort((a, b) => b.submittedAt.localeCompare(a.submittedAt)).slice(0, MOST_LISTED);
+      newest = newest.sort((a, b) => b.submittedAt.localeCompare(a.submittedAt)).slice(0, MAX_LISTED);
     };
     for await (const record of collections.records.find({})) {
       newest.push(jobs.get(record.id)?.record ?? record);
-      if (newest.length >= 2 * MOST_LISTED) sort();
+      if (newest.length >= 2 * MAX_LISTED) sort();
     }
     sort();
     return newest;

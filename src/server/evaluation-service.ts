@@ -27,7 +27,7 @@ import { submitEvaluationInBytes, type SubmitRequest } from './submit-request.js
 import { ResultTeller } from './tell-result.js';
 
 const DEFAULT_PAGE = 100;
-const LARGEST_PAGE = 1000;
+const MAX_PAGE_SIZE = 1000;
 
 /** Numbers of the fields that have the event in a FollowEvaluationResponse and a GetEvaluationResponse. */
 const FOLLOWED_EVENT = 1;
@@ -87,7 +87,7 @@ export function addEvaluationService(server: RpcServer, platform: Platform): voi
 
   const listEvaluations: handleUnaryCall<ListEvaluationsRequest, ListEvaluationsResponse> = (call, callback) => {
     void calls.answer(call, callback, async () => {
-      const size = Math.min(call.request.pageSize || DEFAULT_PAGE, LARGEST_PAGE);
+      const size = Math.min(call.request.pageSize || DEFAULT_PAGE, MAX_PAGE_SIZE);
       return { evaluations: (await platform.list()).slice(0, size).map(toWireEvaluation) };
     });
   };

@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 
 const MOST = 1000;
-const MOST_OF_CLIENT = 32;
+const MAX_PER_CLIENT = 32;
 
 export class Followers {
   readonly #byClient = new Map<string, number>();
@@ -10,7 +10,7 @@ export class Followers {
   /** @throws PlatformError `exhausted` if there are too many */
   add(client: string): () => void {
     const ofClient = this.#byClient.get(client) ?? 0;
-    if (ofClient >= MOST_OF_CLIENT) {
+    if (ofClient >= MAX_PER_CLIENT) {
       throw new PlatformError('exhausted', `this connection follows ${ofClient} evaluations already; end one first`);
     }
     if (this.#count >= MOST) {

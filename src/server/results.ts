@@ -6,10 +6,10 @@ import { eventKey, type EventDocument } from '../evaluation/records.js';
 import type { Collection } from '../store/collection.js';
 
 /** The most results that are read at the same time, of up to 12 MiB each; readers of further ones wait. */
-const MOST_OPEN = 8;
+const MAX_OPEN = 8;
 
 /** The most bytes of results that are kept for later readers. */
-const MOST_KEPT_BYTES = 64 * 2 ** 20;
+const MAX_KEPT_BYTES = 64 * 2 ** 20;
 
 export interface OpenResult {
   /** The JSON in UTF-8, which all readers share; undefined if the store no longer has the result. */
@@ -29,8 +29,8 @@ interface Shared {
  */
 export class ResultCache {
   readonly #open = new Map<string, Shared>();
-  readonly #kept = new RecentlyUsed<Buffer>(MOST_KEPT_BYTES);
-  readonly #places = new Places(MOST_OPEN);
+  readonly #kept = new RecentlyUsed<Buffer>(MAX_KEPT_BYTES);
+  readonly #places = new Places(MAX_OPEN);
   readonly #loads = new Places(1);
 
   constructor(private readonly documents: Collection<EventDocument>) {}

@@ -25,10 +25,10 @@ export interface RunInputs {
 }
 
 /** The most addresses that an event names. Further agents are only counted. */
-const MOST_NAMED = 8;
+const MAX_NAMED = 8;
 
 function addressesOf(agents: readonly AgentEndpoint[]): string {
-  const named = agents.slice(0, MOST_NAMED).map(({ address }) => address);
+  const named = agents.slice(0, MAX_NAMED).map(({ address }) => address);
   const others = agents.length - named.length;
   return [...named, ...(others > 0 ? [`${others} more`] : [])].join(', ');
 }

@@ -5,10 +5,10 @@ import { RecentlyUsed } from '../base/recently-used.js';
 import { EventLog } from './event-log.js';
 import { type LeavePlace, Places } from '../base/places.js';
 
-const MOST_OPEN = 32;
+const MAX_OPEN = 32;
 
 /** The most characters of logs of ended evaluations that are kept for later readers. */
-const MOST_KEPT = 16 * 2 ** 20;
+const MAX_KEPT = 16 * 2 ** 20;
 
 /** Time between two checks for new events of an evaluation that another server runs. */
 const LOOK_MS = 500;
@@ -35,8 +35,8 @@ interface Shared {
  */
 export class StoredLogs {
   readonly #shared = new Map<string, Shared>();
-  readonly #places = new Places(MOST_OPEN);
-  readonly #ended = new RecentlyUsed<EventLog>(MOST_KEPT);
+  readonly #places = new Places(MAX_OPEN);
+  readonly #ended = new RecentlyUsed<EventLog>(MAX_KEPT);
 
   constructor(private readonly documents: Collection<EventDocument>) {}
 

@@ -48,6 +48,7 @@ export function spanDurationMs({ start_unix_nano, end_unix_nano }: SpanDocument)
 
 /** Compares for sorting, the earliest start first. */
 export function byStart(a: SpanDocument, b: SpanDocument): number {
-  const [first, second] = [BigInt(a.start_unix_nano), BigInt(b.start_unix_nano)];
+  const first = BigInt(a.start_unix_nano);
+  const second = BigInt(b.start_unix_nano);
   return first < second ? -1 : first > second ? 1 : 0;
 }

@@ -50,7 +50,8 @@ const SHOWN_DIGITS = 12;
 
 /** The bricks that a span measures, if it measures no model. */
 function briefly(attributes: SpanDocument['attributes']): string | undefined {
-  const [signature, signatures] = [ownValue(attributes, 'signature'), ownValue(attributes, 'signatures')];
+  const signature = ownValue(attributes, 'signature');
+  const signatures = ownValue(attributes, 'signatures');
   if (Array.isArray(signatures)) return `${signatures.length} bricks`;
   if (typeof signature !== 'string' || ownValue(attributes, 'model_name') !== undefined) return undefined;
   return signature.slice(0, SHOWN_DIGITS);

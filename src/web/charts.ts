@@ -82,7 +82,7 @@ export function partsByKind(name: string, parts: readonly (PartOfTime & { readon
 }
 
 /** Smaller parts are drawn together. */
-const LEAST_SHARE = 0.004;
+const MIN_SHARE = 0.004;
 
 /** Colors of operators; further ones share the last. */
 const COLORS = 6;
@@ -109,7 +109,7 @@ export function icicleChart(wholes: readonly PartOfTime[]): Markup | undefined {
     const share = `${((100 * part.ms) / whole.ms).toFixed(1)} %`;
     const tip = part.hint ?? `${part.name}: ${part.ms.toPrecision(4)} ms, ${share} of ${whole.name}`;
     const kind = color === undefined ? '' : ` n${color}`;
-    const parts = seenParts(part.parts ?? [], whole.ms * LEAST_SHARE);
+    const parts = seenParts(part.parts ?? [], whole.ms * MIN_SHARE);
     return markup`<div class="node${kind}" style="flex-grow:${((1000 * part.ms) / whole.ms).toFixed(2)}"><span title="${tip}">${part.name} ${part === whole ? `${part.ms.toPrecision(4)} ms` : share}</span>${
       parts.length === 0
         ? undefined

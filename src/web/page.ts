@@ -16,7 +16,7 @@ export interface PagedResult {
 const WARNING = /^warning: /;
 
 /** Longer names of a title are cut there. */
-const LONGEST_TITLE = 200;
+const MAX_TITLE_LENGTH = 200;
 
 // Nothing is loaded, and no script runs but this one. Styles need no hash: they can load nothing either.
 const HASH = createHash('sha256').update(PAGE_SCRIPT).digest('base64');
@@ -64,7 +64,7 @@ export function htmlPage(results: readonly PagedResult[]): string {
     return { result, page: each.page?.() ?? plainPage(result) };
   });
   const title = pages.map(({ page }) => page.title).join('; ');
-  const short = title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE)}…` : title;
+  const short = title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH)}…` : title;
   const isOne = pages.length === 1;
   const level = Markup.trusted(isOne ? '2' : '3');
   return markup`<!doctype html>

@@ -19,17 +19,17 @@ import type { WorkRequest } from './work-item.js';
 import type { WorkQueue } from './work-queue.js';
 
 /** A larger brick, which has constants of this size, counts as a model. */
-const MOST_MODEL_BYTES = 4 * 2 ** 20;
+const MAX_MODEL_BYTES = 4 * 2 ** 20;
 
 /**
  * The most measurements of an item, and the most bytes of their models: an item that is delivered again loses little.
  */
-const MOST_REQUESTS = 64;
-const MOST_BYTES = 4 * 2 ** 20;
+const MAX_REQUESTS = 64;
+const MAX_BYTES = 4 * 2 ** 20;
 
 /** Whether a queue can carry a request: queues carry bricks, and no models, weights or names. */
 function isForQueue({ benchmark, name }: MeasureRequest): boolean {
-  return benchmark.weights === undefined && name === undefined && benchmark.model.length <= MOST_MODEL_BYTES;
+  return benchmark.weights === undefined && name === undefined && benchmark.model.length <= MAX_MODEL_BYTES;
 }
 
 /**
@@ -68,7 +68,7 @@ export function queuedAgent(
         await answers.forgetOrphans(async (name) => (await leases.holderOf(name)) !== undefined);
         const asked = published.map(({ request }) => request);
         const { cacheBytes } = agent.description;
-        const limits = { mostRequests: MOST_REQUESTS, mostBytes: MOST_BYTES };
+        const limits = { mostRequests: MAX_REQUESTS, mostBytes: MAX_BYTES };
         const items = divideWork(asked, { agents: serving, cacheBytes, ...limits });
         const replaced = await replacedBy(published);
         const work = items.map((item) => item.flatMap(({ index }) => replaced[index] ?? []));

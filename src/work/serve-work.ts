@@ -14,7 +14,7 @@ import type { Handled, WorkMessage, WorkQueue } from './work-queue.js';
 
 /** Pauses between attempts to reach an agent that does not answer. */
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
 /** Time between two checks whether a caller still waits for the work. */
 const LOOK_MS = 3_000;
@@ -56,7 +56,7 @@ export async function serveWork(
       },
       {
         firstPauseMs: FIRST_PAUSE_MS,
-        longestPauseMs: LONGEST_PAUSE_MS,
+        longestPauseMs: MAX_PAUSE_MS,
         isPassing: (thrown) => thrown instanceof PlatformError && PASSING.has(thrown.code) && store.isGone !== true,
         onFailure: ({ thrown, isFirst }) => {
           if (isFirst) onWarning?.(`no work is taken for now: ${messageOf(thrown)}; trying again`);

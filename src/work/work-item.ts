@@ -19,7 +19,7 @@ const VERSION = 1;
 const VERSION_WITH_SETTINGS = 2;
 
 /** The most requests of an accepted item: far more than any item has. */
-const MOST_REQUESTS = 10_000;
+const MAX_REQUESTS = 10_000;
 
 /** A measurement to take for a caller that waits for it. */
 export interface WorkRequest {
@@ -70,10 +70,10 @@ export function itemIn(body: Uint8Array): WorkItem {
     const problem = `the message is of version ${version}, and this agent understands version ${VERSION_WITH_SETTINGS}`;
     throw new PlatformError('usage', `${problem}: run the same version of this program everywhere`);
   }
-  if (requests.length === 0 || requests.length > MOST_REQUESTS) {
+  if (requests.length === 0 || requests.length > MAX_REQUESTS) {
     throw new PlatformError(
       'usage',
-      `the message asks for ${requests.length} measurements, expected 1 to ${MOST_REQUESTS}`,
+      `the message asks for ${requests.length} measurements, expected 1 to ${MAX_REQUESTS}`,
     );
   }
   return {

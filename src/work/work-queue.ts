@@ -9,7 +9,7 @@ export interface WorkMessage {
 
 /**
  * How the handling of a message ended. A handler that throws has failed: the message is delivered again, and given up
- * after {@link MOST_DELIVERIES}.
+ * after {@link MAX_DELIVERIES}.
  */
 export type Handled =
   | { readonly kind: 'done' }
@@ -46,10 +46,10 @@ export interface Ongoing {
 }
 
 /** Deliveries of a message before it is given up. */
-export const MOST_DELIVERIES = 3;
+export const MAX_DELIVERIES = 3;
 
 /** Longest body of a message. RabbitMQ 4 accepts 16 MiB by default. */
-export const MOST_BODY_BYTES = 15 * 2 ** 20;
+export const MAX_BODY_BYTES = 15 * 2 ** 20;
 
 /** A queue that was closed is used. */
 export function queueClosedError(): PlatformError {

@@ -42,7 +42,9 @@ function slide(
   { stride = 1, padding = 0, ceil = false, dilation = 1 }: PoolOptions & ConvolutionOptions,
 ) {
   if (x.dims.length !== 4) throw misshapen(x, 'no height and width');
-  const [kernels, strides, pads] = [pair(kernel), pair(stride), padsOf(padding)];
+  const kernels = pair(kernel);
+  const strides = pair(stride);
+  const pads = padsOf(padding);
   const round = ceil ? Math.ceil : Math.floor;
   const size = (axis: 0 | 1): number => {
     const padded = fixed(x, axis + 2) + pads[axis] + (pads[axis + 2] ?? 0);
@@ -76,7 +78,8 @@ export function deconv(
   { stride, padding = 0 }: { readonly stride: number; readonly padding?: number },
 ): Layer {
   return (x) => {
-    const [inputs, size] = [fixed(x, 1), (axis: number) => (fixed(x, axis) - 1) * stride - 2 * padding + kernel];
+    const inputs = fixed(x, 1);
+    const size = (axis: number) => (fixed(x, axis) - 1) * stride - 2 * padding + kernel;
     const weights = [
       weight(x.graph, [inputs, channels, kernel, kernel], (inputs * kernel ** 2) / stride ** 2),
       bias(x.graph, channels),

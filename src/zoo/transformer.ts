@@ -20,7 +20,7 @@ import {
 } from './tensor.js';
 
 const FLOAT32 = ELEMENT_TYPES.float32.code;
-const LOWEST_FLOAT32 = -3.4028234663852886e38;
+const MIN_FLOAT32 = -3.4028234663852886e38;
 
 export function project(features: number): Layer {
   return (x) => {
@@ -86,7 +86,7 @@ export const maskAsFloat: Layer = (mask) =>
 /** The bias of attention scores: 0 where `visible` is 1, and so low where it is 0 that the softmax becomes 0. */
 export const hideOthers: Layer = (visible) => {
   const { graph } = visible;
-  return mul(sub(graph.scalar('one', 1), visible), graph.scalar('lowest', LOWEST_FLOAT32));
+  return mul(sub(graph.scalar('one', 1), visible), graph.scalar('lowest', MIN_FLOAT32));
 };
 
 export function causalBias(mask: Value): Value {

@@ -19,7 +19,8 @@ describe('a result that is written to a file', () => {
 
   it('is written through a link, which stays a link', async (t) => {
     const folder = await temporaryFolder(t);
-    const [file, link] = [join(folder, 'file'), join(folder, 'link')];
+    const file = join(folder, 'file');
+    const link = join(folder, 'link');
     await writeFile(file, 'an older and longer text');
     await symlink(file, link);
     await writeResult(link, 'new');

@@ -82,7 +82,8 @@ function turnedBoxes(svg: string): { readonly along: readonly Box[]; readonly ou
   const all = labelsIn(svg).map(({ turned: [x, y] = [0, 0], ...box }) => ({ box, x, y }));
   const half = Math.SQRT1_2;
   const along = all.map(({ box, x, y }) => {
-    const [right, down] = [(x - y) * half, (x + y) * half];
+    const right = (x - y) * half;
+    const down = (x + y) * half;
     return {
       label: box.label,
       left: box.left + right,

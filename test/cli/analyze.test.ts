@@ -39,7 +39,9 @@ it('analyze prints a table, and exports the same', deadline, async (t) => {
   await store.putMeasurement(measurement);
   await keepWholeModel(store, { name: '=a|b, "c"', batchSize: 1, host: 'bench-1', measurement });
   await store.close();
-  const [json, csv, markdown] = [place.path('t.json'), place.path('t.csv'), place.path('t.md')];
+  const json = place.path('t.json');
+  const csv = place.path('t.csv');
+  const markdown = place.path('t.md');
   const exports = ['--export-json', json, '--export-csv', csv, '--export-markdown', markdown];
   const { stdout, stderr, code } = await place.run([
     'analyze',

@@ -18,7 +18,8 @@ describe('a second framework', { ...deadline, concurrency: 2 }, () => {
     const again = await place.run([...args, ...WEB, ...AS_STORED]);
     assert.deepEqual([web.code, native.code, again.code], [0, 0, 0], web.stderr + native.stderr);
 
-    const [ofWeb, ofNative] = [reportIn(web), reportIn(native)];
+    const ofWeb = reportIn(web);
+    const ofNative = reportIn(native);
     assert.deepEqual([ofWeb.system.framework, ofNative.system.framework], ['onnxruntime-web', 'onnxruntime']);
     assert.notEqual(ofWeb.system.fingerprint, ofNative.system.fingerprint);
     const [model] = ofWeb.models;

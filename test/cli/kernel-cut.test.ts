@@ -149,7 +149,8 @@ describe('a suite of kernels', { ...deadline, concurrency: 2 }, () => {
   for (const options of [[], ['-G', '1']] as const) {
     const name = options.length === 0 ? 'by default' : options.join(' ');
     it(`composed from its results gives the same as composing from the store, ${name}`, async (t) => {
-      const [owner, other] = [await workplaceHere(t), await workplaceHere(t)];
+      const owner = await workplaceHere(t);
+      const other = await workplaceHere(t);
       assert.equal((await generate(owner, ...options)).code, 0);
       const results = owner.path('results.json');
       const suite = owner.path('given', 'suite');
@@ -170,7 +171,8 @@ describe('a suite of kernels', { ...deadline, concurrency: 2 }, () => {
       const fromStore = await other.run([...compose, owner.path('conv.onnx'), ...options, ...QUICK]);
 
       assert.deepEqual([fromResults.code, fromStore.code], [0, 0], fromResults.stderr + fromStore.stderr);
-      const [actual, expected] = [reportIn(fromResults), reportIn(fromStore)];
+      const actual = reportIn(fromResults);
+      const expected = reportIn(fromStore);
       assert((actual.models[0]?.estimate_ms ?? 0) > 0);
       assert.deepEqual(actual.models, expected.models);
       assert.deepEqual(actual.settings, expected.settings);

@@ -258,7 +258,8 @@ describe('a server whose file of tokens changes', deadline, () => {
 
   it('does not start where its plugins would be refused', async (t) => {
     const place = await workplace(t);
-    const [full, read] = [newToken('full'), newToken('read')];
+    const full = newToken('full');
+    const read = newToken('read');
     const args = [
       'serve',
       '--listen',

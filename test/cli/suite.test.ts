@@ -44,7 +44,8 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
       { env: { MLMODELSCOPE_STORE: place.path('empty') } },
     );
     assert.equal(composed.code, 0);
-    const [expected, actual] = [reportIn(validated).models[0], reportIn(composed).models[0]];
+    const expected = reportIn(validated).models[0];
+    const actual = reportIn(composed).models[0];
     assert.deepEqual(actual, {
       ...expected,
       // The recipe does not have these values.
@@ -60,7 +61,8 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
   });
 
   it('is measured without any of the models', async (t) => {
-    const [owner, other] = [await workplaceHere(t), await workplaceHere(t)];
+    const owner = await workplaceHere(t);
+    const other = await workplaceHere(t);
     await generate(owner);
     const suite = owner.path('given', 'suite');
     const { stdout, stderr, code } = await other.run(['dlbricks', 'run', '--suite', suite, ...QUICK]);

@@ -37,7 +37,8 @@ export interface Composed {
 
 /** Starts the collector with the configuration of the compose file. @returns host:port where it takes OTLP over HTTP */
 async function startCollector(t: TestContext, place: Workplace, jaeger: Receiver): Promise<string> {
-  const [grpc, http] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
+  const grpc = `127.0.0.1:${await freePort()}`;
+  const http = `127.0.0.1:${await freePort()}`;
   const configuration = readFileSync(inRepository('docker/otel-collector.yml'), 'utf8')
     .replace('0.0.0.0:4317', grpc)
     .replace('0.0.0.0:4318', http)

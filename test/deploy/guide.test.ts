@@ -58,7 +58,8 @@ describe('docs/deploy.md', { ...deadline, skip: needsFerretDb.skip || needsRabbi
     for (const heading of ['Certificates', 'Tokens']) {
       execFileSync('sh', ['-eu', '-c', blockOf(heading)], { cwd: folder, stdio: 'pipe' });
     }
-    const [database, broker] = [await startFerretDb(t, { authenticated: true }), await startRabbitMq(t)];
+    const database = await startFerretDb(t, { authenticated: true });
+    const broker = await startRabbitMq(t);
     const mongodb = await tlsBefore(t, database.address, folder, 'mongodb');
     const rabbitmq = await tlsBefore(t, broker.address, folder, 'rabbitmq');
     const options = `authSource=admin&tls=true&tlsCAFile=${join(folder, 'ca.pem')}`;

@@ -8,7 +8,7 @@ import sys
 
 from commands import SETTINGS, report
 
-LEAST_MS = 1
+MIN_MS = 1
 
 
 def main(folder, names):
@@ -20,7 +20,7 @@ def main(folder, names):
             continue
         model = report("validate", [os.path.join(folder, file)], *SETTINGS.get(name, [])).get(name, {})
         whole, ratio = model.get("end_to_end_ms"), model.get("normalized_latency")
-        if whole is None or ratio is None or whole < LEAST_MS:
+        if whole is None or ratio is None or whole < MIN_MS:
             continue
         errors.append(abs(ratio - 1) * 100)
         repeat = model["end_to_end_repeat_ms"] / whole - 1 if model.get("end_to_end_repeat_ms") else float("nan")

@@ -29,7 +29,7 @@ async function optionsFor(t: TestContext, only: string): Promise<FuzzOptions & {
 }
 
 /** Most inputs that it takes to find the bug of a reader. */
-const MOST_ROUNDS = 5000;
+const MAX_ROUNDS = 5000;
 
 const EXPECTED: Readonly<Record<string, RegExp>> = {
   inherits: /TypeError: .*is not a function/,
@@ -44,7 +44,7 @@ describe('the fuzzer', { timeout: 300_000 }, () => {
     test(`finds a reader that ${name}, keeps the input, and finds it again by its seed`, async (t) => {
       const options = await optionsFor(t, name);
       let rounds = 0;
-      await fuzz(1, () => options.printed.length === 0 && rounds++ < MOST_ROUNDS, options);
+      await fuzz(1, () => options.printed.length === 0 && rounds++ < MAX_ROUNDS, options);
 
       const [line = ''] = options.printed;
       assert.match(line, EXPECTED[name] ?? /^$/);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inputValues, inputValuesField } from '../../src/manifest/input-values.js';
-import { MOST_LISTED_VALUES } from '../../src/onnx/model/model.js';
+import { MAX_LISTED_VALUES } from '../../src/onnx/model/model.js';
 import { buildZooModel } from '../../src/zoo/zoo.js';
 import { manifestOf } from './read-manifest.js';
 
@@ -23,7 +23,7 @@ describe('the values of an input', () => {
   });
 
   test('are refused as other texts, as empty and as too long lists', () => {
-    const long = Array.from({ length: MOST_LISTED_VALUES + 1 }, () => 1);
+    const long = Array.from({ length: MAX_LISTED_VALUES + 1 }, () => 1);
     assert.ok(inputValuesField.safeParse(long.slice(1)).success);
     for (const written of ['file.npy', '9..1', '', null, { low: 1 }]) {
       const messages = inputValuesField.safeParse(written).error?.issues.map(({ message }) => message);

@@ -24,7 +24,7 @@ describe('a disturbance', () => {
     assert.deepEqual([of({ othersMs: 200 }), of({ stealMs: 200 })], [0.2, 0.2]);
   });
 
-  // MOST_OTHERS_SHARE: a tenth of two cores in a second is 200 ms.
+  // MAX_OTHERS_SHARE: a tenth of two cores in a second is 200 ms.
   test('counts if it is more than a tenth of the processor time', () => {
     assert.deepEqual(
       [200, 201].map((othersMs) => isDisturbed(measuredBeside(othersMs))),
@@ -37,7 +37,7 @@ describe('a disturbance', () => {
     assert.equal(isDisturbed({ ...measuredBeside(2000), outcome }), false);
   });
 
-  // LEAST_OTHERS_MS: three ticks of 10 ms. The operating system counts in ticks.
+  // MIN_OTHERS_MS: three ticks of 10 ms. The operating system counts in ticks.
   test('counts from three ticks on', () => {
     const isDisturbedBy = (othersMs: number): boolean => {
       const conditions = { wallMs: 50, cores: 1, othersMs };
@@ -46,7 +46,7 @@ describe('a disturbance', () => {
     assert.deepEqual([20, 29, 30].map(isDisturbedBy), [false, false, true]);
   });
 
-  // MOST_OTHERS_SHARE is the limit here too: in ten runs of a model, two of them exceed it.
+  // MAX_OTHERS_SHARE is the limit here too: in ten runs of a model, two of them exceed it.
   test('includes a core shared with another machine during more than a tenth of the samples', () => {
     const sharedDuring = (sharedShare: number): Measurement => {
       return sampleMeasurement(0, { conditions: { wallMs: 1000, cores: 2, othersMs: 0, sharedShare, droppedRuns: 7 } });

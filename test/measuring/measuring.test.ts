@@ -337,7 +337,8 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     const slow = laterAgent(new Promise((resolve) => (go = resolve)));
     const quick = createFakeAgent({ latencyOf: () => 2 });
     const store = await openMemoryStore();
-    const [first, second] = [await measuringWith(slow.agent, signal, store), await measuringWith(quick, signal, store)];
+    const first = await measuringWith(slow.agent, signal, store);
+    const second = await measuringWith(quick, signal, store);
     for (const { progress } of [first, second]) progress.add(TASKS);
     const one = first.measuring.measure(TASKS.slice(0, 2));
     const other = second.measuring.measure(TASKS);
@@ -409,7 +410,8 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     const slow = laterAgent(new Promise((resolve) => (go = resolve)), { measuredAt });
     const store = await openMemoryStore();
     const quick = createFakeAgent({ latencyOf: () => 2 });
-    const [first, second] = [await measuringWith(slow.agent, signal, store), await measuringWith(quick, signal, store)];
+    const first = await measuringWith(slow.agent, signal, store);
+    const second = await measuringWith(quick, signal, store);
     const [task] = TASKS;
     assert.ok(task !== undefined);
     const stored = sampleMeasurement(0, { system: identifySystem(quick.description, SYSTEM.runOptions) });
@@ -423,7 +425,8 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
   });
 
   test('does not retake what another evaluation is taking, and reports nothing', async () => {
-    let [go, hasBegun] = [(): void => {}, false];
+    let go = (): void => {};
+    let hasBegun = false;
     const slow = laterAgent(new Promise((resolve) => (go = resolve)));
     const measure: BenchmarkAgent['measure'] = (...args) => {
       hasBegun = true;

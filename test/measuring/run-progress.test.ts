@@ -119,7 +119,8 @@ describe('the time left of simulated runs', () => {
    */
   function sessionsOf(random: () => number): readonly Session[] {
     const factor = (most: number): number => most ** (2 * random() - 1);
-    const [machine, ofModels] = [factor(3), factor(2.5)];
+    const machine = factor(3);
+    const ofModels = factor(2.5);
     const session = (tasks: readonly Task[], kind: number): Session => {
       const ms = tasks.reduce((sum, { work }) => sum + work * machine * kind * factor(2), 0);
       const preparingMs = 300 + ms * 0.5 * random();
@@ -135,7 +136,9 @@ describe('the time left of simulated runs', () => {
 
   test('is right within a factor of about two after the first quarter, or is not told', (t) => {
     const time = withClock(t);
-    let [told, possible, wrong] = [0, 0, 0];
+    let told = 0;
+    let possible = 0;
+    let wrong = 0;
     for (let seed = 1; seed <= 200; seed++) {
       const sessions = sessionsOf(randomNumbers(seed));
       const startMs = time.nowMs;
@@ -162,7 +165,8 @@ describe('the time left of simulated runs', () => {
           if (event.secondsLeft === undefined) continue;
           told++;
           // A second more or less does not matter to anybody.
-          const [said, truth] = [event.secondsLeft + 1, (endMs - time.nowMs) / 1000 + 1];
+          const said = event.secondsLeft + 1;
+          const truth = (endMs - time.nowMs) / 1000 + 1;
           if (said > 2 * truth || truth > 2 * said) wrong++;
         }
         time.nowMs = untilMs;

@@ -85,7 +85,8 @@ export function describePredictor({ name, predictor, optimizesFromFiles }: Predi
           nodes: [{ opType: 'Identity', inputs: ['x'], outputs: ['y'] }],
           outputs: ['y'],
         });
-        const [fed, returned] = [makeFeeds(benchmark).get('x'), (await evaluate(benchmark)).get('y')];
+        const fed = makeFeeds(benchmark).get('x');
+        const returned = (await evaluate(benchmark)).get('y');
         assert.deepEqual(
           returned && { ...returned, bytes: [...returned.bytes] },
           fed && { ...fed, bytes: [...fed.bytes] },
@@ -132,7 +133,8 @@ export function describePredictor({ name, predictor, optimizesFromFiles }: Predi
     });
 
     test('gives the same outputs with the weights in a file', async () => {
-      const [inline, external] = [await evaluate(convolution), await evaluate(convolution, NOTHING_INLINE)];
+      const inline = await evaluate(convolution);
+      const external = await evaluate(convolution, NOTHING_INLINE);
       assert.deepEqual(floatsOf(external.get('y')), floatsOf(inline.get('y')));
     });
 

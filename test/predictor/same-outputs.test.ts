@@ -26,7 +26,8 @@ async function outputsOf(framework: string): Promise<Float32Array<ArrayBuffer>> 
 }
 
 describe('both frameworks compute the same', { timeout: 240_000 }, () => {
-  let [native, web] = [new Float32Array(), new Float32Array()];
+  let native = new Float32Array();
+  let web = new Float32Array();
 
   before(async () => {
     [native, web] = await Promise.all([outputsOf('onnxruntime'), outputsOf('onnxruntime-web')]);
@@ -38,7 +39,8 @@ describe('both frameworks compute the same', { timeout: 240_000 }, () => {
         assert.equal(outputs.length, MODELS.length * SCORES);
         return outputs.subarray(i * SCORES, (i + 1) * SCORES);
       };
-      const [expected, found] = [scoresIn(native), scoresIn(web)];
+      const expected = scoresIn(native);
+      const found = scoresIn(web);
       const largest = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
       assert.ok(largest > 0, 'nothing but zeros');
       const difference = found.reduce(

@@ -20,7 +20,8 @@ function filledFloats(benchmark: Benchmark, name: string): readonly number[] {
 
 /** The product of the inputs x (1 by n) and w (n by m) of a benchmark. */
 export function matMulResult(benchmark: Benchmark): readonly number[] {
-  const [x, w] = [filledFloats(benchmark, 'x'), filledFloats(benchmark, 'w')];
+  const x = filledFloats(benchmark, 'x');
+  const w = filledFloats(benchmark, 'w');
   const columns = w.length / x.length;
   return Array.from({ length: columns }, (_, j) => x.reduce((sum, xi, i) => sum + xi * (w[i * columns + j] ?? NaN), 0));
 }

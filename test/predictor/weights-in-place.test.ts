@@ -19,7 +19,8 @@ const folder = mkdtempSync(join(tmpdir(), 'weights-in-place-'));
 after(() => rmSync(folder, { recursive: true }));
 
 /** The shape of the weights. The reader leaves weights of this size in their file. */
-const [ROWS, COLUMNS] = [64, 512];
+const ROWS = 64;
+const COLUMNS = 512;
 const WEIGHTS = Float32Array.from({ length: ROWS * COLUMNS }, (_, index) => index % 7);
 /** The offset of the weights in the file, which is not at the start of a page. */
 const OFFSET = 12;

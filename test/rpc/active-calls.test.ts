@@ -78,7 +78,8 @@ describe('calls that are being answered', () => {
   });
 
   test('leave out messages that a client can do without, while it does not read', () => {
-    const [calls, call] = [new ActiveCalls(), new Call()];
+    const calls = new ActiveCalls();
+    const call = new Call();
     const { signal } = new AbortController();
     const tell = (message: string, until: AbortSignal): void => {
       calls.tell(call as unknown as ServerWritableStream<unknown, string>, message, until);

@@ -59,7 +59,8 @@ describe('connections', { timeout: 20_000 }, () => {
 
   test('count the bytes of each client, and none of a client that is gone', async (t) => {
     const { connections, connect } = await listening(t, {});
-    const [one, other] = [await connect(), await connect()];
+    const one = await connect();
+    const other = await connect();
     await one.bring(100);
     assert.deepEqual(
       [one, other].map(({ peer }) => connections.receivedBytes(peer)),
@@ -70,7 +71,8 @@ describe('connections', { timeout: 20_000 }, () => {
 
   test('that make no call are closed, and no others', async (t) => {
     const { connections, connect } = await listening(t, { firstCallMs: 300 });
-    const [calling, silent] = [await connect(), await connect()];
+    const calling = await connect();
+    const silent = await connect();
     connections.receive(calling.peer).end();
     await until(() => connections.size === 1);
     assert.deepEqual([calling.isOpen(), silent.isOpen()], [true, false]);
@@ -82,7 +84,8 @@ describe('connections', { timeout: 20_000 }, () => {
     t.mock.timers.reset();
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const session = { closed: 0 };
-    const [first, second] = [streamOf(session), streamOf(session)];
+    const first = streamOf(session);
+    const second = streamOf(session);
     for (const stream of [first, second]) connections.opened(peer, stream);
     first.emit('close');
     t.mock.timers.tick(5000);
@@ -206,7 +209,8 @@ describe('requests that are on their way', { timeout: 20_000 }, () => {
 
   test('with messages that are larger than the received bytes do not make room for others', async (t) => {
     const { connections, connect, look } = await listening(t, { receivingBytes });
-    const [compressed, other] = [await connect(), await connect()];
+    const compressed = await connect();
+    const other = await connect();
     connections.receive(compressed.peer).delivered(1_000_000);
     connections.receive(other.peer);
     await other.bring(1001);

@@ -60,7 +60,8 @@ describe('large answers', { timeout: 120_000 }, () => {
 
   test('do not delay small ones, on other connections or on the same one', async (t) => {
     const { address } = await largeServer(t);
-    const [busy, other] = [clientOf(t, address), clientOf(t, address)];
+    const busy = clientOf(t, address);
+    const other = clientOf(t, address);
     let answered = 0;
     const asked = Array.from({ length: 40 }, async () => {
       await busy.unary(echo.large, Buffer.of(), { deadlineMs });

@@ -72,7 +72,8 @@ describe('a submission that makes a lot of work', deadline, () => {
     await leaveAtWork(store, ID);
 
     const agents = directoryWith();
-    let [reads, looks] = [0, 0];
+    let reads = 0;
+    let looks = 0;
     const collection: ResultStore['collection'] = (definition) => {
       const documents = store.collection(definition);
       const find: typeof documents.find = (match) => {

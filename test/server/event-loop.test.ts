@@ -6,13 +6,13 @@ import { BUSY_BOMBS } from './busy-bombs.js';
 import { measuredServer, type MeasuredServer } from './busy-server.js';
 
 /** The promise of docs/security.md: no request makes another client wait longer than this. */
-const LONGEST_MS = 100;
+const MAX_MS = 100;
 
 /**
  * Processor time that a test allows. If another machine uses the same core, the same work takes up to 1.7 times as much
  * processor time (docs/measuring.md), which no test can detect.
  */
-const ALLOWED_MS = 1.7 * LONGEST_MS;
+const ALLOWED_MS = 1.7 * MAX_MS;
 
 /**
  * The number of tries before a test fails. A request that keeps a server busy does so in each try. A pause of the whole

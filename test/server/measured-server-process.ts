@@ -7,7 +7,8 @@ import { processorMs } from './processor-ms.js';
 async function main(folder: string): Promise<void> {
   const store = await openEmbeddedStore(folder, {});
   const server = await startServer({ listen: { host: '127.0.0.1', port: 0 }, store });
-  let [last, longestMs] = [processorMs(process.pid), 0];
+  let last = processorMs(process.pid);
+  let longestMs = 0;
   setInterval(() => {
     const now = processorMs(process.pid);
     longestMs = Math.max(longestMs, now - last);

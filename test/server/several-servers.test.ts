@@ -49,7 +49,8 @@ async function storedOf(store: ResultStore) {
 describe('several servers of one store', deadline, () => {
   it('run an evaluation on one of them, and report it to the clients of all', async (t) => {
     const store = await openMemoryStore();
-    const [one, other] = [await server(t, store), await server(t, store)];
+    const one = await server(t, store);
+    const other = await server(t, store);
     let go = (): void => {};
     const going = new Promise<void>((resolve) => (go = resolve));
     let runs = 0;
@@ -154,7 +155,8 @@ describe('several servers of one store', deadline, () => {
 
   it('cancel an evaluation that another one runs', async (t) => {
     const store = await openMemoryStore();
-    const [one, other] = [await server(t, store), await server(t, store)];
+    const one = await server(t, store);
+    const other = await server(t, store);
     one.attach(patient);
     await until(() => one.platform.plugins().length > 0);
     await one.platform.submit(ID, submitted());
@@ -200,7 +202,8 @@ describe('several servers of one store', deadline, () => {
     await silent.platform.submit(ID, submitted());
     await until(async () => (await silent.platform.get(ID)).last?.event.kind === 'note');
     suspend();
-    const [without, withPlugin] = [await server(t, store), await server(t, store)];
+    const without = await server(t, store);
+    const withPlugin = await server(t, store);
     withPlugin.attach(obedient);
     assert.equal((await eventsOf(without.platform, ID)).at(-1)?.kind, 'done');
   });

@@ -11,7 +11,8 @@ export const fast: Clock = {
 
 /** The clock of a process that is suspended, or killed: nothing that it waits for comes. */
 export function suspendable(): { readonly clock: Clock; readonly suspend: () => void; readonly wake: () => void } {
-  let [wake, awake] = [(): void => {}, Promise.resolve()];
+  let wake = (): void => {};
+  let awake = Promise.resolve();
   const suspend = (): void => {
     awake = new Promise((resolve) => (wake = resolve));
   };

@@ -46,7 +46,8 @@ describe('leases', () => {
 
   it('have a holder only while one is taken', async () => {
     const store = await openMemoryStore();
-    const [first, second] = [new Leases(store, 'evaluation', fast), new Leases(store, 'evaluation', fast)];
+    const first = new Leases(store, 'evaluation', fast);
+    const second = new Leases(store, 'evaluation', fast);
     assert.equal(await second.holderOf('one'), undefined);
     await first.take(['one']);
     assert.equal((await second.holderOf('one'))?.pid, process.pid);
@@ -57,7 +58,8 @@ describe('leases', () => {
 
   it('of others stay where a holder gives back one that it does not hold', async () => {
     const store = await openMemoryStore();
-    const [first, second] = [new Leases(store, 'evaluation', fast), new Leases(store, 'evaluation', fast)];
+    const first = new Leases(store, 'evaluation', fast);
+    const second = new Leases(store, 'evaluation', fast);
     await first.take(['one']);
     await second.take(['two']);
     await second.release('one');

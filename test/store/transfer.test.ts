@@ -75,7 +75,9 @@ describe('moving a store', () => {
   for (const [from, openFrom] of Object.entries(BACKENDS)) {
     for (const [to, openTo] of Object.entries(BACKENDS)) {
       it(`takes everything from ${from} to ${to} and back, losslessly, also twice`, async (t) => {
-        const [first, second, third] = [await openFrom(t), await openTo(t), await openFrom(t)];
+        const first = await openFrom(t);
+        const second = await openTo(t);
+        const third = await openFrom(t);
         t.after(() => Promise.all([first, second, third].map((store) => store.close())));
         const ordinary = [from, to].includes('MongoDB') ? SOME : MANY;
         await fill(first, ordinary);
@@ -137,7 +139,8 @@ describe('moving a store', () => {
     ],
   ];
   it('puts no more at once than there is memory for', async () => {
-    let [open, most] = [0, 0];
+    let open = 0;
+    let most = 0;
     const counting = withChanges(await openMemoryStore(), async (put) => {
       most = Math.max(most, ++open);
       await put();

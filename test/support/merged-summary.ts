@@ -11,7 +11,8 @@ export class MergedSummary {
     if (type !== 'test:diagnostic' || data.file !== undefined) return false;
     const [, name, count] = COUNT.exec(data.message) ?? [];
     if (name === undefined) return false;
-    const [before, one] = [this.#counts.get(name) ?? 0, Number(count)];
+    const before = this.#counts.get(name) ?? 0;
+    const one = Number(count);
     this.#counts.set(name, name === 'duration_ms' ? Math.max(before, one) : before + one);
     return true;
   }

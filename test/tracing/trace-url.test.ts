@@ -46,10 +46,8 @@ settings: { remeasure: none }
 protocol: { warmup_runs: 1, runs: 3 }
 ${key}
 `;
-    const [plain, named] = [
-      await place.write('plain.yml', evaluation('')),
-      await place.write('named.yml', evaluation(`trace_url_template: '${wanted('manifest')}'`)),
-    ];
+    const plain = await place.write('plain.yml', evaluation(''));
+    const named = await place.write('named.yml', evaluation(`trace_url_template: '${wanted('manifest')}'`));
     const configuration = await place.write('config.yml', `trace_url_template: '${wanted('configuration')}'\n`);
     const urls: string[] = [];
     const evaluate = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<void> => {

@@ -25,7 +25,7 @@ const suite = { timeout: 600_000, concurrency: 4 };
 const AGENT = fileURLToPath(new URL('./agent-process.js', import.meta.url));
 
 const KILLS = 50;
-const LONGEST_LIFE_MS = 600;
+const MAX_LIFE_MS = 600;
 const OUTAGE_MS = 30_000;
 
 interface Place {
@@ -153,7 +153,7 @@ describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, 
     })();
     let kills = 0;
     while (!isDone && kills < KILLS) {
-      await setTimeout(Math.random() * LONGEST_LIFE_MS);
+      await setTimeout(Math.random() * MAX_LIFE_MS);
       await kill(mortal);
       kills++;
       mortal = at.startAgent('machine-2');

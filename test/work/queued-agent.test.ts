@@ -114,7 +114,8 @@ async function answersLeft({ store }: Place): Promise<number> {
 describe('a queued agent', { timeout: 60_000 }, () => {
   it('shares the work among all agents of its class, each brick once, and keeps their measurements', async (t) => {
     const at = await place(t);
-    const [first, second] = [fakeAgent('machine-1'), fakeAgent('machine-2')];
+    const first = fakeAgent('machine-1');
+    const second = fakeAgent('machine-2');
     at.serve(first);
     at.serve(second);
     await untilServing(at, first, 2);
@@ -228,7 +229,8 @@ describe('a queued agent', { timeout: 60_000 }, () => {
   it('yields a measurement that is taken again, and lets the caller decide which one is kept', async (t) => {
     const at = await place(t);
     const requests = sampleRequests(3);
-    const [before, after] = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'];
+    const before = '2026-01-01T00:00:00.000Z';
+    const after = '2026-01-01T00:00:01.000Z';
     for await (const { measurement } of fakeAgent('machine-1', { measuredAt: before }).measure(requests)) {
       await at.store.putMeasurement(measurement);
     }

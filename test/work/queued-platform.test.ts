@@ -84,7 +84,8 @@ describe('a platform whose agents take work from a broker', { ...deadline, ...ne
 
   it('finishes an evaluation whose server is killed, with another server', async (t) => {
     const platform = await queuedPlatform(t, engines());
-    const [first, second] = [await platform.startServer(), await platform.startServer()];
+    const first = await platform.startServer();
+    const second = await platform.startServer();
     const agents = [await platform.startAgent([first, second]), await platform.startAgent([first, second])];
     await first.client.submit(ID, submissionOf(chain(MANY_OPERATORS), { runs: MANY_RUNS }));
     await untilUnderWay(first, ID);

@@ -5,8 +5,8 @@ import { PlatformError } from '../../src/base/errors.js';
 import {
   type FailedWork,
   type Handled,
-  MOST_BODY_BYTES,
-  MOST_DELIVERIES,
+  MAX_BODY_BYTES,
+  MAX_DELIVERIES,
   type WorkMessage,
   type WorkQueue,
 } from '../../src/work/work-queue.js';
@@ -75,7 +75,8 @@ export function workQueueContract(
       const queue = await open(t);
       const releases: (() => void)[] = [];
       const waiting = (): Promise<Handled> => new Promise((resolve) => releases.push(() => resolve(DONE)));
-      const [first, second] = [await serve(queue, 'a', waiting), await serve(queue, 'a', waiting)];
+      const first = await serve(queue, 'a', waiting);
+      const second = await serve(queue, 'a', waiting);
       for (const text of ['1', '2', '3', '4']) await queue.publish('a', message(text));
       await until(() => first.length === 1 && second.length === 1);
       await until(async () => (await queue.state('a')).waiting === 2);
@@ -103,13 +104,13 @@ export function workQueueContract(
       await until(() => heard.length === 1);
       await queue.publish('a', message('good'));
       await until(() => came.includes('good'));
-      assert.deepEqual(came, [...Array.from({ length: MOST_DELIVERIES }, () => 'bad'), 'good']);
+      assert.deepEqual(came, [...Array.from({ length: MAX_DELIVERIES }, () => 'bad'), 'good']);
       const [failed, ...more] = await listed(queue);
       assert.equal(more.length, 0);
       assert.equal(failed?.message.id, bad.id);
       assert.equal(failed.system, 'a');
       assert.equal(textOf(failed.message), 'bad');
-      assert.equal(failed.reason, `broken for the time number ${MOST_DELIVERIES}`);
+      assert.equal(failed.reason, `broken for the time number ${MAX_DELIVERIES}`);
       assert.equal(heard[0]?.message.id, bad.id);
       assert.equal(heard[0]?.reason, failed.reason);
     });
@@ -126,9 +127,9 @@ export function workQueueContract(
     it('does not count a delivery that was returned', async (t) => {
       const queue = await open(t);
       let deliveries = 0;
-      const came = await serve(queue, 'a', () => (++deliveries <= 2 * MOST_DELIVERIES ? { kind: 'returned' } : DONE));
+      const came = await serve(queue, 'a', () => (++deliveries <= 2 * MAX_DELIVERIES ? { kind: 'returned' } : DONE));
       await queue.publish('a', message('later'));
-      await until(() => came.length === 2 * MOST_DELIVERIES + 1);
+      await until(() => came.length === 2 * MAX_DELIVERIES + 1);
       assert.deepEqual(await listed(queue), []);
     });
 
@@ -231,15 +232,15 @@ export function workQueueContract(
     it('refuses a body that is too large, and accepts the largest one', async (t) => {
       const queue = await open(t);
       const sized = (bytes: number): WorkMessage => ({ id: randomUUID(), body: new Uint8Array(bytes) });
-      await assert.rejects(queue.publish('a', sized(MOST_BODY_BYTES + 1)), refusal('usage', /too large/));
+      await assert.rejects(queue.publish('a', sized(MAX_BODY_BYTES + 1)), refusal('usage', /too large/));
       const lengths: number[] = [];
       await queue.serve('a', ({ body }) => {
         lengths.push(body.length);
         return Promise.resolve(DONE);
       });
-      await queue.publish('a', sized(MOST_BODY_BYTES));
+      await queue.publish('a', sized(MAX_BODY_BYTES));
       await until(() => lengths.length === 1);
-      assert.deepEqual(lengths, [MOST_BODY_BYTES]);
+      assert.deepEqual(lengths, [MAX_BODY_BYTES]);
     });
 
     it('accepts nothing after it was closed', async (t) => {

@@ -16,7 +16,7 @@ import { buildZooModel, CLASSICS } from '../../src/zoo/zoo.js';
 type Dimensions = Readonly<Record<string, number>>;
 
 /** Below this, float32 numbers are denormal. */
-const SMALLEST_NORMAL = 2 ** -126;
+const MIN_NORMAL = 2 ** -126;
 
 function dimsOf(model: Model, name: string, dimensions: Dimensions): number[] {
   const dims = model.graph.types.get(name)?.dims ?? assert.fail(`${name} has no shape`);
@@ -72,7 +72,7 @@ function assertSane(name: string, tensor: Tensor | undefined): void {
   // By index, because an iterator takes eight times as long.
   for (let i = 0; i < data.length; i++) {
     const value = data[i] ?? NaN;
-    const isSane = Number.isFinite(value) && (value === 0 || Math.abs(value) >= SMALLEST_NORMAL);
+    const isSane = Number.isFinite(value) && (value === 0 || Math.abs(value) >= MIN_NORMAL);
     if (!isSane) assert.fail(`${name} holds ${value}`);
   }
 }

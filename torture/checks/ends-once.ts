@@ -49,7 +49,8 @@ export function storedEvents(folder: string, id: string): Promise<readonly Logge
 
 /** @throws where the events that a follower received are not the stored ones */
 export function assertTold(told: readonly LoggedEvent[], stored: readonly LoggedEvent[]): void {
-  const [theirs, ours] = [counted(told), counted(stored)];
+  const theirs = counted(told);
+  const ours = counted(stored);
   const differs = theirs.findIndex((event, index) => !isDeepStrictEqual(said(event), said(ours[index])));
   if (differs >= 0 || theirs.length !== ours.length) {
     const [first, second] = [theirs[differs], ours[differs]].map((event) => JSON.stringify(event));

@@ -25,7 +25,8 @@ let made = 0;
 
 export function twoMachines(lifetime: Lifetime): TwoMachines {
   const name = `torture-${process.pid}-${++made}`;
-  const [here, there] = [`${name}-here`, `${name}-there`];
+  const here = `${name}-here`;
+  const there = `${name}-there`;
   for (const namespace of [here, there]) {
     ip('netns', 'add', namespace);
     lifetime.after(() => ip('netns', 'delete', namespace));

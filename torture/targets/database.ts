@@ -10,7 +10,7 @@ import { commandIn } from './command.js';
 import type { Target } from './target.js';
 
 /** Maximum downtime of the database; commands wait longer for it. */
-const LONGEST_MS = 3000;
+const MAX_MS = 3000;
 
 /** Kills the MongoDB-compatible server that a command stores in. */
 export const database: Target = {
@@ -25,7 +25,7 @@ export const database: Target = {
     const command = place.start(args);
     await moment(round);
     await server.signal('SIGKILL');
-    await setTimeout(random.below(LONGEST_MS));
+    await setTimeout(random.below(MAX_MS));
     await server.start();
     const first = await command.ended;
     // A command does not wait for a store that it cannot open: the address may be wrong.

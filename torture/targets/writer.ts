@@ -13,7 +13,7 @@ import type { Target } from './target.js';
 const WRITERS = 3;
 
 /** A writer is ready after a few hundred milliseconds, and then writes something every few milliseconds. */
-const LONGEST_MS = 1000;
+const MAX_MS = 1000;
 
 /** Starts a writer of measurements from this number on and kills it. @returns those that it had acknowledged */
 async function killedWriter({ place, random }: Round, first: number): Promise<readonly number[]> {
@@ -22,7 +22,7 @@ async function killedWriter({ place, random }: Round, first: number): Promise<re
   let said = '';
   writer.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
   const ended = once(writer, 'close');
-  await setTimeout(random.below(LONGEST_MS));
+  await setTimeout(random.below(MAX_MS));
   writer.kill('SIGKILL');
   await ended;
   return said.split('\n').slice(0, -1).map(Number);

@@ -17,10 +17,10 @@ export interface RepeatedBlocks {
  * With fewer blocks, shortening does not pay: the two shortened graphs, with two and three blocks, have at least as
  * many.
  */
-const LEAST_BLOCKS = 4;
+const MIN_BLOCKS = 4;
 
 /** Number of distances between equal nodes that are tried as the length of a block. */
-const MOST_LENGTHS = 8;
+const MAX_LENGTHS = 8;
 
 /** The distances between a node and the next one like it that cover the most nodes. */
 function likelyLengths(labels: readonly number[]): readonly number[] {
@@ -33,7 +33,7 @@ function likelyLengths(labels: readonly number[]): readonly number[] {
   }
   return [...covered]
     .sort(([, one], [, other]) => other - one)
-    .slice(0, MOST_LENGTHS)
+    .slice(0, MAX_LENGTHS)
     .map(([length]) => length);
 }
 
@@ -75,7 +75,8 @@ class Wiring {
 
   /** Whether a node reads the same within its block as its counterpart reads within the next block. */
   #areAlike(index: number, { first, length }: RepeatedBlocks): boolean {
-    const [one, next] = [this.graph.nodes[index], this.graph.nodes[index + length]];
+    const one = this.graph.nodes[index];
+    const next = this.graph.nodes[index + length];
     const block = Math.floor((index - first) / length);
     const others = next?.inputs ?? [];
     return (one?.inputs ?? []).every((name, at) => {
@@ -134,7 +135,7 @@ export function findRepeatedBlocks({ graph }: Pick<Model, 'graph'>): RepeatedBlo
     // A block may begin anywhere in its period, and nodes far behind may read the first block.
     for (let first = start; first < start + 2 * length; first++) {
       const blocks = { first, length, count: Math.floor((end - first) / length) };
-      if (blocks.count < LEAST_BLOCKS) break;
+      if (blocks.count < MIN_BLOCKS) break;
       if (wiring.isOfBlocks(blocks)) return blocks;
     }
   }

@@ -28,12 +28,12 @@ export interface Brick extends Benchmark {
 }
 
 /** Maximum number of operators that a label lists; the rest is counted. */
-const MOST_OPERATORS_SHOWN = 4;
+const MAX_OPERATORS_SHOWN = 4;
 
 /** Operators of a brick in a few words: "Conv+Relu", "Conv+Conv+MaxPool+Conv+... (20)". */
 export function operatorsLabel(operators: readonly string[]): string {
-  if (operators.length <= MOST_OPERATORS_SHOWN) return operators.join('+');
-  return `${operators.slice(0, MOST_OPERATORS_SHOWN).join('+')}+... (${operators.length})`;
+  if (operators.length <= MAX_OPERATORS_SHOWN) return operators.join('+');
+  return `${operators.slice(0, MAX_OPERATORS_SHOWN).join('+')}+... (${operators.length})`;
 }
 
 /** Prefix of the names of constants. An input with this prefix is a weight; every other input is an activation. */
@@ -69,17 +69,17 @@ class Anonymizer implements Renaming {
 }
 
 /** A longer list may be private data; a brick discloses only its range. */
-const MOST_VALUES = 1024;
+const MAX_VALUES = 1024;
 
 function disclosable({ low, high, list }: InputValues): InputValues {
-  return list === undefined || list.length > MOST_VALUES ? { low, high } : { low, high, list };
+  return list === undefined || list.length > MAX_VALUES ? { low, high } : { low, high, list };
 }
 
 /** Numbers in the longest list of known values of a brick; 0 where no list is longer than a suite may show. */
 export function longestPrivateList({ inputs }: Pick<Brick, 'inputs'>): number {
   const lengths = inputs.map(({ isGiven, fill }) => (isGiven === true ? (fill.list?.length ?? 0) : 0));
   const longest = Math.max(0, ...lengths);
-  return longest > MOST_VALUES ? longest : 0;
+  return longest > MAX_VALUES ? longest : 0;
 }
 
 /** Values of a graph that are known, from a user or from a run: all of them for values that steer the sequence. */

@@ -112,15 +112,15 @@ function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
 const STEPS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48] as const;
 
 /** Maximum number of copies. */
-export const MOST_COPIES = Math.max(...STEPS);
+export const MAX_COPIES = Math.max(...STEPS);
 
 /**
  * Copies are added until a run takes at least this long, in rough milliseconds, so that the call is a small part of it.
  */
-const LEAST_RUN_ROUGH_MS = 2;
+const MIN_RUN_ROUGH_MS = 2;
 
 /** Copies never make a run longer than this, in rough milliseconds: longer runs cost more and are not more precise. */
-const MOST_RUN_ROUGH_MS = 120;
+const MAX_RUN_ROUGH_MS = 120;
 
 /**
  * Where reading the weights takes less than this share of a brick's time, it does not matter which cache holds them.
@@ -159,8 +159,8 @@ export function copiesFor(weightBytes: number, roughMs: number, surroundings: Su
   const most = cacheBytes * (onlyReads ? CACHES_OF_DOMINANT_WEIGHTS : CACHES);
   const footprintBytes = Math.min(surroundings.modelWeightBytes, most) * (onlyReads ? NEAR_ENOUGH : 1);
   const forWeights = weightShare(weightBytes, roughMs) > NOTEWORTHY_SHARE ? footprintBytes / weightBytes : 1;
-  const wanted = Math.max(forWeights, LEAST_RUN_ROUGH_MS / roughMs);
-  const affordable = Math.max(1, MOST_RUN_ROUGH_MS / roughMs);
+  const wanted = Math.max(forWeights, MIN_RUN_ROUGH_MS / roughMs);
+  const affordable = Math.max(1, MAX_RUN_ROUGH_MS / roughMs);
   const [least, ...more] = STEPS;
   return more.reduce<number>((copies, step) => (copies < wanted && step <= affordable ? step : copies), least);
 }

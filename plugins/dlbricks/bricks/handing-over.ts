@@ -11,7 +11,7 @@ import {
 import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNode } from './shapes-only.js';
 
 /** Handing over outputs of fewer bytes than this in all takes no significant time. */
-const LEAST_BYTES = 2 ** 16;
+const MIN_BYTES = 2 ** 16;
 
 export interface HandingOver {
   readonly types: readonly TensorType[];
@@ -21,7 +21,7 @@ export interface HandingOver {
 
 export function handingOver(outputs: readonly TensorType[]): HandingOver | undefined {
   const bytes = outputs.reduce((sum, output) => sum + tensorBytes(output), 0);
-  if (bytes < LEAST_BYTES) return undefined;
+  if (bytes < MIN_BYTES) return undefined;
   const values = outputs.map(({ elementType, dims }, index): BenchmarkInput => {
     const fill = { low: -1, high: 1, seed: 0 };
     return { name: `value${index}`, role: 'activation', elementType, dims, fill };

@@ -4,11 +4,11 @@ import type { Brick } from './brick.js';
 /**
  * Attributes that hold formulas and settings are shorter than this. Longer lists of numbers or texts count as learned.
  */
-const MOST_SETTING_VALUES = 32;
+const MAX_SETTING_VALUES = 32;
 
 function isLearned({ floats, strings, t, tensors }: Node['attributes'][number]): boolean {
   const sizes = [...(t === undefined ? [] : [t]), ...tensors].map(({ dims }) => elementCount(dims.map(Number)));
-  return Math.max(floats.length, strings.length, ...sizes) > MOST_SETTING_VALUES;
+  return Math.max(floats.length, strings.length, ...sizes) > MAX_SETTING_VALUES;
 }
 
 /**

@@ -24,7 +24,7 @@ export function runOptionsOfNeed({ isOptimized }: Need, runOptions: RunOptions):
 }
 
 /** Fewest runs of a graph of copies: of three, the median is taken. */
-const LEAST_RUNS_OF_COPIES = 3;
+const MIN_RUNS_OF_COPIES = 3;
 
 /**
  * Executions of a brick as copies for each run that the protocol asks of a whole model. A model is the sum of several
@@ -36,7 +36,7 @@ const EXECUTIONS_PER_RUN = 1 / 4;
 /** The protocol of a graph of copies: fewer runs, since each is several executions; one warm-up touches every page. */
 function protocolOfCopies(protocol: Protocol, copies: number): Protocol {
   const wanted = Math.ceil((protocol.runs * EXECUTIONS_PER_RUN) / copies);
-  const runs = Math.min(protocol.runs, Math.max(LEAST_RUNS_OF_COPIES, wanted));
+  const runs = Math.min(protocol.runs, Math.max(MIN_RUNS_OF_COPIES, wanted));
   return {
     ...protocol,
     runs,

@@ -35,7 +35,8 @@ function kernelCounts({ benchmark }: OptimizedGraph): ReadonlyMap<string, number
 }
 
 export function kernelDifferences(file: OptimizedGraph, filled: OptimizedGraph): readonly KernelDifference[] {
-  const [own, made] = [kernelCounts(file), kernelCounts(filled)];
+  const own = kernelCounts(file);
+  const made = kernelCounts(filled);
   return [...new Set([...own.keys(), ...made.keys()])]
     .map((operator) => ({ operator, ofFile: own.get(operator) ?? 0, madeUp: made.get(operator) ?? 0 }))
     .filter(({ ofFile, madeUp }) => ofFile !== madeUp)

@@ -13,7 +13,7 @@ export interface Preparing {
 }
 
 /** Maximum number of graphs that an agent optimizes at once. */
-const MOST_AT_ONCE = 8;
+const MAX_CONCURRENT = 8;
 
 /**
  * Takes models apart, as many at once as the agent's machine has cores: nothing is timed meanwhile. Results are in
@@ -31,5 +31,5 @@ export async function prepareAll(
     done++;
     return prepared;
   };
-  return pMap(models, prepareOne, { concurrency: Math.min(cores, MOST_AT_ONCE) });
+  return pMap(models, prepareOne, { concurrency: Math.min(cores, MAX_CONCURRENT) });
 }

@@ -20,7 +20,8 @@ import { type DecomposedModel, roundedFootprint } from './unique-bricks.js';
 export const LARGE_BYTES = 2 ** 31;
 
 /** How many blocks the shortened graphs have: their difference is one block. */
-const [FEWER, MORE] = [2, 3];
+const FEWER = 2;
+const MORE = 3;
 
 export interface Shortening {
   readonly blocks: RepeatedBlocks;
@@ -94,7 +95,8 @@ export async function prepareExtended(
     const shortened = { ...loaded, model: short, open: undefined, weights: undefined };
     return { ...(await decompose(shortened, made, agent, signal, { surroundingBytes: wholeBytes })), outputOf };
   };
-  const [two, three] = [await prepared(FEWER), await prepared(MORE)];
+  const two = await prepared(FEWER);
+  const three = await prepared(MORE);
   const costMs = two.costMs + three.costMs;
   const namesOf = ({ decomposed: { recipe } }: typeof two): readonly string[] => {
     return recipe.sequences.map((index) => recipe.bricks[index]?.signature ?? '');
@@ -107,7 +109,8 @@ export async function prepareExtended(
     return { kind: 'different', reason: 'sizes or work in it depend on made-up values', costMs };
   }
   const indexOf = new Map(recipe.bricks.map(({ signature }, index) => [signature, index]));
-  const [fewerBytes, moreBytes] = [footprintOf(two.graph), footprintOf(three.graph)];
+  const fewerBytes = footprintOf(two.graph);
+  const moreBytes = footprintOf(three.graph);
   const footprint = moreBytes + (blocks.count - MORE) * Math.max(0, moreBytes - fewerBytes);
   const ends = endsOf(model);
   const call = emptyCall(ends.inputs, ends.outputs, { joined: false });

@@ -1,14 +1,14 @@
 import { batchSizeField, PlatformError, messageOf, readJsonFile, schemaProblems, z } from '../../../src/plugin-api.js';
 
 /** How many problems of one file a message lists. */
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
 /** A thousand models take some tens of megabytes. */
-const MOST_BYTES = 256 * 2 ** 20;
+const MAX_BYTES = 256 * 2 ** 20;
 
 const signatureSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
-const MOST_LAYERS = 1_000_000;
+const MAX_LAYERS = 1_000_000;
 
 /** Copies that are measured instead of a brick. The brick's latency is (benchmark - baseline) / copies. */
 const copiesSchema = z.strictObject({
@@ -22,7 +22,7 @@ const copiesSchema = z.strictObject({
 const madeUpValuesSchema = z.strictObject({
   operators: z.array(z.strictObject({ operator: z.string(), count: z.int().min(1) })),
   /** Number of their layers or kernels, and of those after them whose sizes follow from theirs. */
-  kernels: z.int().min(1).max(MOST_LAYERS),
+  kernels: z.int().min(1).max(MAX_LAYERS),
   /** The sequences with these layers or kernels. */
   sequences: z.array(z.int().nonnegative()),
 });
@@ -32,7 +32,7 @@ export type MadeUpPart = z.infer<typeof madeUpValuesSchema>;
 /** How one model is rebuilt from bricks. Sequences are in the model's order. */
 export const modelRecipeSchema = z.strictObject({
   name: z.string().min(1),
-  layers: z.int().nonnegative().max(MOST_LAYERS),
+  layers: z.int().nonnegative().max(MAX_LAYERS),
   /** Signature of the empty call, whose cost is part of every run of the model; absent where the bricks contain it. */
   call: signatureSchema.optional(),
   /**
@@ -70,7 +70,7 @@ export const recipeSchema = z
     /** Version 1 has no footprints. */
     format: z.enum(['dlbricks-recipe/1', 'dlbricks-recipe/2']),
     cut: z.enum(['layer', 'kernel']),
-    granularity: z.int().min(1).max(MOST_LAYERS),
+    granularity: z.int().min(1).max(MAX_LAYERS),
     batch: batchSizeField,
     models: z.array(modelRecipeSchema).min(1),
   })
@@ -103,7 +103,7 @@ export type Recipe = z.infer<typeof recipeSchema>;
 export async function readRecipe(path: string): Promise<Recipe> {
   let content: unknown;
   try {
-    content = await readJsonFile(path, MOST_BYTES);
+    content = await readJsonFile(path, MAX_BYTES);
   } catch (error) {
     throw new PlatformError(
       'usage',
@@ -112,7 +112,7 @@ export async function readRecipe(path: string): Promise<Recipe> {
   }
   const parsed = recipeSchema.safeParse(content);
   if (parsed.success) return parsed.data;
-  const problems = schemaProblems(parsed.error, { whole: 'recipe', most: MOST_PROBLEMS });
+  const problems = schemaProblems(parsed.error, { whole: 'recipe', most: MAX_PROBLEMS });
   throw new PlatformError('usage', problems.map((problem) => `${path}: ${problem}`).join('\n'));
 }
 

@@ -89,7 +89,7 @@ export function decomposeKernels(
     };
     // The profile adds its cost to every kernel of every pass of a Loop: several times what small kernels take.
     const parts = assemble(whole, graph, sequences, edgesOf(graph, sequences), (brick, sequence) => {
-      return hasSubgraphs(graph, sequence) ? copiesOf(brick, sequence, MOST_COPIES_OF_LOOPS) : undefined;
+      return hasSubgraphs(graph, sequence) ? copiesOf(brick, sequence, MAX_COPIES_OF_LOOPS) : undefined;
     });
     return { ...parts, call, handingOver: handed };
   }
@@ -102,7 +102,7 @@ export function decomposeKernels(
 }
 
 /** Most copies of a brick with subgraphs. How often a Loop runs, and so how long, is not known before it is measured. */
-const MOST_COPIES_OF_LOOPS = 4;
+const MAX_COPIES_OF_LOOPS = 4;
 
 function hasSubgraphs(graph: LayerGraph, { first, last }: Sequence): boolean {
   return graph.layers.slice(first, last + 1).some(({ attributes }) => subgraphsOf(attributes).length > 0);

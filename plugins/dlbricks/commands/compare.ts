@@ -79,11 +79,13 @@ export function registerCompare(parent: Command, host: CommandHost): void {
     .addHelpText('after', HELP)
     .action(async (before: string, after: string, options: CompareOptions) => {
       const outputs = await prepareOutputs(options);
-      const [from, to] = [await readReports(before), await readReports(after)];
+      const from = await readReports(before);
+      const to = await readReports(after);
       const comparison = compareReports(from, to);
       if (comparison.models.length === 0) {
         const { unpaired } = comparison;
-        const [one, other] = [unpaired.before.join(', ') || 'none', unpaired.after.join(', ') || 'none'];
+        const one = unpaired.before.join(', ') || 'none';
+        const other = unpaired.after.join(', ') || 'none';
         const problem = 'the two have no model of the same name, batch and dimensions in common';
         throw new PlatformError('usage', `${problem}; ${before} has: ${one}; ${after} has: ${other}`);
       }

@@ -34,7 +34,7 @@ import { earlierRuns } from '../measure/earlier-runs.js';
 import { knownKernels } from '../measure/known-kernels.js';
 import { KernelPredictor } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
-import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from '../measure/tasks.js';
+import { FIRST_OCCASION, type MeasureSettings, MAX_OCCASIONS } from '../measure/tasks.js';
 import { wantedOfNeed } from '../measure/wanted-need.js';
 import { keptEstimatesOf } from '../report/kept-estimates.js';
 import type { Report } from '../report/report-schema.js';
@@ -138,7 +138,7 @@ async function sourceOf(
   const system = evaluationSystem(await systemOf(store, options, agent), recipe, options);
   const settings = { ...measureSettingsOf(options, agent.description), runOptions: system.runOptions };
   const needs = recipe.models.flatMap((model) => modelNeeds(model, system, settings.protocol));
-  const occasions = Array.from({ length: MOST_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
+  const occasions = Array.from({ length: MAX_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
   const wanted = occasions.flatMap((occasion) => needs.map((need) => wantedOfNeed(need, occasion, settings)));
   const results = await knownResults(wanted, system, store);
   const source = { system, store, results, settings, earlier: await earlierRuns(store, system, settings.protocol) };

@@ -15,7 +15,8 @@ interface ValidateOptions extends SweepMeasuringOptions {
 async function writeCalibration(folder: string, estimated: readonly Estimated[]): Promise<void> {
   for (const { report } of estimated) {
     const { settings, system, summary } = report;
-    const [batch, threads] = [settings.batch, system.threads];
+    const batch = settings.batch;
+    const threads = system.threads;
     const file = estimated.length === 1 ? 'calibration.svg' : `calibration-batch-${batch}-threads-${threads}.svg`;
     const title = `Calibration of the intervals, batch ${batch}, threads: ${threads}`;
     await writeResult(join(folder, file), calibrationPlot(title, summary));

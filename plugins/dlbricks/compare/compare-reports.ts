@@ -84,7 +84,8 @@ function positive(value: number | null): number | undefined {
  * @param count ratios whose intervals hold together
  */
 export function ratioOf(before: ModelReport, after: ModelReport, count = 1): Ratio | undefined {
-  const [from, to] = [positive(before.estimate_ms), positive(after.estimate_ms)];
+  const from = positive(before.estimate_ms);
+  const to = positive(after.estimate_ms);
   if (from === undefined || to === undefined) return undefined;
   const factor = widthOf(count) / widthOf(1);
   const distance = (one: number, other: number | null): number | undefined => {
@@ -171,7 +172,8 @@ function aspectsOf(pairs: readonly (readonly [Entry, Entry])[]): readonly Aspect
 
 /** Why two models of one name cannot be compared; undefined where they can. */
 function whyNot(before: ModelReport, after: ModelReport): string | undefined {
-  const [one, other] = [before.graph_signature, after.graph_signature];
+  const one = before.graph_signature;
+  const other = after.graph_signature;
   if (one !== null && other !== null && one !== other) return 'the two have different graphs';
   const partial = [before, after].map(({ coverage }) => coverage < 1);
   if (partial[0] === true || partial[1] === true) {
@@ -189,7 +191,8 @@ function comparedModel(
   count: number,
 ): ComparedModel {
   const reason = whyNot(before, after);
-  const [from, to] = [positive(before.end_to_end_ms), positive(after.end_to_end_ms)];
+  const from = positive(before.end_to_end_ms);
+  const to = positive(after.end_to_end_ms);
   return {
     name: before.name,
     batch: report.settings.batch,
@@ -234,7 +237,8 @@ interface FoundBrick {
 }
 
 function comparedBrick({ before, after, beforeMs, afterMs, models }: FoundBrick, count: number): ComparedBrick {
-  const [one, other] = [brickError(...before), brickError(...after)];
+  const one = brickError(...before);
+  const other = brickError(...after);
   const plain = afterMs / beforeMs;
   const factor =
     one === undefined || other === undefined ? undefined : Math.exp(widthOf(count) * Math.hypot(one, other));
@@ -295,9 +299,11 @@ function comparedBricks(pairs: readonly (readonly [Entry, Entry])[]): Pick<Compa
 }
 
 export function compareReports(before: readonly Report[], after: readonly Report[]): Comparison {
-  const [from, to] = [entriesOf(before), entriesOf(after)];
+  const from = entriesOf(before);
+  const to = entriesOf(after);
   const hasThreads = hasSeveralThreads(from) || hasSeveralThreads(to);
-  const [byKey, otherByKey] = [keysOf(from, hasThreads), keysOf(to, hasThreads)];
+  const byKey = keysOf(from, hasThreads);
+  const otherByKey = keysOf(to, hasThreads);
   const pairs = [...byKey].flatMap(([key, entry]): (readonly [Entry, Entry])[] => {
     const other = otherByKey.get(key);
     return other === undefined ? [] : [[entry, other]];

@@ -30,7 +30,8 @@ class SpanningForest {
       to = this.top(to, weight);
       if (from === to) return weight;
       if (priorityOf(from) > priorityOf(to)) [from, to] = [to, from];
-      const [displaced, displacedWeight] = [this.parent[from] ?? -1, this.weight[from] ?? Infinity];
+      const displaced = this.parent[from] ?? -1;
+      const displacedWeight = this.weight[from] ?? Infinity;
       this.parent[from] = to;
       this.weight[from] = weight;
       if (displaced < 0) return undefined;

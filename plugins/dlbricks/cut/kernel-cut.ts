@@ -8,7 +8,7 @@ import { roughMs } from './rough-time.js';
  * first kernel is measured slightly wrong; this matters less in a longer brick. Bricks of this size still cost little
  * to measure, even though longer bricks repeat less often.
  */
-const LEAST_ROUGH_MS = 1;
+const MIN_ROUGH_MS = 1;
 
 /** For each kernel, the number of values written so far that later kernels read. */
 function liveValues(graph: LayerGraph): readonly number[] {
@@ -67,7 +67,7 @@ export function cutAtFewestValues(graph: LayerGraph, granularity: number): reado
     const end = Math.min(count, first + granularity) - 1;
     let large = first;
     let work = works[first] ?? 0;
-    while (work < LEAST_ROUGH_MS && large < end) work += works[++large] ?? 0;
+    while (work < MIN_ROUGH_MS && large < end) work += works[++large] ?? 0;
     const last = bestPlace(large, end);
     sequences.push({ first, last });
     first = last + 1;

@@ -111,7 +111,8 @@ export function handingOverLatency(
   { leaving, staying }: NonNullable<ModelRecipe['handing_over']>,
   observations: Observations,
 ): CallLatency | Unknown {
-  const [handed, kept] = [callLatency(leaving, observations), callLatency(staying, observations)];
+  const handed = callLatency(leaving, observations);
+  const kept = callLatency(staying, observations);
   if (handed.kind === 'unknown') return handed;
   if (kept.kind === 'unknown') return kept;
   return { kind: 'known', within: perCopy(handed.within, kept.within, 1) };

@@ -43,7 +43,8 @@ export function spreadsOfSystem(
   const present = occurrencesOf(recipes, observations);
   const known = new Set(present.map(({ brick }) => brick));
   const others = (earlier?.bricks ?? []).filter(({ brick }) => !known.has(brick));
-  const [now, before] = [varianceComponents(present), varianceComponents(others)];
+  const now = varianceComponents(present);
+  const before = varianceComponents(others);
   const all = new Map([...(earlier?.wholes ?? []), ...wholes]);
   const none = { bricks: undefined, wholes: all, machines };
   if (now === undefined) {
@@ -68,12 +69,12 @@ export function spreadsFor({ bricks, wholes, machines }: SystemSpreads, signatur
   if (bricks === undefined) return undefined;
   const ofWholes = spreadOfWholes(wholes, signature);
   // A rounding error must not drop a degree.
-  const isKnown = ofWholes !== undefined && Math.round(ofWholes.degreesOfFreedom) >= LEAST_DEGREES;
+  const isKnown = ofWholes !== undefined && Math.round(ofWholes.degreesOfFreedom) >= MIN_DEGREES;
   return { bricks, wholes: isKnown ? ofWholes : undefined, machines };
 }
 
 /** Fewer degrees of freedom of whole models say less than the bricks: Student's quantile is then above 4. */
-const LEAST_DEGREES = 3;
+const MIN_DEGREES = 3;
 
 /** Standard deviation between occasions of whole models, each with the same weight; undefined where none was repeated. */
 export function spreadOfWholes(wholes: Wholes, without?: string): Spread | undefined {

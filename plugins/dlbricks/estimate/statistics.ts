@@ -115,7 +115,8 @@ export function studentQuantile(degreesOfFreedom: number, level: Level = CONFIDE
   };
   const degrees = Math.max(1, degreesOfFreedom);
   if (degrees >= 4) return at(degrees);
-  const [low, high] = [Math.floor(degrees), Math.floor(degrees) + 1];
+  const low = Math.floor(degrees);
+  const high = Math.floor(degrees) + 1;
   return at(high) + ((at(low) - at(high)) * (1 / degrees - 1 / high)) / (1 / low - 1 / high);
 }
 

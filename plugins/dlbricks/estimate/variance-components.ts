@@ -87,9 +87,12 @@ function squaresOf({ bricks, processes }: Block): Squares {
   const at = new Map([...processes].map((process, index) => [process, index]));
   const size = processes.size;
   const square = (): Rows => Array.from({ length: size }, () => new Array<number>(size).fill(0));
-  const [matrix, ofOwn] = [square(), square()];
+  const matrix = square();
+  const ofOwn = square();
   const sums = new Array<number>(size).fill(0);
-  let [all, weights, squaredWeights] = [0, 0, 0];
+  let all = 0;
+  let weights = 0;
+  let squaredWeights = 0;
   for (const { weight, deviations } of bricks) {
     const count = deviations.size;
     const center = mean([...deviations.values()]);
@@ -161,7 +164,8 @@ function differ(one: Spread, other: Spread): boolean {
   if (one.relative === other.relative) return false;
   const root = (one.relative / other.relative) ** (2 / 3);
   if (!Number.isFinite(root)) return true;
-  const [a, b] = [2 / (9 * one.degreesOfFreedom), 2 / (9 * other.degreesOfFreedom)];
+  const a = 2 / (9 * one.degreesOfFreedom);
+  const b = 2 / (9 * other.degreesOfFreedom);
   return Math.abs((1 - b) * root - (1 - a)) > SIGNIFICANT * Math.sqrt(b * root ** 2 + a);
 }
 

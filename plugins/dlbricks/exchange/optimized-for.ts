@@ -42,7 +42,8 @@ export function differencesBetween(cutFor: OptimizedFor, here: OptimizedFor): re
       `the suite was cut from graphs that ${runtime(cutFor)} optimized; this machine has ${runtime(here)}, which may fuse kernels differently`,
     );
   }
-  const [block, ownBlock] = [channelBlock(cutFor), channelBlock(here)];
+  const block = channelBlock(cutFor);
+  const ownBlock = channelBlock(here);
   if (cutFor.architecture !== here.architecture || block !== ownBlock) {
     const layout = ({ architecture }: OptimizedFor, channels: number | undefined): string => {
       return channels === undefined ? architecture : `${architecture} with blocks of ${channels} channels`;

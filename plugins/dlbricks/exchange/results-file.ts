@@ -16,7 +16,7 @@ import {
   z,
 } from '../../../src/plugin-api.js';
 
-const MOST_BYTES = 256 * 2 ** 20;
+const MAX_BYTES = 256 * 2 ** 20;
 
 const FORMAT = 'dlbricks-results/3';
 
@@ -77,7 +77,7 @@ const todaysSchema = z.looseObject({ format: z.literal(FORMAT) });
 export async function readResults(path: string): Promise<readonly Measurement[]> {
   let content: unknown;
   try {
-    content = await readJsonFile(path, MOST_BYTES);
+    content = await readJsonFile(path, MAX_BYTES);
   } catch (error) {
     throw new PlatformError(
       'usage',

@@ -7,7 +7,7 @@ import {
   makeFolder,
   PlatformError,
   messageOf,
-  MOST_LISTED_VALUES,
+  MAX_LISTED_VALUES,
   parseBoundedJson,
   parseModel,
   schemaProblems,
@@ -17,19 +17,19 @@ import {
   z,
 } from '../../../src/plugin-api.js';
 import { type Brick, inputRoleOf } from '../bricks/brick.js';
-import { inContext, MOST_COPIES, type MeasurableBrick } from '../bricks/copies-in-context.js';
+import { inContext, MAX_COPIES, type MeasurableBrick } from '../bricks/copies-in-context.js';
 import type { EmptyCall } from '../bricks/empty-call.js';
 import { type OptimizedFor, optimizedForSchema } from './optimized-for.js';
 import type { Recipe } from '../bricks/recipe.js';
 
-const MOST_BRICK_BYTES = 64 * 2 ** 20;
-const MOST_SUITE_BYTES = 256 * 2 ** 20;
+const MAX_BRICK_BYTES = 64 * 2 ** 20;
+const MAX_SUITE_BYTES = 256 * 2 ** 20;
 
 /** Upper bound on the bytes that a model touches in one run. */
-const MOST_FOOTPRINT_BYTES = 2 ** 50;
+const MAX_FOOTPRINT_BYTES = 2 ** 50;
 
 /** Maximum number of inputs or outputs of a model in a suite. */
-const MOST_ENDS = 10_000;
+const MAX_ENDS = 10_000;
 
 const inputSchema = z.strictObject({
   name: z.string().min(1).max(64),
@@ -41,7 +41,7 @@ const inputSchema = z.strictObject({
   high: z.number(),
   seed: z.int().nonnegative(),
   /** The values themselves, repeated until there are enough. */
-  list: z.array(z.number()).min(1).max(MOST_LISTED_VALUES).optional(),
+  list: z.array(z.number()).min(1).max(MAX_LISTED_VALUES).optional(),
   /** Whether the owner of the model gave the values. */
   is_given: z.boolean().optional(),
 });
@@ -51,9 +51,9 @@ const brickSchema = z.strictObject({
   operators: z.array(z.string().max(256)),
   inputs: z.array(inputSchema),
   /** Numbers of copies in which to measure it, once each; absent where it is measured alone or together with others. */
-  copies: z.array(z.int().min(1).max(MOST_COPIES)).min(1).max(16).optional(),
+  copies: z.array(z.int().min(1).max(MAX_COPIES)).min(1).max(16).optional(),
   /** Footprints of its models in bytes. It is measured together with others, once for each footprint. */
-  footprints: z.array(z.int().min(1).max(MOST_FOOTPRINT_BYTES)).min(1).max(64).optional(),
+  footprints: z.array(z.int().min(1).max(MAX_FOOTPRINT_BYTES)).min(1).max(64).optional(),
 });
 
 type BrickDocument = z.infer<typeof brickSchema>;
@@ -67,7 +67,7 @@ const outputsSchema = z
     }),
   )
   .min(1)
-  .max(MOST_ENDS);
+  .max(MAX_ENDS);
 
 export const suiteSchema = z.strictObject({
   /** Version 1 has no footprints. */
@@ -78,7 +78,7 @@ export const suiteSchema = z.strictObject({
   optimized_for: optimizedForSchema.optional(),
   /** The empty calls of the models: their numbers of inputs and outputs. */
   calls: z
-    .array(z.strictObject({ inputs: z.int().min(0).max(MOST_ENDS), outputs: z.int().min(1).max(MOST_ENDS) }))
+    .array(z.strictObject({ inputs: z.int().min(0).max(MAX_ENDS), outputs: z.int().min(1).max(MAX_ENDS) }))
     .optional(),
   /** Outputs that are handed over, for each model that has large ones. */
   handing_over: z.array(outputsSchema).optional(),
@@ -238,7 +238,7 @@ async function readLimited(path: string, mostBytes: number): Promise<Buffer> {
  */
 export async function readSuite(folder: string): Promise<Suite> {
   const path = join(folder, 'suite.json');
-  const text = (await readLimited(path, MOST_SUITE_BYTES)).toString('utf8');
+  const text = (await readLimited(path, MAX_SUITE_BYTES)).toString('utf8');
   let content: unknown;
   try {
     content = parseBoundedJson(text);
@@ -282,7 +282,7 @@ function described({ name, role, elementType = 'unknown', dims = [] }: Described
 
 async function readBrick(folder: string, { signature, operators, inputs }: BrickDocument): Promise<Brick> {
   const file = join(folder, brickPath(signature));
-  const model = await readLimited(file, MOST_BRICK_BYTES);
+  const model = await readLimited(file, MAX_BRICK_BYTES);
   if (signatureOf(model) !== signature) {
     throw new PlatformError(
       'usage',

@@ -6,7 +6,7 @@ export interface Generation {
 }
 
 /** Maximum number of cache lengths at which a step is estimated; between them, the latency is interpolated linearly. */
-const MOST_LENGTHS = 5;
+const MAX_LENGTHS = 5;
 
 /** Lengths of the cache in all steps after the first token: each step reads the cache of all tokens before it. */
 export function cacheLengths({ prompt, tokens }: Generation): readonly number[] {
@@ -16,9 +16,9 @@ export function cacheLengths({ prompt, tokens }: Generation): readonly number[] 
 /** The lengths at which a step is estimated: the first, the last, and some between. In their order. */
 export function sampledLengths(generation: Generation): readonly number[] {
   const all = cacheLengths(generation);
-  if (all.length <= MOST_LENGTHS) return all;
-  const at = (index: number): number => Math.round((index * (all.length - 1)) / (MOST_LENGTHS - 1));
-  return Array.from({ length: MOST_LENGTHS }, (_, index) => all[at(index)] ?? 0);
+  if (all.length <= MAX_LENGTHS) return all;
+  const at = (index: number): number => Math.round((index * (all.length - 1)) / (MAX_LENGTHS - 1));
+  return Array.from({ length: MAX_LENGTHS }, (_, index) => all[at(index)] ?? 0);
 }
 
 export type AtLength = readonly [length: number, value: number];

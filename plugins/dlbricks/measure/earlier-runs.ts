@@ -16,7 +16,7 @@ import type { Occurrence } from '../estimate/variance-components.js';
  * Most measurements that are read. The order is that of signatures, which are hashes, so that the first ones are a
  * random choice of benchmarks, each with all its occasions.
  */
-const MOST_READ = 5000;
+const MAX_READ = 5000;
 
 /**
  * Bricks in context and whole models of a system that the store has, with the same protocol. Whole models are measured
@@ -36,7 +36,7 @@ export async function earlierRuns(
   const read = async (): Promise<void> => {
     let count = 0;
     for await (const measurement of store.listMeasurements()) {
-      if (count++ === MOST_READ) return;
+      if (count++ === MAX_READ) return;
       const { signature, context, outcome } = measurement;
       if (outcome.kind === 'failure' || protocolKey(measurement.protocol) !== asked) continue;
       const { fingerprint } = measurement.system;

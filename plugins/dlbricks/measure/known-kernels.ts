@@ -15,7 +15,7 @@ import { brickLatency } from '../estimate/brick-latency.js';
 import { observationsOf } from '../estimate/observations.js';
 import type { MeasuredKernel } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
-import { FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from './tasks.js';
+import { FIRST_OCCASION, type MeasureSettings, MAX_OCCASIONS } from './tasks.js';
 import { wantedOfNeed } from './wanted-need.js';
 
 const tensorsSchema = z.array(z.strictObject({ elementType: z.string(), dims: z.array(z.int().nonnegative()) }));
@@ -43,12 +43,12 @@ const KERNELS: CollectionDefinition<StoredKernel> = {
 };
 
 /** Longer attributes are lists of data, on which no latency depends. */
-const MOST_LENGTH = 64;
+const MAX_LENGTH = 64;
 
 function isShort(value: unknown): value is StoredKernel['attributes'][string] {
   if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value === 'string') return value.length <= MOST_LENGTH;
-  return Array.isArray(value) && value.length <= MOST_LENGTH && value.every((item) => Number.isFinite(item));
+  if (typeof value === 'string') return value.length <= MAX_LENGTH;
+  return Array.isArray(value) && value.length <= MAX_LENGTH && value.every((item) => Number.isFinite(item));
 }
 
 function storedKernel(signature: string, model: string, facts: LayerFacts): StoredKernel {
@@ -106,7 +106,7 @@ function contextsOf({ cacheBytes }: System): readonly Context[] {
 }
 
 function occasions(): readonly number[] {
-  return Array.from({ length: MOST_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
+  return Array.from({ length: MAX_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
 }
 
 /** What a store knows about kernels. */

@@ -8,7 +8,7 @@ import { type KnownOfSystem, spreadsFor, spreadsOfSystem } from '../estimate/spr
 import { halfWidthOf, marginOf } from '../estimate/statistics.js';
 import type { VarianceComponents } from '../estimate/variance-components.js';
 import { isColdFootprint, type System, type Task } from '../../../src/plugin-api.js';
-import { bricksOfModel, brickTasks, FIRST_OCCASION, type MeasureSettings, MOST_OCCASIONS } from './tasks.js';
+import { bricksOfModel, brickTasks, FIRST_OCCASION, type MeasureSettings, MAX_OCCASIONS } from './tasks.js';
 
 /** The precision that bricks need, and its cost limit. */
 export interface Precision {
@@ -43,7 +43,8 @@ function distinctParts(estimates: readonly Estimate[]): readonly BrickShare[] {
 
 /** Wall time that is left for further occasions, ms. */
 function allowanceMs(estimates: readonly Estimate[], { repeatLimit, leastRepeatMs }: Precision): number {
-  let [onceMs, usedMs] = [0, 0];
+  let onceMs = 0;
+  let usedMs = 0;
   for (const part of distinctParts(estimates)) {
     if (part.occasions === 0) continue;
     onceMs += costOf(part);
@@ -180,7 +181,7 @@ function candidatesOf(
 ): readonly Candidate[] {
   const candidates = new Map<string, Candidate>();
   for (const [outlook, isApart] of outlooks) {
-    const repeatable = [...outlook.parts.values()].filter(({ tried }) => tried < MOST_OCCASIONS);
+    const repeatable = [...outlook.parts.values()].filter(({ tried }) => tried < MAX_OCCASIONS);
     const isTogether = isApart && costOfAll(repeatable) <= allowance;
     for (const parts of isTogether ? [repeatable] : repeatable.map((part) => [part])) {
       const key = parts.map(({ benchmark }) => benchmark).join(' ');
@@ -279,7 +280,7 @@ export function limitOf(estimate: Estimate, precision: Precision): LimitedBy | u
   if (halfWidth === undefined || estimate.leastError === undefined) return undefined;
   if (halfWidth <= precision.targetError) return 'target_error';
   if (halfWidth <= aimOf(estimate, precision)) return 'whole_model';
-  return estimate.parts.every(({ occasions, tried }) => occasions === 0 || tried >= MOST_OCCASIONS)
+  return estimate.parts.every(({ occasions, tried }) => occasions === 0 || tried >= MAX_OCCASIONS)
     ? 'occasions'
     : 'time';
 }

@@ -29,7 +29,7 @@ export const FIRST_OCCASION = 1;
 export const SECOND_OCCASION = 2;
 
 /** Most occasions on which a brick is measured. */
-export const MOST_OCCASIONS = 5;
+export const MAX_OCCASIONS = 5;
 
 /** The request for a need. */
 function taskOf(

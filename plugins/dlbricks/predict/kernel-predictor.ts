@@ -40,16 +40,16 @@ export interface CommonError {
 }
 
 /** Fewest measured kernels that a kernel is predicted from. */
-const FEWEST_KERNELS = 3;
+const MIN_KERNELS = 3;
 
 /** Most kernels that errors are interpolated from. */
-const MOST_NEIGHBORS = 40;
+const MAX_NEIGHBORS = 40;
 
 /** Most kernels of an operator that its errors are estimated by; of more, an evenly spaced selection. */
-const MOST_CHECKED = 200;
+const MAX_CHECKED = 200;
 
 /** Fewest models that show what errors have in common. */
-const FEWEST_MODELS = 3;
+const MIN_MODELS = 3;
 
 /** Standard deviations of a measurement: relative, and of the subtracted cost of the profile in ms. */
 const NOISE = 0.05;
@@ -124,7 +124,7 @@ class Fit {
     const near = this.points
       .map((point, index) => ({ point, error: this.errors[index] ?? 0, away: distance(kernel, point) }))
       .sort((a, b) => a.away - b.away)
-      .slice(0, MOST_NEIGHBORS);
+      .slice(0, MAX_NEIGHBORS);
     const alike = (away: number): number => VARIANCE * Math.exp(-away / DISTANCE);
     const covariances = near.map(({ point: one }, at) => {
       return near.map(({ point: other }, index) => alike(distance(one, other)) + (at === index ? noiseOf(one) : 0));
@@ -161,11 +161,11 @@ interface Checked {
 
 /** The points of an operator, each predicted from the models without it; where there are no others, from all others. */
 function checkedOf(points: readonly Point[]): readonly Checked[] {
-  const chosen = evenlySpread(points, MOST_CHECKED);
+  const chosen = evenlySpread(points, MAX_CHECKED);
   const ofModels = [...groupedBy(chosen, ({ model }) => model).values()];
   const checked = ofModels.flatMap((own) => {
     const others = points.filter(({ model }) => model !== own[0]?.model);
-    return others.length < FEWEST_KERNELS ? [] : checkedBy(new Fit(others), own);
+    return others.length < MIN_KERNELS ? [] : checkedBy(new Fit(others), own);
   });
   if (checked.length > 0) return checked;
   return chosen.flatMap((point) => checkedBy(new Fit(points.filter((other) => other !== point)), [point]));
@@ -213,7 +213,7 @@ export class KernelPredictor {
 
   private operatorOf(key: string): Operator | undefined {
     const points = this.points.get(key) ?? [];
-    if (points.length < FEWEST_KERNELS) return undefined;
+    if (points.length < MIN_KERNELS) return undefined;
     const known = this.operators.get(key) ?? operatorOf(points);
     this.operators.set(key, known);
     return known;
@@ -225,7 +225,8 @@ export class KernelPredictor {
    * @param footprintBytes see Context; 0 where it would be measured alone
    */
   predict(kernels: readonly LayerFacts[], footprintBytes: number): Prediction | NoPrediction {
-    let [ms, variance] = [0, 0];
+    let ms = 0;
+    let variance = 0;
     for (const facts of kernels) {
       const features = kernelFeatures(facts, footprintBytes);
       if (features === undefined) return none(`the shapes of ${facts.operator} are not known`);
@@ -233,7 +234,7 @@ export class KernelPredictor {
       if (operator === undefined) {
         const count = this.points.get(features.key)?.length ?? 0;
         return none(
-          `cannot be predicted: ${count} kernels like this ${facts.operator} were measured on this system, and ${FEWEST_KERNELS} are needed`,
+          `cannot be predicted: ${count} kernels like this ${facts.operator} were measured on this system, and ${MIN_KERNELS} are needed`,
         );
       }
       const expected = operator.fit.expect(features);
@@ -260,7 +261,7 @@ export class KernelPredictor {
     });
     const time = (of: Readonly<typeof all>): number => sumOf(of.map(({ checked }) => timeOf(checked)));
     const models = [...groupedBy(all, ({ checked }) => checked.point.model).values()];
-    if (models.length < FEWEST_MODELS) {
+    if (models.length < MIN_MODELS) {
       const squares = sumOf(all.map(({ checked }) => timeOf(checked) * checked.error ** 2));
       return {
         relative: Math.sqrt(squares / Math.max(time(all), Number.MIN_VALUE)),

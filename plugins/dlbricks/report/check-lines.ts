@@ -4,10 +4,10 @@ import type { ModelReport } from './report-schema.js';
 import { formatMs, relative } from './words.js';
 
 /** Most bricks that are named for each model. */
-const MOST_SHOWN = 5;
+const MAX_SHOWN = 5;
 
 /** Least difference that is named, relative to the estimate. */
-const LEAST_SHOWN = 0.005;
+const MIN_SHOWN = 0.005;
 
 type Check = NonNullable<ModelReport['check']>;
 type CheckedBrick = Check['bricks'][number];
@@ -44,9 +44,9 @@ export function checkLines(model: ModelReport, name: string): readonly string[] 
   if (check === null) return [];
   if (check.failure !== null) return [oneLine(`${name}: its bricks were not checked: ${check.failure}`)];
   const { kernels_ms: kernels = 0, bricks_ms: bricks = 0 } = check;
-  const least = (model.estimate_ms ?? 0) * LEAST_SHOWN;
+  const least = (model.estimate_ms ?? 0) * MIN_SHOWN;
   const differing = check.bricks.filter(({ is_outside: isOutside }) => isOutside !== false);
-  const shown = differing.filter((brick) => Math.abs(differenceOf(brick)) >= least).slice(0, MOST_SHOWN);
+  const shown = differing.filter((brick) => Math.abs(differenceOf(brick)) >= least).slice(0, MAX_SHOWN);
   const outside = check.bricks.filter(({ is_outside: isOutside }) => isOutside === true).length;
   const difference = relative((bricks ?? 0) - (kernels ?? 0), kernels ?? 0);
   const sums = `kernels take ${formatMs(kernels)} ms in one run of the whole graph, ${formatMs(bricks)} ms by bricks (${difference})`;

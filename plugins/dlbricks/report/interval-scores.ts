@@ -23,7 +23,8 @@ export function intervalScores(judged: readonly Judged[]): Scores {
     const rows = judged.flatMap(({ estimateMs, measuredMs, margins }) => {
       const margin = margins.find((one) => one.level === level);
       if (margin === undefined || !(estimateMs > 0) || !(measuredMs > 0)) return [];
-      const [low, high] = [Math.max(0, estimateMs - margin.ms), estimateMs + margin.ms];
+      const low = Math.max(0, estimateMs - margin.ms);
+      const high = estimateMs + margin.ms;
       const outside = Math.max(0, low - measuredMs, measuredMs - high);
       const score = (high - low + (2 / (1 - level)) * outside) / measuredMs;
       return [{ hit: Number(outside === 0), halfWidth: margin.ms / estimateMs, score }];

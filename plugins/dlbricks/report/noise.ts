@@ -1,7 +1,7 @@
 import { type Measurement, measurementWarnings, type NoiseWarning } from '../../../src/plugin-api.js';
 
 /** A larger spread between occasions gives a warning. */
-const MOST_SPREAD = 0.05;
+const MAX_SPREAD = 0.05;
 
 /** The machine's state by the conditions that measurements record. */
 export interface NoiseFacts {
@@ -15,7 +15,7 @@ export interface NoiseFacts {
 /** Warnings with a cause and a remedy; none on a quiet machine. */
 export function noiseWarnings({ measurements, spread, threads, cores }: NoiseFacts): readonly NoiseWarning[] {
   const warnings = measurementWarnings(measurements, { threads, cores });
-  if (spread === undefined || spread <= MOST_SPREAD) return warnings;
+  if (spread === undefined || spread <= MAX_SPREAD) return warnings;
   const cause = warnings.length === 0 ? 'for an unknown reason' : 'see the other warnings';
   const message = `one brick varies by ${(spread * 100).toFixed(1)} % from process to process, ${cause}; measure again with --remeasure all on a quieter machine`;
   return [...warnings, { cause: 'spread', message }];

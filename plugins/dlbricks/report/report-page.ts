@@ -51,13 +51,13 @@ function joined(texts: readonly string[], most: number): string {
 }
 
 /** Names in a title. */
-const MOST_NAMED = 4;
+const MAX_NAMED = 4;
 
 function titleOf(reports: readonly Report[]): string {
   const names = reports.flatMap(({ models }) => models.map(({ name }) => name));
-  return `Latency of ${joined(names, MOST_NAMED)} on ${joined(
+  return `Latency of ${joined(names, MAX_NAMED)} on ${joined(
     reports.map(({ system }) => stackText(system)),
-    MOST_NAMED,
+    MAX_NAMED,
   )}`;
 }
 

@@ -1,5 +1,5 @@
 import { counted, gigabytes, oneLine, usedCores } from '../../../src/plugin-api.js';
-import { MOST_OCCASIONS } from '../measure/tasks.js';
+import { MAX_OCCASIONS } from '../measure/tasks.js';
 import { partsInWords, configurationOf, cutOf, isAlike, runtimeOf } from './configuration.js';
 import { type BestAsked, bestLines } from './best.js';
 import type { ModelReport, Report } from './report-schema.js';
@@ -10,7 +10,7 @@ const WIDE_INTERVAL = 0.2;
 
 const LIMITS = {
   whole_model: 'as narrow as whole models repeat. Use a quieter machine.',
-  occasions: `each brick was measured ${MOST_OCCASIONS} times, the most. Use a quieter machine.`,
+  occasions: `each brick was measured ${MAX_OCCASIONS} times, the most. Use a quieter machine.`,
   time: 'time limit reached. Raise --repeat-limit.',
 } as const;
 

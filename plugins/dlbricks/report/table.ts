@@ -9,7 +9,7 @@ import type { Report } from './report-schema.js';
 import { leadingLines, summaryLines } from './summary-lines.js';
 
 /** Most missing bricks that are named per model; the rest is counted. */
-const MOST_MISSING_SHOWN = 5;
+const MAX_MISSING_SHOWN = 5;
 
 export interface TableOptions {
   readonly color: boolean;
@@ -32,7 +32,7 @@ function missingLines(row: Row, reports: readonly Report[]): string[] {
   const distinct = missing.filter(({ benchmark, reason }, index) => {
     return benchmark === 'brick' || missing.findIndex((other) => other.reason === reason) === index;
   });
-  const shown = distinct.slice(0, MOST_MISSING_SHOWN).map(({ benchmark, operators, shapes, sequences, reason }) => {
+  const shown = distinct.slice(0, MAX_MISSING_SHOWN).map(({ benchmark, operators, shapes, sequences, reason }) => {
     const label = `${operatorsLabel(operators)}${shapes.length === 0 ? '' : ` (${shapes.join(', ')})`}`;
     const what = benchmark === 'end_to_end' ? 'the whole model' : sequences === 0 ? label : `${sequences} x ${label}`;
     return `  ${oneLine(`${name}: missing ${what}: ${reason}`)}`;

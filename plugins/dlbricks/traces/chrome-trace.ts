@@ -17,7 +17,8 @@ export interface WrittenModel {
 }
 
 /** Lanes of a model's process. */
-const [PARTS_THREAD, WHOLE_THREAD] = [1, 2];
+const PARTS_THREAD = 1;
+const WHOLE_THREAD = 2;
 
 function* eventsOf(model: WrittenModel, pid: number): Generator<object> {
   const { name, system, title, parts, wholeMs } = model;

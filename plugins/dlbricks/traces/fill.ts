@@ -20,10 +20,10 @@ interface Point {
 }
 
 /** Fewest different layers that an operator's time is estimated from. */
-const FEWEST_LAYERS = 3;
+const MIN_LAYERS = 3;
 
 /** Most different layers that it is estimated from; of more layers, an evenly spaced selection is used. */
-const MOST_LAYERS = 1024;
+const MAX_LAYERS = 1024;
 
 /** Layers closer than this, in logarithms of work, count as equal. */
 const NEAREST = 0.05;
@@ -107,7 +107,8 @@ function distance(a: LayerWork, b: LayerWork): number {
  * differs by a factor of e has the same weight as the prior assumption that the fit is right (a residual of 0).
  */
 function residualNear(work: LayerWork, points: readonly Point[]): number {
-  let [sum, weights] = [0, 1];
+  let sum = 0;
+  let weights = 1;
   for (const point of points) {
     const weight = Math.max(distance(work, point.work), NEAREST) ** -2;
     sum += weight * point.residual;
@@ -143,8 +144,8 @@ function fitOperator(occurrences: readonly Occurrence[]): OperatorFit | undefine
     layer.ms.push(ms);
     layer.models.add(model);
   }
-  if (layers.size < FEWEST_LAYERS) return undefined;
-  const measured = evenlySpread([...layers.values()], MOST_LAYERS).map(({ work, ms, models }) => ({
+  if (layers.size < MIN_LAYERS) return undefined;
+  const measured = evenlySpread([...layers.values()], MAX_LAYERS).map(({ work, ms, models }) => ({
     work,
     ms: median(ms),
     models,

@@ -97,10 +97,10 @@ export function matchKey(
 }
 
 /** Operators with more weights are not prepacked. */
-const MOST_WEIGHTS = 16;
+const MAX_WEIGHTS = 16;
 
 /** Most weights of one kernel that runtimes prepack: two of an LSTM. */
-const MOST_PREPACKED = 2;
+const MAX_PREPACKED = 2;
 
 /** Every choice of one to `most` of these indices. */
 function choices(indices: readonly number[], most: number): readonly (readonly number[])[] {
@@ -126,8 +126,8 @@ export function keysToFind(layers: readonly LayerFacts[], level: MatchLevel, kno
   if (layer === undefined || second !== undefined) return [];
   const indices = (layer.inputs ?? []).map((_input, index) => index);
   const weights = indices.filter((index) => layer.activations?.includes(index) !== true);
-  if (weights.length > MOST_WEIGHTS) return [];
-  return keys(choices(weights, MOST_PREPACKED).map((left) => [indices.filter((index) => !left.includes(index))]));
+  if (weights.length > MAX_WEIGHTS) return [];
+  return keys(choices(weights, MAX_PREPACKED).map((left) => [indices.filter((index) => !left.includes(index))]));
 }
 
 /**

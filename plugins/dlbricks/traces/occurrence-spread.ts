@@ -77,9 +77,11 @@ export function occurrenceSpread(occurrences: readonly Occurrence[]): Occurrence
 function spreadNear(layers: readonly Layer[], logMs: number): Spread | undefined {
   let high = lowerBound(layers, logMs);
   let low = high - 1;
-  let [squares, degreesOfFreedom] = [0, 0];
+  let squares = 0;
+  let degreesOfFreedom = 0;
   while (degreesOfFreedom < ENOUGH_DEGREES) {
-    const [below, above] = [layers[low], layers[high]];
+    const below = layers[low];
+    const above = layers[high];
     const takesBelow = below !== undefined && (above === undefined || logMs - below.logMs <= above.logMs - logMs);
     const next = takesBelow ? below : above;
     if (next === undefined) break;
@@ -93,7 +95,8 @@ function spreadNear(layers: readonly Layer[], logMs: number): Spread | undefined
 
 /** Index of the first layer that takes as long or longer. */
 function lowerBound(layers: readonly Layer[], logMs: number): number {
-  let [low, high] = [0, layers.length];
+  let low = 0;
+  let high = layers.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if ((layers[middle]?.logMs ?? Infinity) < logMs) low = middle + 1;

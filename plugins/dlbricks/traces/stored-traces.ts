@@ -10,7 +10,7 @@ import {
 import { nameOf } from './model-name.js';
 
 /** Maximum length of a name: keys of a store are short. */
-const MOST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 const trace = z.string().regex(/^[0-9a-f]{32}$/);
 const ms = z.array(z.number().nonnegative());
@@ -22,8 +22,8 @@ const tensorsSchema = z.array(
 const modelSchema = z.strictObject({
   /** Hash of the system, the name and the imported content, so that importing it again changes nothing. */
   trace,
-  system: z.string().min(1).max(MOST_NAME),
-  model: z.string().min(1).max(MOST_NAME),
+  system: z.string().min(1).max(MAX_NAME_LENGTH),
+  model: z.string().min(1).max(MAX_NAME_LENGTH),
   source: z.string(),
   /** Absent for traces without ids, and in stores of earlier versions. */
   traceIds: z.array(z.string()).optional(),
@@ -88,10 +88,10 @@ export async function storeTraces(models: readonly TracedModel[], store: ResultS
       ['system', system],
       ['model', name],
     ] as const) {
-      if (text.length > MOST_NAME) {
+      if (text.length > MAX_NAME_LENGTH) {
         throw new PlatformError(
           'usage',
-          `${source}: the name of the ${what} has ${text.length} characters; ${MOST_NAME} at most are kept`,
+          `${source}: the name of the ${what} has ${text.length} characters; ${MAX_NAME_LENGTH} at most are kept`,
         );
       }
     }

@@ -7,7 +7,7 @@ import type { WrittenModel, TimedPart } from './chrome-trace.js';
 export const CALL = '(empty call)';
 
 /** A difference between a sum and its parts below this is a rounding error. */
-const LEAST_CALL_MS = 1e-6;
+const MIN_CALL_MS = 1e-6;
 
 /** A system's name in traces: the same text for measurements that may be mixed. */
 export function systemName(system: System): string {
@@ -34,6 +34,6 @@ export function timedEstimate({ estimate, endToEnd }: ModelResult, system: Syste
     system: systemName(system),
     title: 'estimate from bricks',
     wholeMs: first?.kind === 'samples' ? trimmedMean(first.runMs) : undefined,
-    parts: callMs > LEAST_CALL_MS ? [...bricks, call] : bricks,
+    parts: callMs > MIN_CALL_MS ? [...bricks, call] : bricks,
   };
 }

@@ -65,7 +65,7 @@ export interface TraceBook {
 }
 
 /** Limit on the layers of all sequences together: one row of a table may stand for a hundred thousand of them. */
-const MOST_TIMED_LAYERS = 2_000_000;
+const MAX_TIMED_LAYERS = 2_000_000;
 
 /** Counts layers before they are held in memory. @throws PlatformError `usage` where there are too many */
 type Account = (model: TracedModel, layers: number) => void;
@@ -74,8 +74,8 @@ function accountOf(): Account {
   let total = 0;
   return ({ source }, layers) => {
     total += layers;
-    if (total <= MOST_TIMED_LAYERS) return;
-    const problem = `sequences of more than ${MOST_TIMED_LAYERS} layers together`;
+    if (total <= MAX_TIMED_LAYERS) return;
+    const problem = `sequences of more than ${MAX_TIMED_LAYERS} layers together`;
     throw new PlatformError('usage', `${source}: ${problem}; split the file, or correct where its sequences end`);
   };
 }
@@ -164,7 +164,8 @@ function edgesOf(model: TracedModel, ranges: readonly Range[]): readonly Edge[] 
   const edges = new Map<string, Edge>();
   for (const [layer, sources] of after) {
     for (const source of sources) {
-      const [from, to] = [rangeOf.get(source), rangeOf.get(layer)];
+      const from = rangeOf.get(source);
+      const to = rangeOf.get(layer);
       if (from !== undefined && to !== undefined && from < to) edges.set(`${from} ${to}`, [from, to]);
     }
   }

@@ -19,7 +19,7 @@ import { formatMs, percent, UNKNOWN } from '../report/words.js';
 import { FOUND_BY, type FoundBy } from './match-level.js';
 import type { TraceModelReport, TraceReport } from './trace-report.js';
 
-const MOST_MISSING_SHOWN = 5;
+const MAX_MISSING_SHOWN = 5;
 
 function intervalCell({ estimate_low_ms: low, estimate_high_ms: high }: TraceModelReport): string {
   return low === null || high === null ? UNKNOWN : `${formatMs(low)} to ${formatMs(high)}`;
@@ -74,10 +74,10 @@ function missingLines({ name, sequence_list: sequences }: TraceModelReport): str
     counts.set(label, counted);
   }
   const all = [...counts].sort(([, a], [, b]) => b.count - a.count);
-  const lines = all.slice(0, MOST_MISSING_SHOWN).map(([label, { count, first }]) => {
+  const lines = all.slice(0, MAX_MISSING_SHOWN).map(([label, { count, first }]) => {
     return `  ${oneLine(`${name}: missing ${count} x ${label} (first: layer ${first})`)}`;
   });
-  const rest = all.slice(MOST_MISSING_SHOWN).reduce((sum, [, { count }]) => sum + count, 0);
+  const rest = all.slice(MAX_MISSING_SHOWN).reduce((sum, [, { count }]) => sum + count, 0);
   return rest > 0 ? [...lines, `  ${oneLine(name)}: and ${rest} more; --export-json lists all`] : lines;
 }
 

@@ -18,7 +18,8 @@ export interface Correction {
  */
 export function correctionOf(model: string, traced: TracedModel, wholeMs: readonly number[]): Correction | undefined {
   if (wholeMs.length === 0 || traced.tracedWholeMs.length === 0) return undefined;
-  const [plain, slower] = [trimmedMean(wholeMs), trimmedMean(traced.tracedWholeMs)];
+  const plain = trimmedMean(wholeMs);
+  const slower = trimmedMean(traced.tracedWholeMs);
   if (plain >= slower) return undefined;
   return { model, source: traced.source, factor: plain / slower, wholeMs: plain, tracedWholeMs: slower };
 }

@@ -3,10 +3,10 @@ import type { TracedSum } from './estimate-from-traces.js';
 import type { Reuse } from './find-occurrences.js';
 
 /** Fewest other models from which the error of estimates is learned. */
-const FEWEST_MODELS = 3;
+const MIN_MODELS = 3;
 
 /** Least error of an estimate, 0.1 %, so that an estimate with exact parts does not get all the weight. */
-const LEAST_VARIANCE = 1e-6;
+const MIN_VARIANCE = 1e-6;
 
 export interface WholeModels {
   readonly models: number;
@@ -37,10 +37,10 @@ export function learnFromWholeModels(others: readonly TracedSum[], calibrate: bo
     if (ms === undefined || ms <= 0 || coverage < 1 || target.wholeMs === undefined || target.wholeMs <= 0) return [];
     return [{ error: Math.log(target.wholeMs / ms), explained: varianceOf(sum) }];
   });
-  if (known.length < FEWEST_MODELS) return undefined;
+  if (known.length < MIN_MODELS) return undefined;
   const total = (of: (model: (typeof known)[number]) => number): number =>
     known.reduce((sum, model) => sum + of(model), 0);
-  const weightOf = ({ explained }: (typeof known)[number]): number => 1 / Math.max(explained, LEAST_VARIANCE);
+  const weightOf = ({ explained }: (typeof known)[number]): number => 1 / Math.max(explained, MIN_VARIANCE);
   const weights = total(weightOf);
   const mean = calibrate ? total((model) => weightOf(model) * model.error) / weights : 0;
   const squares = total((model) => weightOf(model) * (model.error - mean) ** 2);
@@ -49,7 +49,7 @@ export function learnFromWholeModels(others: readonly TracedSum[], calibrate: bo
   const beyond = Math.max(0, (squares - degreesOfFreedom) / perBeyond);
   if (!calibrate)
     return { models: known.length, factor: 1, errors: [{ deviationMs: Math.sqrt(beyond), degreesOfFreedom }] };
-  const balanced = ({ explained }: (typeof known)[number]): number => 1 / Math.max(explained + beyond, LEAST_VARIANCE);
+  const balanced = ({ explained }: (typeof known)[number]): number => 1 / Math.max(explained + beyond, MIN_VARIANCE);
   const center = total((model) => balanced(model) * model.error) / total(balanced);
   return {
     models: known.length,

@@ -16,7 +16,12 @@ export interface LayerFacts extends Pick<
 type Attribute = Node['attributes'][number];
 
 /** AttributeProto.AttributeType in the ONNX project's onnx.proto. */
-const [FLOAT, INT, STRING, FLOATS, INTS, STRINGS] = [1, 2, 3, 6, 7, 8];
+const FLOAT = 1;
+const INT = 2;
+const STRING = 3;
+const FLOATS = 6;
+const INTS = 7;
+const STRINGS = 8;
 
 /** An attribute as a trace or a table would give it; a tensor or a graph only by its presence. */
 function valueOf(attribute: Attribute): unknown {

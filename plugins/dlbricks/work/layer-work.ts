@@ -19,7 +19,7 @@ export interface LayerWork {
 }
 
 /** Work beyond this comes from impossible shapes and is ignored. */
-const MOST_WORK = 1e24;
+const MAX_WORK = 1e24;
 
 /** For tensors with an unknown element type. */
 const BYTES_PER_ELEMENT = 4;
@@ -64,6 +64,6 @@ export function workOf(facts: LayerFacts): LayerWork | undefined {
   const moved = tensorBytes.reduce((sum, bytes) => sum + bytes, 0);
   const bytes = facts.bytes ?? (tensorBytes.length === 0 ? undefined : moved);
   const operations = facts.operations ?? 2 * multiplyAccumulatesOf(facts);
-  if (bytes === undefined || !(Math.max(moved, bytes, operations) <= MOST_WORK)) return undefined;
+  if (bytes === undefined || !(Math.max(moved, bytes, operations) <= MAX_WORK)) return undefined;
   return { operations, bytes, tensorBytes };
 }

@@ -6,8 +6,8 @@ export interface Numbered {
 }
 
 /** Most requests of one call, and most bytes of their models: far below the limits of a message. */
-const MOST_REQUESTS = 2000;
-const MOST_BYTES = 16 * 2 ** 20;
+const MAX_REQUESTS = 2000;
+const MAX_BYTES = 16 * 2 ** 20;
 
 /** The same text for requests with the same setup. */
 export function setupOf({ runOptions, protocol, occasion, limits }: MeasureRequest): string {
@@ -34,7 +34,7 @@ class Group {
     const { request } = numbered;
     const [first] = this.requests;
     if (first?.request.context === undefined || request.context === undefined) return false;
-    const isFull = this.requests.length >= MOST_REQUESTS || this.#bytes + request.benchmark.model.length > MOST_BYTES;
+    const isFull = this.requests.length >= MAX_REQUESTS || this.#bytes + request.benchmark.model.length > MAX_BYTES;
     if (isFull || setupOf(request) !== this.#setup) return false;
     this.#add(numbered);
     return true;

@@ -9,7 +9,7 @@ const { takeSpans } = TraceServiceService;
 const TAKE_DEADLINE_MS = 5000;
 
 /** Most spans taken from an agent: as many as an agent keeps. */
-const MOST_SPANS = 20_000;
+const MAX_SPANS = 20_000;
 
 export class TakenTraces {
   readonly #traceIds = new Set<string>();
@@ -32,7 +32,7 @@ export class TakenTraces {
           const own = spans.filter((span) => span.traceId === traceId).map(fromWireSpan);
           activeTracing()?.addSpans(own);
           taken += spans.length;
-          if (taken >= MOST_SPANS) break;
+          if (taken >= MAX_SPANS) break;
         }
       } catch {
         return;

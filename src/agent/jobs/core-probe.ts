@@ -14,7 +14,8 @@ const FIRST_PROBES = 50;
 const SHARED_FROM = 1.3;
 
 /** Time between two checks whether the runtime's threads are idle, and the most checks. */
-const [LOOK_MS, MOST_LOOKS] = [5, 20];
+const LOOK_MS = 5;
+const MAX_LOOKS = 20;
 
 /** Threads count as idle if they use less than this share of one core. */
 const IDLE_SHARE = 0.5;
@@ -24,7 +25,8 @@ const IDLE_SHARE = 0.5;
  * time of its other runs. Neighbours come and go within a quarter of a second to some seconds (docs/measuring.md). If a
  * core stays shared, the runs on it count.
  */
-const [MOST_DROPPED_MS, MOST_DROPPED_SHARE] = [2000, 0.5];
+const MAX_DROPPED_MS = 2000;
+const MAX_DROPPED_SHARE = 0.5;
 
 /** Time between two probes while no model runs. */
 const POLL_MS = 5;
@@ -103,7 +105,7 @@ export class WorkProbe implements CoreProbe {
   }
 
   get isPatient(): boolean {
-    return this.#sharedMs < MOST_DROPPED_MS + MOST_DROPPED_SHARE * this.#aloneMs;
+    return this.#sharedMs < MAX_DROPPED_MS + MAX_DROPPED_SHARE * this.#aloneMs;
   }
 
   async untilAlone(threads: number, probeNs: number): Promise<number> {
@@ -124,8 +126,9 @@ export class WorkProbe implements CoreProbe {
 
 /** Waits until the runtime's threads no longer spin. They spin for tens of milliseconds after a run. */
 async function untilIdle(): Promise<void> {
-  for (let look = 0; look < MOST_LOOKS; look++) {
-    const [startMs, start] = [performance.now(), process.cpuUsage()];
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    const startMs = performance.now();
+    const start = process.cpuUsage();
     await setTimeout(LOOK_MS);
     const { user, system } = process.cpuUsage(start);
     if ((user + system) / 1000 < IDLE_SHARE * (performance.now() - startMs)) return;

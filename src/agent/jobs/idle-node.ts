@@ -9,7 +9,8 @@ import type { MeasureContext } from './measure-benchmark.js';
 /**
  * Idle nodes of two graphs. The difference is so large that the time of the nodes shows beside the time of the call.
  */
-const [MANY, FEW] = [200, 2];
+const MANY = 200;
+const FEW = 2;
 
 const RUNS = 60;
 

@@ -3,7 +3,7 @@ import { AS_IT_IS } from '../../measurement/system.js';
 import { modelOf } from '../../measurement/weightless.js';
 import { hoistSubgraphWeights } from '../../onnx/layers/hoist-subgraph-weights.js';
 import { type InferredValue, unknownValues } from '../../onnx/layers/layer-graph.js';
-import { MOST_LISTED_VALUES, type TensorType } from '../../onnx/model/model.js';
+import { MAX_LISTED_VALUES, type TensorType } from '../../onnx/model/model.js';
 import { readModel } from '../../onnx/read/read-model.js';
 import { tensorBlocks } from '../../onnx/write/write-model.js';
 import { steeringValuesOf } from '../../onnx/operators/steering-values.js';
@@ -46,7 +46,7 @@ function inferredValueOf(value: TensorValue, steers = false): InferredValue {
   if (elementType === 'string') return { elementType, dims };
   const { kind, bits } = ELEMENT_TYPES[elementType];
   const mayCount = kind === 'integer' || kind === 'boolean';
-  const most = steers ? MOST_LISTED_VALUES : mayCount ? CONTENT_ELEMENTS : OTHER_CONTENT_ELEMENTS;
+  const most = steers ? MAX_LISTED_VALUES : mayCount ? CONTENT_ELEMENTS : OTHER_CONTENT_ELEMENTS;
   // A copy, so that the runtime's buffer can be freed.
   if (elementCount(dims) <= most) return { elementType, dims, content: new Uint8Array(bytes) };
   if (!mayCount || kind === 'boolean' || bits < 8) return { elementType, dims };
@@ -54,7 +54,7 @@ function inferredValueOf(value: TensorValue, steers = false): InferredValue {
 }
 
 /** Largest content of all steering values together; a message cannot hold much more. */
-const MOST_STEERING_BYTES = 32 * 2 ** 20;
+const MAX_STEERING_BYTES = 32 * 2 ** 20;
 
 function steeringNames(benchmark: Benchmark): ReadonlySet<string> {
   const { nodes, initializers } = modelOf(benchmark, 'graph').graph;
@@ -72,7 +72,7 @@ async function givenValues(
   const values = new Map([...makeFeeds(benchmark)].filter(([name]) => steering.has(name)));
   for (const name of steering) {
     const tensor = graph.initializers.get(name);
-    if (tensor === undefined || elementCount(tensor.dims) > MOST_LISTED_VALUES) continue;
+    if (tensor === undefined || elementCount(tensor.dims) > MAX_LISTED_VALUES) continue;
     const { elementType, dims } = tensor;
     const bytes = new Uint8Array(Buffer.concat(Array.from(tensorBlocks(tensor), (block) => block.slice())));
     values.set(name, { elementType, dims, bytes });
@@ -85,7 +85,7 @@ function valuesOfRun(
   values: ReadonlyMap<string, TensorValue>,
   steering: ReadonlySet<string>,
 ): ReadonlyMap<string, InferredValue> {
-  let left = MOST_STEERING_BYTES;
+  let left = MAX_STEERING_BYTES;
   return new Map(
     [...values].map(([output, value]) => {
       const shaped = shapedValue(output);

@@ -35,7 +35,8 @@ async function takeSamples(
 ): Promise<{ readonly samples: Samples; readonly sharing: SharedRuns }> {
   const timed = await timeRuns(benchmark, { ...protocol, threads }, context);
   recordRuns(context.recorder, timed, name === undefined ? { bricks: 1 } : {});
-  const [runMs, warmupMs] = [timed.runs.map(runDurationMs), timed.warmups.map(runDurationMs)];
+  const runMs = timed.runs.map(runDurationMs);
+  const warmupMs = timed.warmups.map(runDurationMs);
   return { samples: { kind: 'samples', runMs, warmupMs }, sharing: timed.sharing };
 }
 

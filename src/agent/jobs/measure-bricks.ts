@@ -87,10 +87,11 @@ interface Cost {
  * the rest by the time of their runs.
  */
 function shares(job: MeasureBricksJob, outcomes: readonly Outcome[], { sessionMs, costMs }: Cost): readonly Cost[] {
-  // LEAST_SHARE_BYTES gives bricks without weights a part of the session's cost.
-  const bytes = job.bricks.map(({ inputs }) => inputBytes(inputs, 'weight') + LEAST_SHARE_BYTES);
+  // MIN_SHARE_BYTES gives bricks without weights a part of the session's cost.
+  const bytes = job.bricks.map(({ inputs }) => inputBytes(inputs, 'weight') + MIN_SHARE_BYTES);
   const times = outcomes.map((outcome) => (outcome.kind === 'samples' ? trimmedMean(outcome.runMs) : 0));
-  const [allBytes, allTime] = [sumOf(bytes), sumOf(times)];
+  const allBytes = sumOf(bytes);
+  const allTime = sumOf(times);
   return bytes.map((own, index) => {
     const session = (sessionMs * own) / allBytes;
     const runs =
@@ -99,7 +100,7 @@ function shares(job: MeasureBricksJob, outcomes: readonly Outcome[], { sessionMs
   });
 }
 
-const LEAST_SHARE_BYTES = 2 ** 16;
+const MIN_SHARE_BYTES = 2 ** 16;
 
 /**
  * Measures bricks together: in one session of a graph that has each brick once, with the runtime's own profile. Either
@@ -136,10 +137,11 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
       const { profile, ...timed } = await open.run(protocol);
       recordRuns(context.recorder, timed, { profile, bricks: bricks.length });
       const outcomes = outcomesOf(composite, profile, unwatchedMs);
-      const [common, costs] = [
-        { peakMemoryBytes: context.peakMemoryBytes(), conditions: withSharing(conditions(), timed.sharing) },
-        shares(job, outcomes, { sessionMs, costMs: elapsedMs() }),
-      ];
+      const common = {
+        peakMemoryBytes: context.peakMemoryBytes(),
+        conditions: withSharing(conditions(), timed.sharing),
+      };
+      const costs = shares(job, outcomes, { sessionMs, costMs: elapsedMs() });
       return outcomes.map((outcome, index) => ({
         outcome,
         ...common,

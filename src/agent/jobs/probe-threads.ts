@@ -13,7 +13,7 @@ export const SLOTS = { asked: 0, answered: 1, ns: 2 } as const;
 export const PROBE_TRIES = 3;
 
 /** Longest wait for a thread that starts, or that gets no core. */
-const MOST_WAIT_MS = 1000;
+const MAX_WAIT_MS = 1000;
 
 export class ProbeThreads {
   readonly #threads: Int32Array[] = [];
@@ -45,7 +45,7 @@ function answerOf(slots: Int32Array): number {
   for (;;) {
     const answered = Atomics.load(slots, SLOTS.answered);
     if (answered === asked) return Atomics.load(slots, SLOTS.ns);
-    const leftMs = MOST_WAIT_MS - (performance.now() - startMs);
+    const leftMs = MAX_WAIT_MS - (performance.now() - startMs);
     if (leftMs <= 0) return 0;
     Atomics.wait(slots, SLOTS.answered, answered, leftMs);
   }

@@ -12,7 +12,12 @@ const sink = new Int32Array(1);
  * and use no memory.
  */
 function work(): void {
-  let [a, b, c, d, e, f] = [1, 2, 3, 4, 5, 6];
+  let a = 1;
+  let b = 2;
+  let c = 3;
+  let d = 4;
+  let e = 5;
+  let f = 6;
   for (let step = 0; step < STEPS; step++) {
     a = (a + step) | 0;
     b = (b ^ a) | 0;

@@ -55,7 +55,7 @@ interface ProbedRun extends TimedRun {
 const PROBE_EVERY_MS = 100;
 
 /** Most runs that are made for each run that the plan asks for. */
-export const MOST_RUNS_PER_RUN = 4;
+export const MAX_RUNS_PER_RUN = 4;
 
 interface Amount {
   readonly runs: number;
@@ -104,7 +104,7 @@ class RunCount {
   }
 
   get #counting(): Amount {
-    const isPatient = this.probe.isPatient && this.#all.runs < MOST_RUNS_PER_RUN * this.plan.runs;
+    const isPatient = this.probe.isPatient && this.#all.runs < MAX_RUNS_PER_RUN * this.plan.runs;
     return isPatient ? this.#alone : this.#all;
   }
 }

@@ -40,7 +40,7 @@ const INFER_TYPES_LIMIT_MS = 5 * 60_000;
 
 const OPTIMIZE_LIMIT_MS = 10 * 60_000;
 
-const MOST_NAME_CHARACTERS = 1000;
+const MAX_NAME_CHARACTERS = 1000;
 
 /** Share of the memory limit for the inputs of all graphs that are optimized or typed beside each other. */
 const SHARE_BESIDE = 1 / 8;
@@ -124,7 +124,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
         const { warmupRuns, runs } = setup.protocol;
         onProgress({ phase: 'waiting', runsDone: 0, runsTotal: warmupRuns + runs, waitsFor });
       };
-      const name = request.name?.slice(0, MOST_NAME_CHARACTERS);
+      const name = request.name?.slice(0, MAX_NAME_CHARACTERS);
       const job = { kind: 'measure', benchmark, name, runOptions, ...setup } as const;
       const measured = measuredOf(await runner.run(job, setup.limits, { signal, onProgress, onWaiting }));
       const measurement = toWireMeasurement(benchmark.signature, measured);

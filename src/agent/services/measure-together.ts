@@ -2,7 +2,7 @@ import { type BrickInContext, type PlanLimits, planComposites } from '../../comp
 import type { MeasureOptions, MeasureProgress } from '../benchmark-agent.js';
 import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
 import type { Measured, MeasureBricksJob } from '../jobs/job.js';
-import { MOST_RUNS_PER_RUN } from '../jobs/timed-runs.js';
+import { MAX_RUNS_PER_RUN } from '../jobs/timed-runs.js';
 import { measuredBricksOf } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
 
@@ -28,7 +28,7 @@ export async function* measureTogether(
 ): AsyncGenerator<MeasuredBrick> {
   const { runs, warmupRuns } = protocolOfComposite(setup.protocol);
   const { memoryLimitBytes } = setup.limits;
-  const limits: PlanLimits = { memoryLimitBytes, cacheBytes, runs: MOST_RUNS_PER_RUN * runs + warmupRuns };
+  const limits: PlanLimits = { memoryLimitBytes, cacheBytes, runs: MAX_RUNS_PER_RUN * runs + warmupRuns };
 
   async function* measureAll(indices: readonly number[]): AsyncGenerator<MeasuredBrick> {
     const chosen = indices.flatMap((index) => bricks[index] ?? []);

@@ -5,12 +5,12 @@ import { setupOf } from '../client/requests-together.js';
 
 /** One request in this many is measured on all machines, and at most this many requests. */
 const ONE_IN = 10;
-const MOST_CHECKED = 16;
+const MAX_CHECKED = 16;
 
 /**
  * Machines that differ less than this, relatively, count as identical: a machine as close to the median is no outlier.
  */
-export const LEAST_DIFFERENCE = 0.1;
+export const MIN_DIFFERENCE = 0.1;
 
 /**
  * Modified z-score from which a value is an outlier, and the factor that converts the median absolute deviation of
@@ -21,7 +21,7 @@ const OUTLIER_SCORE = 3.5;
 const DEVIATIONS_PER_MAD = 1.4826;
 
 /** Fewer machines do not show which of them is the outlier. */
-const LEAST_MACHINES = 3;
+const MIN_MACHINES = 3;
 
 /**
  * The requests that all machines measure for the comparison: a tenth of the requests with the same setup, only bricks
@@ -36,7 +36,7 @@ export function requestsToCompare(requests: readonly MeasureRequest[]): readonly
   const alike = candidates.filter((request) => setupOf(request) === setupOf(first));
   const order = (one: MeasureRequest, other: MeasureRequest): number =>
     one.benchmark.signature < other.benchmark.signature ? -1 : 1;
-  return alike.toSorted(order).slice(0, Math.min(MOST_CHECKED, Math.ceil(alike.length / ONE_IN)));
+  return alike.toSorted(order).slice(0, Math.min(MAX_CHECKED, Math.ceil(alike.length / ONE_IN)));
 }
 
 export interface Compared<Machine> {
@@ -75,7 +75,7 @@ function relativeDeviation(values: readonly number[]): number {
 /**
  * Compares machines by the total time that the same requests take on each, because a model's latency is also a sum over
  * its bricks. An outlier is further from the median than the spread of the others explains, and further than
- * {@link LEAST_DIFFERENCE}.
+ * {@link MIN_DIFFERENCE}.
  */
 export function compareMachines<Machine>(compared: readonly Compared<Machine>[]): Comparison<Machine> {
   const places = [...(compared[0]?.ms.keys() ?? [])];
@@ -87,9 +87,9 @@ export function compareMachines<Machine>(compared: readonly Compared<Machine>[])
   if (compared.length < 2 || !(centerMs > 0)) return { requests: common.length, outliers: [], spread: undefined };
   const differences = sums.map(({ machine, sumMs }) => ({ machine, sumMs, difference: sumMs / centerMs - 1 }));
   const typical = median(differences.map(({ difference }) => Math.abs(difference)));
-  const limit = Math.max(LEAST_DIFFERENCE, OUTLIER_SCORE * DEVIATIONS_PER_MAD * typical);
+  const limit = Math.max(MIN_DIFFERENCE, OUTLIER_SCORE * DEVIATIONS_PER_MAD * typical);
   const isOut = ({ difference }: { readonly difference: number }): boolean =>
-    compared.length >= LEAST_MACHINES && Math.abs(difference) > limit;
+    compared.length >= MIN_MACHINES && Math.abs(difference) > limit;
   const alike = differences.filter((one) => !isOut(one)).map(({ sumMs }) => sumMs);
   return {
     requests: common.length,

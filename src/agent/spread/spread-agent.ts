@@ -9,11 +9,11 @@ import type {
 } from '../benchmark-agent.js';
 import { divideWork } from '../client/divide-work.js';
 import type { Numbered } from '../client/requests-together.js';
-import { type Compared, comparedMs, compareMachines, LEAST_DIFFERENCE, requestsToCompare } from './compare-machines.js';
+import { type Compared, comparedMs, compareMachines, MIN_DIFFERENCE, requestsToCompare } from './compare-machines.js';
 import { isOfMachine, type Machine, Machines } from './machines.js';
 
 /** Work during which this many agents ended is not given to another agent. */
-const MOST_LOSSES = 3;
+const MAX_LOSSES = 3;
 
 interface Work {
   readonly requests: readonly Numbered[];
@@ -118,7 +118,7 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
     spread = comparison.spread;
     if (spread === undefined) return;
     const differ = `${spread.machines} machines differ by ${percent(spread.relative)} (standard deviation)`;
-    tell(spread.relative > LEAST_DIFFERENCE ? 'warning' : 'info', `${differ} in the time of ${measured}`);
+    tell(spread.relative > MIN_DIFFERENCE ? 'warning' : 'info', `${differ} in the time of ${measured}`);
   }
 
   async function* workOf(
@@ -147,7 +147,7 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
         if (signal?.aborted === true || !isOfMachine(error)) throw error;
         machines.leaveOut(machine, messageOf(error));
         given = { requests: [...left], losses: losses + 1 };
-        if (given.losses >= MOST_LOSSES) throw tooManyLosses(own.length, messageOf(error));
+        if (given.losses >= MAX_LOSSES) throw tooManyLosses(own.length, messageOf(error));
         return;
       } finally {
         pool.end(given);
@@ -191,6 +191,6 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
 
 function tooManyLosses(requests: number, why: string): PlatformError {
   const what = requests === 1 ? 'the same measurement' : `the same ${requests} measurements`;
-  const problem = `${MOST_LOSSES} agents ended while they took ${what}, the last one with: ${why}`;
+  const problem = `${MAX_LOSSES} agents ended while they took ${what}, the last one with: ${why}`;
   return new PlatformError('unavailable', `${problem}; look at their messages before you submit again`);
 }

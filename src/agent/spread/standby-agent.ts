@@ -5,7 +5,7 @@ import type { Numbered } from '../client/requests-together.js';
 import { isOfMachine, type Machine } from './machines.js';
 
 /** The most agents that end during one call: the call may be the cause. */
-const MOST_LOSSES = 3;
+const MAX_LOSSES = 3;
 
 export interface Standby {
   readonly name: string;
@@ -77,7 +77,7 @@ export async function standbyAgent(agents: readonly Standby[], { tell }: Standby
         }
         return;
       } catch (error) {
-        if (signal?.aborted === true || !isOfMachine(error) || losses >= MOST_LOSSES) throw error;
+        if (signal?.aborted === true || !isOfMachine(error) || losses >= MAX_LOSSES) throw error;
         // Another call may have replaced it already.
         if (used !== current) continue;
         await (replacing ??= replace(used, error).finally(() => (replacing = undefined)));

@@ -3,7 +3,7 @@ import { inputBytes } from '../../measurement/benchmark.js';
 import { limitsSchema, protocolSchema } from '../../measurement/protocol.js';
 import { sessionEntriesSchema } from '../../measurement/runtime-settings.js';
 import { runOptionsSchema } from '../../measurement/system.js';
-import { MOST_LISTED_VALUES } from '../../onnx/model/model.js';
+import { MAX_LISTED_VALUES } from '../../onnx/model/model.js';
 import { ELEMENT_TYPE_NAMES } from '../../onnx/model/element-type.js';
 
 // Limits of a request. The worker process gets every request that passes; the agent limits its memory and time.
@@ -25,7 +25,7 @@ const inputSchema = z.strictObject({
       low: z.number(),
       high: z.number(),
       seed: z.int().min(0),
-      list: z.array(z.number()).min(1).max(MOST_LISTED_VALUES).optional(),
+      list: z.array(z.number()).min(1).max(MAX_LISTED_VALUES).optional(),
     })
     .refine(({ low, high }) => low <= high, 'low is above high')
     .refine(({ low, high, list = [] }) => list.every((value) => low <= value && value <= high), 'a value out of range'),

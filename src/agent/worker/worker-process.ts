@@ -27,7 +27,7 @@ import { enforceLimits, type JobLimits } from './enforce-limits.js';
 const START_LIMIT_MS = 60_000;
 
 /** Most attempts to start a process that is killed while it starts. */
-const MOST_STARTS = 3;
+const MAX_STARTS = 3;
 
 const LAST_WORDS_LENGTH = 4096;
 
@@ -142,7 +142,7 @@ export class WorkerProcess {
     for (let starts = 1; ; starts++) {
       const started = await WorkerProcess.#startOnce(framework, fastestProbe);
       if (started instanceof WorkerProcess) return started;
-      if (!started.wasKilled || starts === MOST_STARTS) throw new PlatformError('unavailable', started.problem);
+      if (!started.wasKilled || starts === MAX_STARTS) throw new PlatformError('unavailable', started.problem);
     }
   }
 

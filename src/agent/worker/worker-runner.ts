@@ -7,7 +7,7 @@ import { type FastestProbe, type JobHooks, WorkerProcess } from './worker-proces
 import { type TurnOptions, Turns } from './turns.js';
 
 /** Most jobs beside each other. More processes would save little time for the memory that they need. */
-const MOST_BESIDE = 8;
+const MAX_CONCURRENT_JOBS = 8;
 
 export interface BesideEnd {
   readonly end: JobEnd;
@@ -29,7 +29,7 @@ export class WorkerRunner {
     readonly framework: FrameworkName,
     cores: number,
   ) {
-    this.#turns = new Turns(Math.min(cores, MOST_BESIDE));
+    this.#turns = new Turns(Math.min(cores, MAX_CONCURRENT_JOBS));
   }
 
   /**

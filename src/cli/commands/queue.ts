@@ -11,7 +11,7 @@ import { classOf } from '../../work/class-of.js';
 import { bodyOf, itemIn } from '../../work/work-item.js';
 import {
   type FailedWork,
-  MOST_BODY_BYTES,
+  MAX_BODY_BYTES,
   type QueueState,
   type WorkMessage,
   type WorkQueue,
@@ -30,13 +30,13 @@ interface ClassRow extends QueueState {
 }
 
 /** Most bricks that a row names. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 function contentOf({ body }: WorkMessage): string {
   try {
     const signatures = itemIn(body).requests.map(({ request }) => request.benchmark.signature.slice(0, 8));
-    const more = signatures.length > MOST_NAMED ? ` and ${signatures.length - MOST_NAMED} more` : '';
-    return `${signatures.slice(0, MOST_NAMED).join(', ')}${more}`;
+    const more = signatures.length > MAX_NAMED ? ` and ${signatures.length - MAX_NAMED} more` : '';
+    return `${signatures.slice(0, MAX_NAMED).join(', ')}${more}`;
   } catch (thrown) {
     return thrown instanceof PlatformError ? 'no work of this version' : messageOf(thrown);
   }
@@ -93,7 +93,7 @@ const SHOWN_DIGITS = 8;
 /** Why work cannot be queued again; undefined if it can. */
 function problemWith({ message: { body }, system }: FailedWork): string | undefined {
   if (system === '') return 'is of no known kind of machines';
-  if (body.length > MOST_BODY_BYTES) return `has ${body.length} bytes, more than ${MOST_BODY_BYTES}`;
+  if (body.length > MAX_BODY_BYTES) return `has ${body.length} bytes, more than ${MAX_BODY_BYTES}`;
   return undefined;
 }
 
@@ -132,7 +132,8 @@ function classColumns(rows: readonly ClassRow[]): readonly Column<ClassRow>[] {
 }
 
 function failedColumns(rows: readonly FailedRow[]): readonly Column<FailedRow>[] {
-  const [short, shortSystem] = [shortIds(rows.map(({ id }) => id)), shortIds(rows.map(({ system }) => system))];
+  const short = shortIds(rows.map(({ id }) => id));
+  const shortSystem = shortIds(rows.map(({ system }) => system));
   return [
     { title: 'id', align: 'left', cell: ({ id }) => short(id) },
     { title: 'systems', align: 'left', cell: ({ system }) => shortSystem(system) },

@@ -49,10 +49,8 @@ function rowOf(measurement: Measurement): Row {
 }
 
 function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {
-  const [shortSignature, shortSystem] = [
-    shortIds(rows.map(({ signature }) => signature)),
-    shortIds(rows.map(({ system }) => system)),
-  ];
+  const shortSignature = shortIds(rows.map(({ signature }) => signature));
+  const shortSystem = shortIds(rows.map(({ system }) => system));
   const settings = protocolDifferences(rows.map(({ protocol }) => protocol));
   return [
     { title: 'signature', align: 'left', cell: ({ signature }) => shortSignature(signature) },

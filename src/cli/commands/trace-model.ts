@@ -56,7 +56,7 @@ interface TraceModelOptions extends AgentOptions, OutputOptions {
 }
 
 /** Most runs with a profile. The profile of a run takes about a kilobyte per kernel. */
-const MOST_RUNS = 1000;
+const MAX_RUNS = 1000;
 
 function ms(value: number): string {
   return value.toFixed(3);
@@ -190,12 +190,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
     .option('--batch <n>', 'size of the batch', numberOption(batchSizeField), 1)
     .option('--dimension <name=value>', 'size of a named dimension, as in seq=128; may be repeated', dimensionOption)
     .option('--threads <n>', 'threads of the runtime', numberOption(threadsSchema), defaultThreads())
-    .option(
-      '--runs <n>',
-      'number of runs without the profile, and as many with it',
-      wholeNumberOption(1, MOST_RUNS),
-      20,
-    )
+    .option('--runs <n>', 'number of runs without the profile, and as many with it', wholeNumberOption(1, MAX_RUNS), 20)
     .option('--warmup <n>', 'warm-up runs before them', numberOption(protocolSchema.shape.warmupRuns), 3)
     .addOption(new Option('--level <level>', 'how deep the stored trace goes').choices(LEVELS).default(LEVELS[2]))
     .addHelpText(

@@ -63,7 +63,8 @@ function shownTrace(spans: readonly SpanDocument[]): ShownResult {
   const timeline = (): Markup | undefined => {
     const ranges = lines.flatMap(({ span, depth }) => {
       if (first === undefined || depth > DRAWN_DEPTH) return [];
-      const [start, duration] = [startMs(span, first), spanDurationMs(span)];
+      const start = startMs(span, first);
+      const duration = spanDurationMs(span);
       const name = `${'\u2003'.repeat(depth)}${whatOf(span)}`;
       return [{ name, value: start, low: start, high: start + duration, text: `${duration.toFixed(3)} ms` }];
     });

@@ -9,10 +9,10 @@ import type { GivenInput } from './given-inputs.js';
 export type RawElement = readonly Tensor[];
 
 /** Most bytes of one file, and most characters of standard input. */
-const MOST_FILE_BYTES = 64 * 2 ** 20;
+const MAX_FILE_BYTES = 64 * 2 ** 20;
 
 /** Most levels of nested lists. */
-const MOST_RANK = 16;
+const MAX_RANK = 16;
 
 const WHAT = 'a list of numbers for the only input, or an object with such a list for each input';
 
@@ -26,7 +26,7 @@ function dimensionsOf(value: unknown): readonly number[] {
   let at = value;
   while (Array.isArray(at)) {
     dimensions.push(at.length);
-    if (dimensions.length > MOST_RANK) fail(`lists are nested ${MOST_RANK} deep at most`);
+    if (dimensions.length > MAX_RANK) fail(`lists are nested ${MAX_RANK} deep at most`);
     at = at[0] as unknown;
   }
   return dimensions;
@@ -88,14 +88,14 @@ async function textOfInput(): Promise<string> {
   let text = '';
   for await (const piece of process.stdin.setEncoding('utf8') as AsyncIterable<string>) {
     text += piece;
-    if (text.length > MOST_FILE_BYTES) fail(`standard input has more than ${MOST_FILE_BYTES} characters`);
+    if (text.length > MAX_FILE_BYTES) fail(`standard input has more than ${MAX_FILE_BYTES} characters`);
   }
   return text;
 }
 
 async function textOfFile(path: string): Promise<string> {
   if (path === '-') return textOfInput();
-  const read = await readRegularFile(path, MOST_FILE_BYTES);
+  const read = await readRegularFile(path, MAX_FILE_BYTES);
   return read.ok ? read.bytes.toString('utf8') : fail(`${path}: expected a file, found ${read.found}`);
 }
 

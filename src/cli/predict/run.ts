@@ -26,7 +26,7 @@ export interface PredictFlags extends PlaceFlags, OutputOptions {
 const UNDESCRIBED = 'the agent does not describe itself';
 
 /** Most bytes of predictions that one command keeps in memory. */
-const MOST_HELD_BYTES = 2 ** 30;
+const MAX_HELD_BYTES = 2 ** 30;
 
 function bytesOf({ outcome }: Prediction): number {
   if (outcome.kind === 'failure') return outcome.message.length;
@@ -75,8 +75,8 @@ async function predictAll(
       for await (const prediction of wanted.predict({ id, client, batchSize: batchSize ?? 1, signal, onAnswer })) {
         predictions.push(prediction);
         heldBytes += bytesOf(prediction);
-        if (heldBytes > MOST_HELD_BYTES) {
-          const problem = `the predictions take more than ${MOST_HELD_BYTES} bytes`;
+        if (heldBytes > MAX_HELD_BYTES) {
+          const problem = `the predictions take more than ${MAX_HELD_BYTES} bytes`;
           throw new PlatformError('exhausted', `${problem}; give fewer inputs at a time`);
         }
         progress.step('predicting', predictions.length, total, prediction.inputId);

@@ -92,11 +92,11 @@ const virtualised: Check = ({ read }) => {
   };
 };
 
-const MOST_LOAD = 0.2;
+const MAX_LOAD = 0.2;
 
 const load: Check = ({ read, cores }) => {
   const average = Number.parseFloat(read('/proc/loadavg') ?? '');
-  if (!(average / cores > MOST_LOAD)) return undefined;
+  if (!(average / cores > MAX_LOAD)) return undefined;
   return {
     id: 'load_before',
     level: 'warn',
@@ -200,7 +200,7 @@ const CHECKS: readonly Check[] = [
   environment,
 ];
 
-const MOST_SHARED = 0.1;
+const MAX_SHARED = 0.1;
 
 /** Why the noise of a measurement matters. */
 export const WHY: Readonly<Record<NoiseWarning['cause'], string>> = {
@@ -234,13 +234,14 @@ export function machineFindings(machine: Machine): Finding[] {
     threads,
     cores,
     again: 'before you measure',
-    shared: sharedShare > MOST_SHARED ? shared : undefined,
+    shared: sharedShare > MAX_SHARED ? shared : undefined,
   });
   return sorted([...warnings.map(findingOfWarning), ...CHECKS.flatMap((check) => check(machine) ?? [])]);
 }
 
 /** Time between the two looks at the load, and the number of probes between them. */
-const [LOOK_MS, PROBES] = [400, 20];
+const LOOK_MS = 400;
+const PROBES = 20;
 
 /** Looks at this machine for half a second. */
 export async function examineMachine(threads: number): Promise<Finding[]> {

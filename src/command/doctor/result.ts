@@ -12,7 +12,7 @@ import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { type Finding, sorted } from './finding.js';
 import { findingOfWarning, WHY } from './machine.js';
 
-const MOST_BYTES = 256 * 2 ** 20;
+const MAX_BYTES = 256 * 2 ** 20;
 
 const name = z.string();
 const number = z.number().nullable().catch(null);
@@ -57,9 +57,9 @@ const documentSchema = z.looseObject({
 type ResultDocument = z.infer<typeof documentSchema>;
 type Model = z.infer<typeof modelSchema>;
 
-const LEAST_RUNS = 10;
-const MOST_DISTURBANCE_PERCENT = 10;
-const MOST_TRACING_SHARE = 0.05;
+const MIN_RUNS = 10;
+const MAX_DISTURBANCE_PERCENT = 10;
+const MAX_TRACING_SHARE = 0.05;
 
 function listed(models: readonly Model[]): string {
   return models.map(({ name: of, model }) => of ?? model ?? '').join(', ');
@@ -110,13 +110,13 @@ const predictions: Check = ({ provenance, features }) => {
 const fewRuns: Check = (document) => {
   const timed = (document.models ?? []).flatMap(({ runs, bricks }) => runs ?? bricks?.map((brick) => brick.runs) ?? []);
   const fewest = Math.min(document.settings?.runs ?? Infinity, ...timed);
-  if (fewest >= LEAST_RUNS) return undefined;
+  if (fewest >= MIN_RUNS) return undefined;
   return {
     id: 'few_runs',
     level: 'warn',
     found: `a latency is of ${counted(fewest, 'run')}`,
     why: 'one disturbed run moves the mean of so few',
-    remedy: `measure at least ${LEAST_RUNS} times (--runs, --min-runs, --time-budget)`,
+    remedy: `measure at least ${MIN_RUNS} times (--runs, --min-runs, --time-budget)`,
   };
 };
 
@@ -144,7 +144,7 @@ const occasions: Check = (document) => {
 };
 
 const disturbed: Check = (document) => {
-  const found = ofModels(document, ({ disturbance_percent: percent }) => (percent ?? 0) > MOST_DISTURBANCE_PERCENT);
+  const found = ofModels(document, ({ disturbance_percent: percent }) => (percent ?? 0) > MAX_DISTURBANCE_PERCENT);
   if (found === undefined) return undefined;
   return {
     id: 'disturbed',
@@ -209,7 +209,7 @@ const dimensions: Check = (document) => {
 };
 
 const tracing: Check = ({ overhead_ms: overhead, model_ms: whole }) => {
-  if (overhead === null || whole === null || overhead <= whole * MOST_TRACING_SHARE) return undefined;
+  if (overhead === null || whole === null || overhead <= whole * MAX_TRACING_SHARE) return undefined;
   return {
     id: 'tracing',
     level: 'refuse',
@@ -235,10 +235,11 @@ const CHECKS: readonly Check[] = [
 ];
 
 /** A series whose first run takes this many times its mean was not warm. */
-const MOST_FIRST = 1.5;
+const MAX_FIRST_RUN_RATIO = 1.5;
 
 /** Runs that show whether a series drifts, and the standard errors from which a rank correlation is no chance. */
-const [DRIFT_RUNS, DRIFT_ERRORS] = [10, 3.3];
+const DRIFT_RUNS = 10;
+const DRIFT_ERRORS = 3.3;
 
 /** Spearman's correlation of time and index; values that are equal keep their order. */
 function driftOf(runMs: readonly number[]): number {
@@ -254,7 +255,9 @@ function isDrifting(runMs: readonly number[]): boolean {
 
 function seriesFindings(measurements: readonly Measurement[]): Finding[] {
   const series = measurements.flatMap(({ outcome }) => (outcome.kind === 'samples' ? [outcome.runMs] : []));
-  const slow = series.filter((runMs) => (runMs[0] ?? 0) > MOST_FIRST * trimmedMean(runMs) && runMs.length >= 3).length;
+  const slow = series.filter(
+    (runMs) => (runMs[0] ?? 0) > MAX_FIRST_RUN_RATIO * trimmedMean(runMs) && runMs.length >= 3,
+  ).length;
   const drifting = series.filter(isDrifting).length;
   const why = 'the runs before were too few to reach a steady state';
   const remedy = 'measure again with a larger --warmup';
@@ -321,7 +324,7 @@ const WRITERS = '`dlbricks run`, `latency`, `evaluate` and other commands write 
  * @throws PlatformError `usage` where the file is none
  */
 export async function readResult(path: string): Promise<unknown> {
-  const file = await readRegularFile(path, MOST_BYTES);
+  const file = await readRegularFile(path, MAX_BYTES);
   const refusal = (found: string): PlatformError =>
     new PlatformError('usage', `${path}: expected a document of results, found ${found}; ${WRITERS}`);
   if (!file.ok) throw refusal(file.found);

@@ -26,16 +26,16 @@ export function bufferSource(name: string, bytes: Uint8Array): ByteSource {
 }
 
 /** Window sizes: small after a jump over a weight, doubled while reading is sequential. */
-const SMALLEST_WINDOW_BYTES = 4096;
-const LARGEST_WINDOW_BYTES = 1 << 18;
+const MIN_WINDOW_BYTES = 4096;
+const MAX_WINDOW_BYTES = 1 << 18;
 
 /** A source over an open file. Reads are positional, so that offsets beyond 2 GiB work. */
 export class FileSource implements ByteSource {
   readonly #fd: number;
-  readonly #block = new Uint8Array(LARGEST_WINDOW_BYTES);
+  readonly #block = new Uint8Array(MAX_WINDOW_BYTES);
   #start = 0;
   #length = 0;
-  #ask = SMALLEST_WINDOW_BYTES;
+  #ask = MIN_WINDOW_BYTES;
 
   constructor(
     readonly name: string,
@@ -63,7 +63,7 @@ export class FileSource implements ByteSource {
 
   #fill(offset: number): void {
     const straightOn = offset === this.#start + this.#length;
-    this.#ask = straightOn ? Math.min(this.#ask * 2, LARGEST_WINDOW_BYTES) : SMALLEST_WINDOW_BYTES;
+    this.#ask = straightOn ? Math.min(this.#ask * 2, MAX_WINDOW_BYTES) : MIN_WINDOW_BYTES;
     this.#start = offset;
     this.#length = readSync(this.#fd, this.#block, 0, this.#ask, offset);
     if (this.#length === 0) {

@@ -8,15 +8,15 @@ import { subgraphsOf } from '../model/subgraphs.js';
  * Most nodes of a model, including those of its subgraphs, after its functions are inlined. A node counts once for each
  * graph around it, because most algorithms of this project visit a subgraph once from each graph around it.
  */
-const MOST_NODES = 2 ** 19;
+const MAX_NODES = 2 ** 19;
 
 /**
  * Most levels of nested subgraphs. A model file has three nested messages for each level, and a runtime reads at most
  * 100 levels of messages.
  */
-const MOST_DEPTH = 16;
+const MAX_DEPTH = 16;
 
-const MOST_CALL_DEPTH = 50;
+const MAX_CALL_DEPTH = 50;
 
 /** Sums and products stop here, so that they never become infinite or NaN. */
 const BEYOND_ALL_LIMITS = 2 ** 40;
@@ -119,15 +119,15 @@ class Counter {
 
   #function(fn: FunctionProto, callers: readonly FunctionProto[]): Form {
     if (callers.includes(fn)) throw this.functions.error(fn, 'calls itself');
-    const tooDeep = `is called more than ${MOST_CALL_DEPTH} levels deep`;
-    if (callers.length >= MOST_CALL_DEPTH) throw this.functions.error(fn, tooDeep);
+    const tooDeep = `is called more than ${MAX_CALL_DEPTH} levels deep`;
+    if (callers.length >= MAX_CALL_DEPTH) throw this.functions.error(fn, tooDeep);
     let form = this.#forms.get(fn);
     if (form === undefined) {
       const body = this.nodes(fn.node, [...callers, fn]);
       form = { ...body, calls: body.calls + 1 };
       this.#forms.set(fn, form);
     }
-    if (callers.length + form.calls > MOST_CALL_DEPTH) throw this.functions.error(fn, tooDeep);
+    if (callers.length + form.calls > MAX_CALL_DEPTH) throw this.functions.error(fn, tooDeep);
     return form;
   }
 }
@@ -144,10 +144,10 @@ export function requireExtent(nodes: readonly NodeProto[], functions: FunctionTa
   const fail = (problem: string): never => {
     throw new PlatformError('model', `${functions.source}: ${problem}. Split the model.`);
   };
-  if (visits > MOST_NODES) {
+  if (visits > MAX_NODES) {
     const counted = 'with its functions inlined, and each node counted once for each graph around it';
-    fail(`the graph has more than ${MOST_NODES} nodes, ${counted}`);
+    fail(`the graph has more than ${MAX_NODES} nodes, ${counted}`);
   }
-  if (depth > MOST_DEPTH) fail(`its subgraphs are nested more than ${MOST_DEPTH} deep`);
+  if (depth > MAX_DEPTH) fail(`its subgraphs are nested more than ${MAX_DEPTH} deep`);
   budget.addNodes(visits, functions.source);
 }

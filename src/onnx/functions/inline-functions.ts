@@ -13,7 +13,7 @@ import { mapSubgraphs, subgraphsOf } from '../model/subgraphs.js';
 const SIZE_PER_NAME = 16;
 
 /** Larger tensors are weights, which are not copied; see steering.ts. */
-const MOST_REPEATED_BYTES = 8192;
+const MAX_REPEATED_BYTES = 8192;
 
 function sizeOfNames(names: readonly string[]): number {
   return names.reduce((size, name) => size + SIZE_PER_NAME + name.length, SIZE_PER_NAME);
@@ -24,7 +24,7 @@ function sizeOfTexts(texts: readonly Uint8Array[]): number {
 }
 
 function sizeOfTensor({ rawData, stringData }: TensorProto): number {
-  return Math.min(decodePayload(rawData)?.byteLength ?? 0, MOST_REPEATED_BYTES) + sizeOfTexts(stringData);
+  return Math.min(decodePayload(rawData)?.byteLength ?? 0, MAX_REPEATED_BYTES) + sizeOfTexts(stringData);
 }
 
 function sizeOfAttribute({ name, s, floats, ints, strings, t, tensors }: AttributeProto): number {

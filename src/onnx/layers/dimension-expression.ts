@@ -31,7 +31,7 @@ const OPERATORS: ReadonlyMap<string, (a: number, b: number) => number> = new Map
 ]);
 
 /** Deepest nesting of parentheses, far above what exporters write. */
-const MOST_DEPTH = 32;
+const MAX_DEPTH = 32;
 
 class Parser {
   readonly names = new Set<string>();
@@ -55,14 +55,15 @@ class Parser {
       const apply = operators.includes(token) ? OPERATORS.get(token) : undefined;
       if (left === undefined || apply === undefined) return left;
       this.#at++;
-      const [before, right] = [left, operand()];
+      const before = left;
+      const right = operand();
       left = right === undefined ? undefined : (sizes) => apply(before(sizes), right(sizes));
     }
   }
 
   #atom(depth: number): Term | undefined {
     const token = this.tokens[this.#at++];
-    if (token === undefined || depth > MOST_DEPTH) return undefined;
+    if (token === undefined || depth > MAX_DEPTH) return undefined;
     if (token === '(') {
       const inner = this.#sum(depth + 1);
       return this.tokens[this.#at++] === ')' ? inner : undefined;

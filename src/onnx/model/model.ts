@@ -16,7 +16,7 @@ export interface DeclaredType {
 }
 
 /** Most values of a list: the boxes and scores of the largest detectors. */
-export const MOST_LISTED_VALUES = 2 ** 20;
+export const MAX_LISTED_VALUES = 2 ** 20;
 
 /** The values of an input: bounds, both included, or a list that is repeated until there are enough. */
 export interface InputValues {

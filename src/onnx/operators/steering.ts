@@ -8,12 +8,12 @@ import { quantizationInputs } from './quantization-inputs.js';
 import { isSteeringInput, steeringInputsOf } from './steering-inputs.js';
 
 /** Constants up to this many elements may steer an operator; longer ones count as weights. */
-const MOST_STEERING_ELEMENTS = 1024;
+const MAX_STEERING_ELEMENTS = 1024;
 
 const ARITHMETIC: ReadonlySet<string> = new Set(['Add', 'Sub', 'Mul', 'Div', 'Pow']);
 
 /** Largest constant in a computation with shapes: a factor for each dimension. */
-const MOST_ELEMENTS_WITH_SHAPES = 16;
+const MAX_ELEMENTS_WITH_SHAPES = 16;
 
 /**
  * Scalars that come from formulas instead of training: they reveal nothing about a model, and a runtime's fusions look
@@ -121,7 +121,7 @@ function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlyS
   const constant = constantValues(graph);
   const isSmall = (name: string): boolean => {
     const dims = graph.initializers.get(name)?.dims;
-    return dims !== undefined && elementCount(dims) <= MOST_ELEMENTS_WITH_SHAPES;
+    return dims !== undefined && elementCount(dims) <= MAX_ELEMENTS_WITH_SHAPES;
   };
   for (const { opType, inputs, outputs } of graph.nodes) {
     const isOfShapes = ARITHMETIC.has(opType) && outputs.some((name) => constant.fromShapes.has(name));
@@ -163,7 +163,7 @@ export function steeringConstants(graph: Pick<Graph, 'nodes' | 'initializers'>):
 
 function isSteeringByUse(name: string, { elementType, dims }: Tensor, steeringOnes: ReadonlySet<string>): boolean {
   const byType = elementType === 'int64' || ELEMENT_TYPES[elementType].kind === 'boolean';
-  return elementCount(dims) <= MOST_STEERING_ELEMENTS && (byType || steeringOnes.has(name));
+  return elementCount(dims) <= MAX_STEERING_ELEMENTS && (byType || steeringOnes.has(name));
 }
 
 export interface MissingConstants {

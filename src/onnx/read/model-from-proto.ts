@@ -17,7 +17,7 @@ import { withTensorOutput } from './tensor-outputs.js';
 import type { TensorReader } from './tensor-reader.js';
 
 /** From this version of the format on, initializers need not be inputs, and here they never are. */
-const LEAST_IR_VERSION = 4;
+const MIN_IR_VERSION = 4;
 
 /**
  * Makes a model of a stripped ModelProto: functions inlined, constants as initializers, nodes in topological order, and
@@ -52,7 +52,7 @@ export function modelFromProto(proto: ModelProto, tensors: TensorReader, budget:
   const intermediate = graph.valueInfo.filter(({ name }) => made.has(name));
   return {
     source,
-    irVersion: Math.max(irVersion, LEAST_IR_VERSION),
+    irVersion: Math.max(irVersion, MIN_IR_VERSION),
     opsets,
     graph: {
       name: graph.name,

@@ -6,10 +6,10 @@ import type { InputValues, Model } from '../model/model.js';
 import { listed } from '../model/node-label.js';
 import { staticTypeOf } from '../model/static-type.js';
 
-const MOST_SHOWN = 8;
+const MAX_SHOWN = 8;
 
 function shown({ low, high, list }: InputValues): string {
-  if (list !== undefined) return `${list.slice(0, MOST_SHOWN).join(', ')}${list.length > MOST_SHOWN ? ', ...' : ''}`;
+  if (list !== undefined) return `${list.slice(0, MAX_SHOWN).join(', ')}${list.length > MAX_SHOWN ? ', ...' : ''}`;
   return low === high ? `${low}` : `${low} to ${high}`;
 }
 

@@ -60,7 +60,7 @@ const ALONG_ALL_AXES = new Set(['GatherND', 'ScatterND']);
 const DIVISIONS = new Set(['Div', 'Mod']);
 
 /** Most {@link PASSING_ON} operators through which a value is followed to the operator that uses it. */
-const MOST_STEPS = 8;
+const MAX_STEPS = 8;
 
 function intAttribute(node: Node, name: string, absent: number): number {
   const attribute = node.attributes.find((candidate) => candidate.name === name);
@@ -201,12 +201,12 @@ export function fillRange(graph: TypedGraph, name: string, type: TensorType): In
   if (scale !== undefined) return { low: scale, high: scale };
   if (uses.some(({ node, index }) => quantizationInputs(node).zeroPoints.includes(index))) return zeroPointRange(type);
   for (const use of uses) {
-    const values = fitting(use, type, graph, MOST_STEPS);
+    const values = fitting(use, type, graph, MAX_STEPS);
     if (values !== undefined) return values;
   }
   if (ELEMENT_TYPES[type.elementType].kind !== 'float') {
     for (const use of uses) {
-      const range = DIVISIONS.has(use.node.opType) && use.index === 1 ? DIVISOR : indexRange(use, graph, MOST_STEPS);
+      const range = DIVISIONS.has(use.node.opType) && use.index === 1 ? DIVISOR : indexRange(use, graph, MAX_STEPS);
       if (range !== undefined) return range;
     }
     return integerRange(type.elementType);

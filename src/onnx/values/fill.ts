@@ -14,10 +14,10 @@ const BLOCK_ELEMENTS = 1 << 16;
 const NEAREST_TO_ZERO = 2 ** -8;
 
 /** The largest finite float16; IEEE 754-2019, binary16. */
-const LARGEST_FLOAT16 = 65504;
+const MAX_FLOAT16 = 65504;
 
 function finiteFloat16Bits(value: number): number {
-  return float16Bits(Math.min(LARGEST_FLOAT16, Math.max(-LARGEST_FLOAT16, value)));
+  return float16Bits(Math.min(MAX_FLOAT16, Math.max(-MAX_FLOAT16, value)));
 }
 
 const float = new Float32Array(1);

@@ -1,7 +1,7 @@
 import { PlatformError } from '../../base/errors.js';
 import { quoted } from '../../base/quoted.js';
 import { elementCount, ELEMENT_TYPES, type ElementType } from '../model/element-type.js';
-import { type InputValues, MOST_LISTED_VALUES, type Model, type TensorType } from '../model/model.js';
+import { type InputValues, MAX_LISTED_VALUES, type Model, type TensorType } from '../model/model.js';
 import { listedValues } from '../model/listed-values.js';
 import { listed } from '../model/node-label.js';
 import { type NpyArray, readNpy } from './npy-file.js';
@@ -25,14 +25,15 @@ function numberOf(text: string): number | undefined {
 export function inputValuesOf(text: string): InputValues | undefined {
   const range = RANGE.exec(text)?.groups;
   if (range !== undefined) {
-    const [low, high] = [Number(range['low']), Number(range['high'])];
+    const low = Number(range['low']);
+    const high = Number(range['high']);
     return Number.isFinite(low) && Number.isFinite(high) && low <= high ? { low, high } : undefined;
   }
   const list = text
     .replace(/^\[(.*)\]$/s, '$1')
     .split(',')
     .map((part) => numberOf(part.trim()));
-  if (list.length > MOST_LISTED_VALUES) return undefined;
+  if (list.length > MAX_LISTED_VALUES) return undefined;
   return list.every((value) => value !== undefined) ? listedValues(list) : undefined;
 }
 

@@ -2,14 +2,14 @@ import { PlatformError } from '../../base/errors.js';
 import { readRegularFile } from '../../base/regular-file.js';
 import { fromFloat16Bits } from '../model/float16.js';
 import { elementCount, type ElementType } from '../model/element-type.js';
-import { MOST_LISTED_VALUES, type TensorType } from '../model/model.js';
+import { MAX_LISTED_VALUES, type TensorType } from '../model/model.js';
 
 export interface NpyArray extends TensorType {
   readonly values: readonly number[];
 }
 
 /** A header of at most 64 KiB, and the most values that are taken, of the widest type. */
-const MOST_FILE_BYTES = 2 ** 16 + 8 * MOST_LISTED_VALUES;
+const MAX_FILE_BYTES = 2 ** 16 + 8 * MAX_LISTED_VALUES;
 
 type ReadElement = (view: DataView, at: number) => number;
 
@@ -61,12 +61,12 @@ function parseNpy(bytes: Buffer): NpyArray | undefined {
  */
 export async function readNpy(path: string): Promise<NpyArray> {
   const fail = (problem: string): never => {
-    const advice = `Give an array of at most ${MOST_LISTED_VALUES} numbers as numpy.save writes it.`;
+    const advice = `Give an array of at most ${MAX_LISTED_VALUES} numbers as numpy.save writes it.`;
     throw new PlatformError('usage', `${path}: ${problem}. ${advice}`);
   };
-  const file = await readRegularFile(path, MOST_FILE_BYTES);
+  const file = await readRegularFile(path, MAX_FILE_BYTES);
   if (!file.ok) return fail(`it cannot be read: found ${file.found}`);
   const array = parseNpy(file.bytes);
   if (array === undefined) return fail('it is not a readable array of numbers');
-  return array.values.length > MOST_LISTED_VALUES ? fail(`it has ${array.values.length} numbers`) : array;
+  return array.values.length > MAX_LISTED_VALUES ? fail(`it has ${array.values.length} numbers`) : array;
 }

@@ -12,11 +12,11 @@ import { quantizationInputs } from '../operators/quantization-inputs.js';
  * calibration.
  */
 const SCALES_PER_BINADE = 512;
-const LARGEST_BINADE = 2 ** -7;
+const MAX_BINADE = 2 ** -7;
 const BINADES = 4;
 
 function scaleNumber(n: number): number {
-  const binade = LARGEST_BINADE / 2 ** (Math.floor(n / SCALES_PER_BINADE) % BINADES);
+  const binade = MAX_BINADE / 2 ** (Math.floor(n / SCALES_PER_BINADE) % BINADES);
   return binade * (1 + (n % SCALES_PER_BINADE) / (2 * SCALES_PER_BINADE));
 }
 
@@ -27,12 +27,12 @@ const BIASED = new Set(['Conv', 'ConvTranspose', 'FusedConv', 'FusedGemm', 'Gemm
 const KEEPING_SCALE = new Set(['Flatten', 'Identity', 'MaxPool', 'Reshape', 'Squeeze', 'Transpose', 'Unsqueeze']);
 
 /** Most operators through which a value is followed back to its DequantizeLinear. */
-const MOST_STEPS = 8;
+const MAX_STEPS = 8;
 
 /** The scale of a dequantized value; undefined for any other value. */
 function scaleOf(value: string | undefined, producers: ReadonlyMap<string, Node>): string | undefined {
   let node = producers.get(value ?? '');
-  for (let step = 0; step < MOST_STEPS && node !== undefined; step++) {
+  for (let step = 0; step < MAX_STEPS && node !== undefined; step++) {
     if (node.opType === 'DequantizeLinear') return node.inputs[1];
     node = KEEPING_SCALE.has(node.opType) ? producers.get(node.inputs[0] ?? '') : undefined;
   }

@@ -141,13 +141,13 @@ export function nodeProtoOf(node: Node): NodeProto {
 }
 
 /** Longer lists are described by their hash. */
-const MOST_DESCRIBED = 65_536;
+const MAX_DESCRIBED = 65_536;
 
 function describedValues(given: InputValues | undefined): string {
   if (given === undefined) return '';
   const { low, high, list } = given;
   if (list === undefined) return `from ${low} to ${high}`;
-  if (list.length <= MOST_DESCRIBED) return list.join(' ');
+  if (list.length <= MAX_DESCRIBED) return list.join(' ');
   return `SHA-256 ${createHash('sha256').update(Float64Array.from(list)).digest('hex')}`;
 }
 

@@ -15,7 +15,7 @@ import { type FailedAgents, hasModel, modelInWords, unmetBy } from './choose-age
  * The most models that are remembered. A thousand agents have at most 8000 models open, so that a forgotten model is
  * already closed; see open-models.ts.
  */
-const MOST_OPEN = 16_384;
+const MAX_OPEN = 16_384;
 
 /** Whether an error says that an agent cannot serve now. Another agent might. */
 function isPassing(error: unknown): error is PlatformError {
@@ -120,6 +120,6 @@ export class PredictionForwarding {
     this.#routes.delete(id);
     this.#routes.set(id, client);
     const [oldest] = this.#routes.keys();
-    if (this.#routes.size > MOST_OPEN && oldest !== undefined) this.#routes.delete(oldest);
+    if (this.#routes.size > MAX_OPEN && oldest !== undefined) this.#routes.delete(oldest);
   }
 }

@@ -16,7 +16,7 @@ import { readExtent } from './data-file.js';
 import { DATA_FILE, STORE_LOCK_FILE } from './folder.js';
 
 /** The most attempts to copy a store. If others write all the time, a copy falls between two writes sooner or later. */
-const MOST_COPIES = 20;
+const MAX_COPIES = 20;
 
 /** Whether LMDB can open the store in this folder: it writes its lock file even to read. */
 export function isWritable(folder: string): boolean {
@@ -53,7 +53,7 @@ export function snapshotOf(folder: string): string {
   const path = join(folder, DATA_FILE);
   const copy = mkdtempSync(join(tmpdir(), 'mlmodelscope-store-'));
   try {
-    for (let copies = 0; copies < MOST_COPIES; copies += 1) {
+    for (let copies = 0; copies < MAX_COPIES; copies += 1) {
       const before = transactionOf(path);
       copyFileSync(path, join(copy, DATA_FILE));
       chmodSync(join(copy, DATA_FILE), 0o600);

@@ -10,7 +10,7 @@ const SILENCE_MS = 10_000;
  * The most time that counts as silence between two calls of {@link HolderWatch.look}. After an outage of the store, or
  * of the watching process, this gives holders the time for a beat.
  */
-const MOST_BETWEEN_LOOKS_MS = 2_000;
+const MAX_BETWEEN_LOOKS_MS = 2_000;
 
 interface Seen {
   readonly beat: number;
@@ -46,7 +46,7 @@ export class HolderWatch {
   #isGone({ id, beat, life }: Holder): boolean {
     const atMs = this.clock.now();
     const before = this.#seen.get(id);
-    const passedMs = before === undefined ? 0 : Math.min(atMs - before.atMs, MOST_BETWEEN_LOOKS_MS);
+    const passedMs = before === undefined ? 0 : Math.min(atMs - before.atMs, MAX_BETWEEN_LOOKS_MS);
     const silentMs = before?.beat === beat ? before.silentMs + passedMs : 0;
     this.#seen.set(id, { beat, silentMs, atMs });
     return silentMs >= SILENCE_MS || (life !== undefined && hasEnded(life));

@@ -18,7 +18,7 @@ export interface OutageRetryOptions {
 const SLOW_MS = 5_000;
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 
 /** Longest wait for an answer that is on its way when the user interrupts. */
 const AFTER_ABORT_MS = 2_000;
@@ -47,7 +47,7 @@ export class OutageRetry {
     try {
       return await keepTrying(() => this.#ask(request, started), {
         firstPauseMs: FIRST_PAUSE_MS,
-        longestPauseMs: LONGEST_PAUSE_MS,
+        longestPauseMs: MAX_PAUSE_MS,
         isPassing: this.options.isPassing,
         // An abort ends only the pause: the request is then repeated.
         clock: { now: this.#clock.now, sleep: (ms) => this.#clock.sleep(ms, this.options.signal) },

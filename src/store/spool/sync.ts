@@ -9,7 +9,8 @@ import { Spool, spoolFolder } from './spool.js';
 export async function syncSpool(uri: string, dataFolder: string, options: StoreOptions): Promise<Transferred> {
   const store = await openMongoStore(uri, options);
   const spool = new Spool(spoolFolder(dataFolder, store.place), options);
-  let [measurements, documents] = [0, 0];
+  let measurements = 0;
+  let documents = 0;
   try {
     for await (const { record, spooled } of spool.records()) {
       if (!(await isOutdated(record, store))) await putRecord(record, store);

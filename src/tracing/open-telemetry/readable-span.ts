@@ -16,7 +16,8 @@ function attributesOf(attributes: SpanDocument['attributes']): Attributes {
 
 export function readableSpanOf(span: SpanDocument): sdk.ReadableSpan {
   const { trace_id: traceId, span_id: spanId, parent_span_id: parentSpanId, status_message: message } = span;
-  const [start, end] = [BigInt(span.start_unix_nano), BigInt(span.end_unix_nano)];
+  const start = BigInt(span.start_unix_nano);
+  const end = BigInt(span.end_unix_nano);
   const contextOf = (id: string) => ({ traceId, spanId: id, traceFlags: TraceFlags.SAMPLED });
   const duration: HrTime = hrTimeOf(end - start);
   return {

@@ -21,7 +21,8 @@ function colorOf(share: number): string {
 }
 
 function cell(share: number, column: number, row: number, left: number, top: number): string {
-  const [x, y] = [left + column * CELL, top + row * CELL];
+  const x = left + column * CELL;
+  const y = top + row * CELL;
   const color = share > 0.35 ? '#ffffff' : '#24292f';
   const label = `style="fill:${color};text-anchor:middle;font-size:11px"`;
   return [

@@ -24,18 +24,18 @@ const COLORS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9'
 const LEGEND_ROW = 20;
 
 /** Longer names are slanted. */
-const LONGEST_UPRIGHT = 6;
+const MAX_UPRIGHT_LENGTH = 6;
 
 /** Least width of a position, in pixels: enough for a slanted name. */
-const LEAST_STEP = 20;
+const MIN_STEP = 20;
 
 /** Values by named positions, as dots for each series, or as lines with dots; a missing value interrupts its line. */
 export function linePlot(drawn: LinePlot): string {
   const { title, xTitle, yTitle, positions, series, isConnected = false, reference } = drawn;
-  const isAslant = positions.some(({ length }) => length > LONGEST_UPRIGHT);
+  const isAslant = positions.some(({ length }) => length > MAX_UPRIGHT_LENGTH);
   const aslant = isAslant ? Math.max(...positions.map(widthOf)) / Math.SQRT2 : 0;
   const left = Math.max(PLOT.x[0], aslant);
-  const right = Math.max(PLOT.x[1], left + positions.length * LEAST_STEP);
+  const right = Math.max(PLOT.x[1], left + positions.length * MIN_STEP);
   const legend = series.length * LEGEND_ROW;
   const plot: Plot = {
     x: [left, right],

@@ -10,7 +10,7 @@ const HEARTBEAT_S = 10;
 const FRAME_BYTES = 128 * 2 ** 10;
 
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 
 /** Longest wait for a channel while the connection is lost. */
 const ACQUIRE_LIMIT_MS = 5_000;
@@ -47,7 +47,7 @@ export class Broker {
       heartbeat: HEARTBEAT_S,
       frameMax: FRAME_BYTES,
       retryLow: FIRST_PAUSE_MS,
-      retryHigh: LONGEST_PAUSE_MS,
+      retryHigh: MAX_PAUSE_MS,
       acquireTimeout: ACQUIRE_LIMIT_MS,
       ...(caPem === undefined || !place.startsWith('amqps:') ? {} : { tls: { ca: caPem } }),
     });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type AsyncMessage, type Envelope, type MessageBody, type SyncMessage } from 'rabbitmq-client';
 import { ownValue } from '../../base/own-value.js';
-import { type FailedWork, MOST_DELIVERIES, type WorkMessage } from '../work-queue.js';
+import { type FailedWork, MAX_DELIVERIES, type WorkMessage } from '../work-queue.js';
 import { FAILED, classIn, classOfQueue } from './topology.js';
 
 const REASON = 'x-mlmodelscope-reason';
@@ -69,7 +69,7 @@ export function failedIn(carried: AsyncMessage | SyncMessage): FailedWork {
     message: workIn(carried),
     system: classIn(text(SYSTEM) ?? '') ?? classOfQueue(typeof queue === 'string' ? queue : routingKey),
     reason:
-      text(REASON) ?? `${MOST_DELIVERIES} times in a row, the agent that worked on it ended or lost its connection`,
+      text(REASON) ?? `${MAX_DELIVERIES} times in a row, the agent that worked on it ended or lost its connection`,
     failedAt: text(FAILED_AT) ?? (typeof time === 'number' ? new Date(time * 1000).toISOString() : undefined),
   };
 }

@@ -1,5 +1,5 @@
 import type { Connection } from 'rabbitmq-client';
-import { MOST_DELIVERIES } from '../work-queue.js';
+import { MAX_DELIVERIES } from '../work-queue.js';
 
 type QueueParams = Exclude<Parameters<Connection['queueDeclare']>[0], string | undefined>;
 type ExchangeParams = Parameters<Connection['exchangeDeclare']>[0];
@@ -34,7 +34,7 @@ export function workQueue(system: string): QueueParams {
     durable: true,
     arguments: {
       'x-queue-type': 'quorum',
-      'x-delivery-limit': MOST_DELIVERIES - 1,
+      'x-delivery-limit': MAX_DELIVERIES - 1,
       'x-dead-letter-exchange': FAILED,
       'x-dead-letter-strategy': 'at-least-once',
       'x-overflow': 'reject-publish',

@@ -14,8 +14,8 @@ import {
   queueClosedError,
   type FailedWork,
   type Handled,
-  MOST_BODY_BYTES,
-  MOST_DELIVERIES,
+  MAX_BODY_BYTES,
+  MAX_DELIVERIES,
   type Ongoing,
   type QueueState,
   type WorkHandler,
@@ -31,7 +31,7 @@ import { FAILED, FAILED_BINDING, FAILED_EXCHANGE, FAILED_QUEUE, workQueue } from
 const GIVE_UP_MS = 2 * 60_000;
 
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 
 /**
  * Work that a RabbitMQ broker keeps: a quorum queue for each class of systems, and one for work that was given up. A
@@ -86,7 +86,7 @@ export class AmqpWorkQueue implements WorkQueue {
   async #reportRefusals(consumer: Consumer, params: ReturnType<typeof workQueue>, signal: AbortSignal): Promise<void> {
     let isRefused = false;
     for (;;) {
-      await this.clock.sleep(LONGEST_PAUSE_MS, signal);
+      await this.clock.sleep(MAX_PAUSE_MS, signal);
       if (signal.aborted || this.#closed !== undefined) return;
       const isServing = consumer.consumerTag !== '';
       if (isServing || isRefused) {
@@ -229,13 +229,13 @@ export class AmqpWorkQueue implements WorkQueue {
     carried: AsyncMessage,
     handler: WorkHandler,
   ): Promise<Handled | { readonly kind: 'failed' }> {
-    if (message.body.length > MOST_BODY_BYTES) {
-      return { kind: 'refused', reason: `the message has ${message.body.length} bytes, more than ${MOST_BODY_BYTES}` };
+    if (message.body.length > MAX_BODY_BYTES) {
+      return { kind: 'refused', reason: `the message has ${message.body.length} bytes, more than ${MAX_BODY_BYTES}` };
     }
     try {
       return await handler(message);
     } catch (thrown) {
-      if (deliveriesBefore(carried) + 1 < MOST_DELIVERIES) return { kind: 'failed' };
+      if (deliveriesBefore(carried) + 1 < MAX_DELIVERIES) return { kind: 'failed' };
       return { kind: 'refused', reason: messageOf(thrown) };
     }
   }
@@ -258,7 +258,7 @@ export class AmqpWorkQueue implements WorkQueue {
     const ended = new AbortController();
     const attempts = keepTrying(() => this.#once(work), {
       firstPauseMs: FIRST_PAUSE_MS,
-      longestPauseMs: LONGEST_PAUSE_MS,
+      longestPauseMs: MAX_PAUSE_MS,
       isPassing: (thrown) =>
         thrown instanceof PlatformError && thrown.code === 'unavailable' && this.#closed === undefined,
       signal: ended.signal,

@@ -65,7 +65,8 @@ function expanded(concatenation: 'nested' | 'flat', last: Layer): Layer {
     const value = stem(x);
     return sides.map((side) => side(value));
   };
-  const [short, long] = [all(conv(384, 1)), all(chain(conv(448, 1), conv(384, 3)))];
+  const short = all(conv(384, 1));
+  const long = all(chain(conv(448, 1), conv(384, 3)));
   return (x) => concat(1, [conv(320, 1)(x), ...short(x), ...long(x), last(x)]);
 }
 

@@ -46,7 +46,8 @@ test('the folder of graphs is for its owner only', { skip: process.platform === 
 
 test('another system, other run options and another graph have entries of their own', async () => {
   await withTemporaryFolder(async (folder) => {
-    const [one, two] = [optimizer('one'), optimizer('two')];
+    const one = optimizer('one');
+    const two = optimizer('two');
     await cacheOptimizedGraphs(one.agent, folder).optimize(relu, runOptions);
     await cacheOptimizedGraphs(two.agent, folder).optimize(relu, runOptions);
     await cacheOptimizedGraphs(one.agent, folder).optimize(relu, { ...runOptions, optimizationLevel: 'basic' });

@@ -63,7 +63,7 @@ describe('a probe of the core', () => {
     assert.ok(threads() - before < availableParallelism());
   });
 
-  // MOST_DROPPED_MS and MOST_DROPPED_SHARE: two seconds, and half of the time of the runs that count.
+  // MAX_DROPPED_MS and MAX_DROPPED_SHARE: two seconds, and half of the time of the runs that count.
   it('is patient with a shared core for two seconds plus half of the time of other runs', () => {
     const probe = new WorkProbe(() => 0n);
     probe.count(1999, true);
@@ -78,7 +78,8 @@ describe('a probe of the core', () => {
 
   /** A probe whose clock advances at each read, by 100 ns during the warm-up and by `workNs` later. */
   async function sharedAfterwards(workNs: () => number) {
-    let [nowNs, isWarm] = [0, false];
+    let nowNs = 0;
+    let isWarm = false;
     const probe = new WorkProbe(() => BigInt((nowNs += isWarm ? workNs() : 100)));
     await probe.take(1);
     isWarm = true;

@@ -300,7 +300,8 @@ describe('values that a user gives', { timeout: 120_000 }, () => {
       const at = kernels.layers.findIndex(({ opType }) => opType === 'GroupQueryAttention');
       return cutBrick(kernels, lastUses(kernels), { first: at, last: at });
     };
-    const [assumed, given] = [await brickWith(), await brickWith(61)];
+    const assumed = await brickWith();
+    const given = await brickWith(61);
     const lengthsOf = ({ inputs }: typeof given) =>
       inputs.filter(({ elementType }) => elementType === 'int32').map(({ fill }) => fill.low);
     assert.deepEqual(lengthsOf(assumed), [126, 127]);

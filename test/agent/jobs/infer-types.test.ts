@@ -25,7 +25,8 @@ describe('inferring types', { timeout: 60_000 }, () => {
       outputs: ['y'],
     });
     const values = await agent().client.inferTypes(graph);
-    const [where, y] = [values.get('where'), values.get('y')];
+    const where = values.get('where');
+    const y = values.get('y');
 
     assert.ok(where !== undefined && y !== undefined);
     assert.equal(where.elementType, 'int64');

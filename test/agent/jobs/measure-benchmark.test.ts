@@ -158,7 +158,7 @@ describe('measuring', () => {
       assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 90, 1, 1] });
     });
 
-    // MOST_RUNS_PER_RUN: four times four runs.
+    // MAX_RUNS_PER_RUN: four times four runs.
     test('after four times as many runs, the least slowed runs count, and the conditions say so', async () => {
       // The core is free before each run, and another machine shares it during each run but the eighth.
       const after = [9, 9, 9, 3, 9, 9, 9, 1, ...Array<number>(8).fill(9)];

@@ -74,7 +74,8 @@ describe('bricks that are measured together', { timeout: 120_000 }, () => {
   });
 
   test('take longer where they do more work', async () => {
-    const [small, large] = [brick(16), brick(4096)];
+    const small = brick(16);
+    const large = brick(4096);
     const found = bySignature(await measureAll(agent().client, [together(small), together(large)]));
     const fastest = (benchmark: Benchmark): number => {
       const outcome = found.get(benchmark.signature)?.outcome;

@@ -66,7 +66,8 @@ function assertAll(measured: readonly MeasuredRequest[], requests: readonly Meas
 
 describe('identical machines', () => {
   it('share the bricks of an evaluation, each measured once, after all have measured the same few bricks', async () => {
-    const [a, b] = [taking(2), taking(2)];
+    const a = taking(2);
+    const b = taking(2);
     const { agent, told } = spreadOver({ a, b });
     assertAll(await measuredBy(agent, bricks), bricks);
     assert.equal(a.measured.length + b.measured.length, BRICKS + 2 * CHECKED);
@@ -81,7 +82,8 @@ describe('identical machines', () => {
   });
 
   it('share whole models', async () => {
-    const [a, b] = [taking(2), taking(2)];
+    const a = taking(2);
+    const b = taking(2);
     const { agent } = spreadOver({ a, b });
     const models = requestsFor(6);
     assertAll(await measuredBy(agent, models), models);
@@ -89,7 +91,8 @@ describe('identical machines', () => {
   });
 
   it('are compared once', async () => {
-    const [a, b] = [taking(2), taking(2)];
+    const a = taking(2);
+    const b = taking(2);
     const { agent } = spreadOver({ a, b });
     await measuredBy(agent, bricks);
     await measuredBy(agent, bricks.slice(0, 20));
@@ -97,7 +100,8 @@ describe('identical machines', () => {
   });
 
   it('take over the work of one that ends in the middle', async () => {
-    const [a, b] = [taking(2), taking(2)];
+    const a = taking(2);
+    const b = taking(2);
     const { agent, warnings } = spreadOver({ a: ending(a, CHECKED + 3), b });
     assertAll(await measuredBy(agent, bricks), bricks);
     assert.deepEqual(warnings(), ['the agent at a is left out, the others do its work: the agent does not answer']);
@@ -105,7 +109,9 @@ describe('identical machines', () => {
   });
 
   it('take over the work of one that ends while all are compared', async () => {
-    const [a, b, c] = [taking(2), taking(2), taking(2)];
+    const a = taking(2);
+    const b = taking(2);
+    const c = taking(2);
     const { agent, warnings } = spreadOver({ a: ending(a, 3), b, c });
     assertAll(await measuredBy(agent, bricks), bricks);
     assert.equal(warnings().length, 1);
@@ -146,7 +152,10 @@ describe('identical machines', () => {
   });
 
   it('leave out a machine that is not identical, and say how much it differs', async () => {
-    const [a, b, c, odd] = [taking(2), taking(2.02), taking(1.98), taking(3)];
+    const a = taking(2);
+    const b = taking(2.02);
+    const c = taking(1.98);
+    const odd = taking(3);
     const { agent, warnings } = spreadOver({ a, b, c, odd });
     const measured = await measuredBy(agent, bricks);
     assertAll(measured, bricks);
@@ -171,7 +180,8 @@ describe('identical machines', () => {
   });
 
   it('stop at once when the caller stops reading, or when they are cancelled', async () => {
-    const [a, b] = [taking(2), taking(2)];
+    const a = taking(2);
+    const b = taking(2);
     const { agent } = spreadOver({ a, b });
     for await (const { index } of agent.measure(bricks)) {
       assert.ok(index >= 0);
@@ -184,7 +194,8 @@ describe('identical machines', () => {
   });
 
   it('all stop when they are cancelled in the middle', async () => {
-    const [a, b] = [taking(2), taking(2)];
+    const a = taking(2);
+    const b = taking(2);
     const { agent, warnings } = spreadOver({ a, b });
     const controller = new AbortController();
     const measured: MeasuredRequest[] = [];

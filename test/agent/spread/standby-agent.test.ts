@@ -72,7 +72,8 @@ describe('an agent with others that replace it', () => {
 
   for (let calls = 0; calls < 14; calls++) {
     it(`does every step with another one after the first is killed at call ${calls}`, async () => {
-      const [first, second] = [machine(), machine()];
+      const first = machine();
+      const second = machine();
       const { told, open } = standbys([mortal(first, calls), second]);
       const agent = await open();
       const [{ benchmark, runOptions }] = REQUESTS as [(typeof REQUESTS)[number]];

@@ -2,7 +2,7 @@
 // and only the lifeline can react.
 import { Worker } from 'node:worker_threads';
 
-const LONGEST_MS = 30_000;
+const MAX_MS = 30_000;
 
 const [temporaryFolder] = process.argv.slice(2);
 const lifeline = new Worker(new URL('../../../src/agent/worker/lifeline.js', import.meta.url), {
@@ -10,7 +10,7 @@ const lifeline = new Worker(new URL('../../../src/agent/worker/lifeline.js', imp
 });
 lifeline.once('online', () => {
   process.stdout.write('blocked\n', () => {
-    const endMs = performance.now() + LONGEST_MS;
+    const endMs = performance.now() + MAX_MS;
     while (performance.now() < endMs);
   });
 });

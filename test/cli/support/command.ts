@@ -116,7 +116,8 @@ export async function workplace(t: Lifetime): Promise<Workplace> {
       ...(gid === undefined ? {} : { gid }),
     });
     t.after(() => child.kill('SIGKILL'));
-    let [stdout, stderr] = ['', ''];
+    let stdout = '';
+    let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
     const ended = new Promise<Ending>((resolve) => {

@@ -14,7 +14,9 @@ export interface Screen {
  */
 export function screenOf(output: string, columns: number): Screen {
   const rows: string[][] = [[]];
-  let [row, column, cursorShown] = [0, 0, true];
+  let row = 0;
+  let column = 0;
+  let cursorShown = true;
   const line = (): string[] => (rows[row] ??= []);
   const move = (final: string, parameter: string): void => {
     switch (final) {

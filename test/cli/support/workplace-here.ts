@@ -8,7 +8,8 @@ let turn: Promise<unknown> = Promise.resolve();
 
 /** Runs something in an environment and a folder, and restores both. */
 async function among<T>(env: NodeJS.ProcessEnv, folder: string, run: () => Promise<T>): Promise<T> {
-  const [before, cwd] = [{ ...process.env }, process.cwd()];
+  const before = { ...process.env };
+  const cwd = process.cwd();
   // Only the variables that differ: threads of native libraries may read others meanwhile, which can crash the process.
   const replace = (by: NodeJS.ProcessEnv): void => {
     for (const name of Object.keys(process.env)) if (by[name] === undefined) delete process.env[name];
@@ -28,7 +29,8 @@ async function among<T>(env: NodeJS.ProcessEnv, folder: string, run: () => Promi
 
 /** Runs a command line in this process, as if its output went to files or to a display of this number of columns. */
 async function runHere(args: readonly string[], columns?: number): Promise<Ending> {
-  let [stdout, stderr] = ['', ''];
+  let stdout = '';
+  let stderr = '';
   const errStream = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
       stderr += chunk.toString();

@@ -16,7 +16,9 @@ function count(
 
 // Convolutions, products and LSTM are checked against published counts of the zoo; these the zoo has only after fusion.
 describe('multiply-accumulates of the runtime’s own operators', () => {
-  const [batch, length, width] = [2, 10, 12];
+  const batch = 2;
+  const length = 10;
+  const width = 12;
   const ofScores = 2 * batch * length * length * width;
 
   test('attention: the products of the input, and those of queries, keys and values', () => {
@@ -36,7 +38,9 @@ describe('multiply-accumulates of the runtime’s own operators', () => {
   });
 
   test('quantized: the weights are a later input', () => {
-    const [image, scale, weights] = [[1, 3, 8, 8], [], [4, 3, 3, 3]];
+    const image = [1, 3, 8, 8];
+    const scale: number[] = [];
+    const weights = [4, 3, 3, 3];
     assert.equal(count('QLinearConv', [image, scale, scale, weights], [[1, 4, 6, 6]]), 4 * 6 * 6 * 3 * 3 * 3);
     assert.equal(count('MatMulInteger', [[5, 7], [7, 9]], [[5, 9]]), 5 * 7 * 9); // prettier-ignore
   });

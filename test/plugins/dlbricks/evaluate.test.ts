@@ -232,7 +232,8 @@ describe('an evaluation', () => {
   });
 
   test('measures nothing the second time, and gives the same result', async () => {
-    const [agent, store] = [createFakeAgent({ latencyOf: latencyBySignature }), await openMemoryStore()];
+    const agent = createFakeAgent({ latencyOf: latencyBySignature });
+    const store = await openMemoryStore();
     const request = requestFor(models, { measureEndToEnd: true });
     const first = await run(request, { agent, store });
     const measuredBefore = agent.measured.length;
@@ -258,7 +259,8 @@ describe('an evaluation', () => {
   });
 
   test('with one more model measures only the new bricks', async () => {
-    const [agent, store] = [createFakeAgent({ latencyOf: latencyBySignature }), await openMemoryStore()];
+    const agent = createFakeAgent({ latencyOf: latencyBySignature });
+    const store = await openMemoryStore();
     await run(requestFor(models), { agent, store });
     const { result, events } = await run(requestFor([...models, loadedChain('three', 'Relu', 'Cos')]), {
       agent,

@@ -66,7 +66,8 @@ describe('values of one run', { timeout: 240_000 }, () => {
       const tail = await load(`tail-${operator}`, detectorTail({ boxes: 3000, inBranch }));
       const madeUp = await estimate([tail], {});
       const ofRun = await estimate([tail], { values: 'run' });
-      const [without, withRun] = [madeUp.report.models[0], ofRun.report.models[0]];
+      const without = madeUp.report.models[0];
+      const withRun = ofRun.report.models[0];
       assert.ok(without?.made_up_values?.operators.some((one) => one.operator.includes('NonMaxSuppression')));
       assert.ok((without?.coverage ?? 1) < 1 && without?.estimate_high_ms === null);
       assert.deepEqual(
@@ -94,17 +95,16 @@ describe('values of one run', { timeout: 240_000 }, () => {
   });
 
   test('are part of signatures, and stay out of other bricks', async () => {
-    const [one, other] = [
-      await load('one', detectorTail({ boxes: 500 })),
-      await load('other', detectorTail({ boxes: 500, seed: 9 })),
-    ];
+    const one = await load('one', detectorTail({ boxes: 500 }));
+    const other = await load('other', detectorTail({ boxes: 500, seed: 9 }));
     const signaturesOf = async (loaded: LoadedModel) => {
       const own = await withOwnWeights(weightlessBenchmark(loaded.model), loaded.weights, local());
       const settings: CutSettings = { cut: 'layer', values: 'run', runOptions: runOptionsOf(1) };
       const { decomposed } = await decompose(loaded, settings, local(), signal, { own });
       return new Map(decomposed.bricks.map(({ operators, signature }) => [operators.join(), signature]));
     };
-    const [first, second] = [await signaturesOf(one), await signaturesOf(other)];
+    const first = await signaturesOf(one);
+    const second = await signaturesOf(other);
     const differing = [...first].flatMap(([operator, signature]) =>
       second.get(operator) === signature ? [] : [operator],
     );

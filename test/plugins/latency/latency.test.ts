@@ -75,7 +75,8 @@ describe('the latency plugin', () => {
   });
 
   it('measures nothing that the store has', async () => {
-    const [agent, store] = [agentOf(() => 2), await openMemoryStore()];
+    const agent = agentOf(() => 2);
+    const store = await openMemoryStore();
     const first = await run(agent, store);
     const second = await run(agent, store);
     assert.equal(agent.measured.length, 1);
@@ -109,7 +110,8 @@ describe('the latency plugin', () => {
     const { files, ...rest } = submission({ plugin: 'latency', models: ['bad.onnx', 'four.onnx'] });
     const { loaded } = await loadSubmission({ ...rest, files: new Map([...files, ['bad.onnx', undefined]]), unusable });
     const request = { evaluation: loaded, settings: loaded.settingsOf(evaluation.settings) };
-    const [agent, store] = [agentOf(() => 2), await openMemoryStore()];
+    const agent = agentOf(() => 2);
+    const store = await openMemoryStore();
     const events: EvaluationEvent[] = [];
     for await (const event of evaluation.run(request, { agent, store, signal: new AbortController().signal })) {
       events.push(event);

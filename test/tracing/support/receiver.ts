@@ -88,7 +88,8 @@ export function spansIn(text: string): readonly ReceivedSpan[] {
 export async function startReceiver(t: TestContext): Promise<Receiver> {
   const folder = await mkdtemp(join(tmpdir(), 'receiver-'));
   const file = join(folder, 'traces.jsonl');
-  const [grpc, http] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
+  const grpc = `127.0.0.1:${await freePort()}`;
+  const http = `127.0.0.1:${await freePort()}`;
   const child = spawn(COLLECTOR ?? '', ['--config', `file:${CONFIGURATION}`], {
     env: { ...process.env, RECEIVER_GRPC: grpc, RECEIVER_HTTP: http, RECEIVER_FILE: file },
     stdio: ['ignore', 'ignore', 'pipe'],

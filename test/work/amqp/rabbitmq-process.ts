@@ -49,7 +49,9 @@ const USERS = {
 /** @param isFull the broker's disk counts as full, so that it takes no messages */
 export async function startRabbitMq(t: Lifetime, { isFull = false } = {}): Promise<RabbitMq> {
   const folder = await temporaryFolder(t);
-  const [port, distribution, names] = [await freePort(), await freePort(), await freePort()];
+  const port = await freePort();
+  const distribution = await freePort();
+  const names = await freePort();
   const definitions = join(folder, 'definitions.json');
   await writeFile(definitions, JSON.stringify(USERS));
   await writeFile(

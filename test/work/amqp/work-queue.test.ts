@@ -6,7 +6,7 @@ import { Broker } from '../../../src/work/amqp/broker.js';
 import { brokerUserOf } from '../../../src/work/amqp/place.js';
 import { AmqpWorkQueue } from '../../../src/work/amqp/work-queue.js';
 import { openQueue } from '../../../src/work/open-queue.js';
-import { type FailedWork, type Handled, MOST_BODY_BYTES, type WorkQueue } from '../../../src/work/work-queue.js';
+import { type FailedWork, type Handled, MAX_BODY_BYTES, type WorkQueue } from '../../../src/work/work-queue.js';
 import type { Lifetime } from '../../support/lifetime.js';
 import { fast } from '../../store/fast-clock.js';
 import { refusal } from '../../rpc/support/refusal.js';
@@ -124,7 +124,7 @@ describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
     });
     await withClient(running().uri, async (client) => {
       const publisher = client.createPublisher({ confirm: true });
-      await publisher.send('mlmodelscope.work.a', Buffer.alloc(MOST_BODY_BYTES + 1));
+      await publisher.send('mlmodelscope.work.a', Buffer.alloc(MAX_BODY_BYTES + 1));
       await publisher.send('mlmodelscope.work.a', { measure: 'this' });
       await publisher.send('mlmodelscope.work.a', 'a text');
       await publisher.close();
@@ -134,7 +134,7 @@ describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
     assert.deepEqual(came, ['{"measure":"this"}', 'a text', 'good']);
     const reasons = (await failedIn(queue)).map(({ reason }) => reason).sort();
     assert.deepEqual(reasons, [
-      `the message has ${MOST_BODY_BYTES + 1} bytes, more than ${MOST_BODY_BYTES}`,
+      `the message has ${MAX_BODY_BYTES + 1} bytes, more than ${MAX_BODY_BYTES}`,
       'the message is no work',
       'the message is no work',
     ]);
@@ -227,10 +227,8 @@ describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () =
     const own = await startRabbitMq(t, { isFull: true });
     const warnings: string[] = [];
     const settings = { onWarning: (warning: string) => warnings.push(warning) };
-    const [taking, publishing] = [
-      await Broker.connect(own.uri, own.address, settings),
-      await Broker.connect(own.uri, own.address, settings),
-    ];
+    const taking = await Broker.connect(own.uri, own.address, settings);
+    const publishing = await Broker.connect(own.uri, own.address, settings);
     const queue = new AmqpWorkQueue(taking, publishing, fast);
     t.after(() => queue.close());
     await assert.rejects(

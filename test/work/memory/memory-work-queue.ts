@@ -4,7 +4,7 @@ import {
   queueClosedError,
   type FailedWork,
   type Handled,
-  MOST_DELIVERIES,
+  MAX_DELIVERIES,
   type Ongoing,
   type QueueState,
   type WorkHandler,
@@ -158,7 +158,7 @@ export class MemoryWorkQueue implements WorkQueue {
     try {
       handled = await handler(message);
     } catch (thrown) {
-      if (failures + 1 < MOST_DELIVERIES) {
+      if (failures + 1 < MAX_DELIVERIES) {
         if (!this.#isClosed) this.#add(system, { message, failures: failures + 1 });
         return;
       }

@@ -1,5 +1,5 @@
 import { LENGTH_RULES } from './length-rules.js';
-import { type Fitting, type FittingRules, MOST_FITTING_VALUES, type OperatorUse } from './operator-use.js';
+import { type Fitting, type FittingRules, MAX_FITTING_VALUES, type OperatorUse } from './operator-use.js';
 import { PICTURE_RULES } from './picture-rules.js';
 import { SHAPE_RULES } from './shape-rules.js';
 
@@ -13,6 +13,6 @@ export function fittingValues(index: number, use: OperatorUse): Fitting | undefi
   const fitting = RULES.get(use.node.opType)?.[index]?.(use);
   if (fitting?.kind !== 'list') return fitting;
   const { length } = fitting.values;
-  const isUsable = length > 0 && length <= MOST_FITTING_VALUES && fitting.values.every(Number.isFinite);
+  const isUsable = length > 0 && length <= MAX_FITTING_VALUES && fitting.values.every(Number.isFinite);
   return isUsable ? fitting : undefined;
 }

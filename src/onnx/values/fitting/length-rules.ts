@@ -32,7 +32,9 @@ const reversedSteps: FittingRule = ({ node, input }) => {
  * added to its size. The table of positions limits the result.
  */
 function tokens({ input, output, constant }: OperatorUse): number | undefined {
-  const [now, before, after] = [input(0)?.[1], input(3)?.[2], output(1)?.[2]];
+  const now = input(0)?.[1];
+  const before = input(3)?.[2];
+  const after = output(1)?.[2];
   const grown = now === undefined || before === undefined ? now : before + now;
   const told = constant(6)?.[0] ?? (after !== before ? after : undefined) ?? grown;
   return told === undefined ? undefined : Math.min(told, input(7)?.[0] ?? told);
@@ -51,7 +53,8 @@ const allTokens: FittingRule = (use) => {
 
 /** Positions of the newest tokens. */
 const newestPositions: FittingRule = (use) => {
-  const [all, now] = [tokens(use), use.input(0)?.[1]];
+  const all = tokens(use);
+  const now = use.input(0)?.[1];
   return list(all === undefined || now === undefined ? undefined : upTo(now).map((at) => all - now + at));
 };
 
@@ -67,7 +70,8 @@ const positions: FittingRule = ({ node, own, count }) => {
  */
 function maskOrLengths(keys: number): FittingRule {
   return ({ own, count, input }) => {
-    const [batch, length] = [input(0)?.[0], input(keys)?.[1]];
+    const batch = input(0)?.[0];
+    const length = input(keys)?.[1];
     if (own.length !== 1 || batch === undefined || length === undefined) return undefined;
     if (count === batch) return list([length]);
     return count === 2 * batch ? list([...repeated(batch, length), ...repeated(batch, 0)]) : undefined;

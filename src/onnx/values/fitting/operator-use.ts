@@ -1,7 +1,7 @@
 import type { Node } from '../../model/model.js';
 
 /** Most values of a list that is made up. */
-export const MOST_FITTING_VALUES = 65_536;
+export const MAX_FITTING_VALUES = 65_536;
 
 /** An input of an operator whose values are made up, and the known facts about the values around it. */
 export interface OperatorUse {
@@ -36,15 +36,15 @@ export function indicesBelow(size: number | undefined): Fitting | undefined {
 
 /** The length of a list, limited because the shapes in a file may ask for any length. A shorter list is repeated. */
 function lengthOf(count: number): number {
-  return Math.min(count, MOST_FITTING_VALUES);
+  return Math.min(count, MAX_FITTING_VALUES);
 }
 
-/** The numbers 0, 1, 2, ..., up to {@link MOST_FITTING_VALUES} of them. */
+/** The numbers 0, 1, 2, ..., up to {@link MAX_FITTING_VALUES} of them. */
 export function upTo(count: number): readonly number[] {
   return Array.from({ length: lengthOf(count) }, (_, index) => index);
 }
 
-/** The same number `count` times, up to {@link MOST_FITTING_VALUES} times. */
+/** The same number `count` times, up to {@link MAX_FITTING_VALUES} times. */
 export function repeated(count: number, value: number): readonly number[] {
   return Array.from({ length: lengthOf(count) }, () => value);
 }

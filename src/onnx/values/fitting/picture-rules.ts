@@ -19,7 +19,8 @@ const neighbours: FittingRule = ({ node }) => {
   const isCentered = integerAttribute(node, 'center_point_box', 0) === 1;
   return list(
     repeated(BOXES * BOXES, 0).flatMap((_, at) => {
-      const [y, x] = [Math.floor(at / BOXES), at % BOXES];
+      const y = Math.floor(at / BOXES);
+      const x = at % BOXES;
       return isCentered ? [x + 0.5, y + 0.5, 1, 1] : [y, x, y + 1, x + 1];
     }),
   );
@@ -45,7 +46,9 @@ class Blocks {
   constructor(node: OperatorUse['node'], axes: number) {
     const of = (name: string, absent: number, length = axes): readonly number[] =>
       integersAttribute(node, name) ?? repeated(length, absent);
-    const [strides, dilations, pads] = [of('strides', 1), of('dilations', 1), of('pads', 0, 2 * axes)];
+    const strides = of('strides', 1);
+    const dilations = of('dilations', 1);
+    const pads = of('pads', 0, 2 * axes);
     this.#axes = repeated(axes, 0).map((_, axis) => ({
       stride: strides[axis] ?? 1,
       dilation: dilations[axis] ?? 1,
@@ -99,7 +102,7 @@ interface Picture {
 }
 
 /** Largest product of a block's sizes for which all ways are tried. */
-const MOST_BLOCK = 4096;
+const MAX_BLOCK = 4096;
 
 /** Sizes of a picture and of its blocks that give the columns in the input of a Col2Im. */
 function pictureAndBlock({ node, count, input, output, constant }: OperatorUse): Picture | undefined {
@@ -114,7 +117,7 @@ function pictureAndBlock({ node, count, input, output, constant }: OperatorUse):
   const candidates =
     given !== undefined
       ? [given]
-      : perChannel === undefined || perChannel > MOST_BLOCK
+      : perChannel === undefined || perChannel > MAX_BLOCK
         ? [repeated(axes, 1)]
         : factorings(perChannel, axes);
   for (const block of candidates) {

@@ -60,14 +60,16 @@ const scalesOrPart: FittingRule = (use) => {
 };
 
 const repeats: FittingRule = (use) => {
-  const [dims, output] = [use.input(0), sizesOfOutput(use)];
+  const dims = use.input(0);
+  const output = sizesOfOutput(use);
   return list(repeated(use.count, 1).map((once, axis) => Math.max(1, (output?.[axis] ?? 1) / (dims?.[axis] ?? once))));
 };
 
 /** All padding is at the end of the axes. */
 const padding: FittingRule = (use) => {
   const rank = use.count / 2;
-  const [dims, output] = [use.input(0), use.output(0)];
+  const dims = use.input(0);
+  const output = use.output(0);
   const isWhole = dims?.length === rank && output?.length === rank;
   return list(
     repeated(use.count, 0).map((none, at) => {
@@ -111,7 +113,8 @@ const squeezed: FittingRule = ({ input, count }) => {
 
 /** The axes that the output has in addition. */
 const unsqueezed: FittingRule = ({ input, output, count }) => {
-  const [before, after] = [input(0), output(0)];
+  const before = input(0);
+  const after = output(0);
   if (before === undefined || after === undefined) return list(upTo(count));
   let at = 0;
   return list(
@@ -121,7 +124,8 @@ const unsqueezed: FittingRule = ({ input, output, count }) => {
 
 /** The axes whose size changes, and as many of the last axes as are needed besides. */
 const reduced: FittingRule = ({ input, output, count }) => {
-  const [before, after] = [input(0) ?? [], output(0)];
+  const before = input(0) ?? [];
+  const after = output(0);
   const shrunk = before.flatMap((size, axis) =>
     after?.length === before.length && after[axis] !== size ? [axis] : [],
   );
@@ -135,7 +139,8 @@ const oneHotDepth: FittingRule = ({ node, output }) =>
   list([output(0)?.at(integerAttribute(node, 'axis', -1)) ?? ANY_SIZE]);
 
 const rangeLimit: FittingRule = ({ output, constant }) => {
-  const [start, step] = [constant(0)?.[0] ?? 0, constant(2)?.[0] ?? 1];
+  const start = constant(0)?.[0] ?? 0;
+  const step = constant(2)?.[0] ?? 1;
   return list([start + step * (output(0)?.[0] ?? ANY_SIZE)]);
 };
 

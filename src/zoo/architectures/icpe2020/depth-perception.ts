@@ -23,7 +23,8 @@ function both(first: Layer, second: Layer): Layer {
 
 /** The hourglass, from the smallest image outwards; widths as multiples of the narrowest branch's 16 channels. */
 function hourglass(w: number): Layer {
-  const [w2, w4] = [2 * w, 4 * w];
+  const w2 = 2 * w;
+  const w4 = 4 * w;
   const halve = averagePool(2, { stride: 2 });
   const bottom = both(
     chain(inception(w4, w2), inception(w4, w2)),

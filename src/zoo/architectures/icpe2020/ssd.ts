@@ -37,7 +37,9 @@ const channelNorm: Layer = (x) => {
 
 /** [batch, boxes, values, height, width] as [batch, all boxes, values]. */
 const listed: Layer = (x) => {
-  const [boxes, values, pixels] = [fixed(x, 1), fixed(x, 2), fixed(x, 3) * fixed(x, 4)];
+  const boxes = fixed(x, 1);
+  const values = fixed(x, 2);
+  const pixels = fixed(x, 3) * fixed(x, 4);
   return reshapeTo(pixels * boxes, values)(transpose(x, [0, 3, 4, 1, 2]));
 };
 
@@ -122,7 +124,9 @@ function dilated(width: number): Layer {
 
 /** Liu et al., SSD: Single Shot MultiBox Detector, arXiv:1512.02325, on pictures of 300x300 and 20 classes. */
 export function ssd300({ width = 64 } = {}): Network {
-  const [w2, w4, w8] = [2 * width, 4 * width, 8 * width];
+  const w2 = 2 * width;
+  const w4 = 4 * width;
+  const w8 = 8 * width;
   const third = chain(pad('constant', 0, 1), maxPool(2, { stride: 2 }));
   const sources: Source[] = [
     { layers: base(third, width), boxes: 4 },
@@ -136,7 +140,9 @@ export function ssd300({ width = 64 } = {}): Network {
 }
 
 export function ssd512({ width = 64 } = {}): Network {
-  const [w2, w4, w8] = [2 * width, 4 * width, 8 * width];
+  const w2 = 2 * width;
+  const w4 = 4 * width;
+  const w8 = 8 * width;
   const sources: Source[] = [
     { layers: base(maxPool(2, { stride: 2 }), width), boxes: 4 },
     { layers: dilated(width), boxes: 6 },

@@ -21,7 +21,8 @@ const pool = chain(pad('constant', 0, 1), maxPool(2, { stride: 2 }));
 
 /** Squares of 2x2 pixels become channels, in Darknet's own order. */
 const reorganize: Layer = (x) => {
-  const [channels, size] = [fixed(x, 1), fixed(x, 2)];
+  const channels = fixed(x, 1);
+  const size = fixed(x, 2);
   const split = reshapeTo((channels * size) / 4, 2, size, 2)(x);
   return reshapeTo(4 * channels, size / 2, size / 2)(transpose(split, [0, 2, 4, 1, 3]));
 };

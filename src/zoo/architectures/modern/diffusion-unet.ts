@@ -25,7 +25,9 @@ const GROUPS = 32;
  * Made of the operators that exporters write below opset 18. Source: Wu and He, Group Normalization, arXiv:1803.08494.
  */
 const groupNorm: Layer = (x) => {
-  const [channels, height, width] = [fixed(x, 1), fixed(x, 2), fixed(x, 3)];
+  const channels = fixed(x, 1);
+  const height = fixed(x, 2);
+  const width = fixed(x, 3);
   const grouped = instanceNorm(1e-6, { isLearned: false })(reshape(x, [0, GROUPS, -1]));
   const restored = reshape(grouped, [0, channels, height, width]);
   const learned = (role: string, low: number, high: number): Value => x.graph.weight(role, [channels, 1, 1], low, high);
@@ -45,7 +47,9 @@ function residualBlock(channels: number, time: Value): Layer {
 
 /** One head over all pixels, with projections of 1x1. */
 const attention: Layer = (x) => {
-  const [channels, height, width] = [fixed(x, 1), fixed(x, 2), fixed(x, 3)];
+  const channels = fixed(x, 1);
+  const height = fixed(x, 2);
+  const width = fixed(x, 3);
   const normalized = groupNorm(x);
   const projected = (): Value => reshape(conv(channels, 1)(normalized), [0, channels, height * width]);
   const scores = matMul(transpose(projected(), [0, 2, 1]), projected());

@@ -87,7 +87,8 @@ function rotate(x: Value, { cos, sin }: Rotation): Value {
 
 /** Repeats each head of keys or values for the query heads that share it, [batch, heads, context, head size]. */
 function shared(x: Value, heads: number): Value {
-  const [keyValueHeads, size] = [fixed(x, 1), fixed(x, 3)];
+  const keyValueHeads = fixed(x, 1);
+  const size = fixed(x, 3);
   if (keyValueHeads === heads) return x;
   const repeated = expand(unsqueeze(x, [2]), [1, 1, heads / keyValueHeads, 1, 1]);
   const dims: Dimension[] = [dimension(x, 0), heads, dimension(x, 2), size];

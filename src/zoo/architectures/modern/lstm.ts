@@ -14,7 +14,9 @@ interface LstmSize {
 function lstm(hidden: number): Layer {
   return (x) => {
     const { graph } = x;
-    const [sequence, batch, features] = [dimension(x, 0), dimension(x, 1), fixed(x, 2)];
+    const sequence = dimension(x, 0);
+    const batch = dimension(x, 1);
+    const features = fixed(x, 2);
     const bound = hidden ** -0.5;
     const weights = [
       graph.weight('input_weight', [1, 4 * hidden, features], -bound, bound),

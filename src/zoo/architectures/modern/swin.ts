@@ -43,13 +43,17 @@ function roll(x: Value, by: number): Value {
 
 /** [batch, window, pixel, channels]. */
 const windows: Layer = (x) => {
-  const [rows, columns, channels] = [fixed(x, 1) / WINDOW, fixed(x, 2) / WINDOW, fixed(x, 3)];
+  const rows = fixed(x, 1) / WINDOW;
+  const columns = fixed(x, 2) / WINDOW;
+  const channels = fixed(x, 3);
   const parted = transpose(reshape(x, [0, rows, WINDOW, columns, WINDOW, channels]), [0, 1, 3, 2, 4, 5]);
   return reshape(parted, [0, rows * columns, PIXELS, channels]);
 };
 
 function merged(x: Value, height: number, width: number): Value {
-  const [rows, columns, channels] = [height / WINDOW, width / WINDOW, fixed(x, 3)];
+  const rows = height / WINDOW;
+  const columns = width / WINDOW;
+  const channels = fixed(x, 3);
   const parted = reshape(x, [0, rows, columns, WINDOW, WINDOW, channels]);
   return reshape(transpose(parted, [0, 1, 3, 2, 4, 5]), [0, height, width, channels]);
 }
@@ -67,7 +71,8 @@ function regionMask(x: Value, height: number, width: number): Value {
   for (let row = 0; row < height; row += WINDOW) {
     for (let column = 0; column < width; column += WINDOW) {
       for (let pixel = 0; pixel < PIXELS; pixel++) {
-        const [v, u] = [row + Math.floor(pixel / WINDOW), column + (pixel % WINDOW)];
+        const v = row + Math.floor(pixel / WINDOW);
+        const u = column + (pixel % WINDOW);
         numbers.push(3 * region(v, height) + region(u, width));
       }
     }
@@ -79,7 +84,9 @@ function regionMask(x: Value, height: number, width: number): Value {
 
 function attention(heads: number, shift: number): Layer {
   return (x) => {
-    const [height, width, channels] = [fixed(x, 1), fixed(x, 2), fixed(x, 3)];
+    const height = fixed(x, 1);
+    const width = fixed(x, 2);
+    const channels = fixed(x, 3);
     const parted = windows(shift > 0 ? roll(x, shift) : x);
     const headsOf = (value: Value, perm: readonly number[]): Value =>
       transpose(reshape(value, [0, 0, 0, heads, channels / heads]), perm);
@@ -106,7 +113,9 @@ function block(heads: number, isShifted: boolean): Layer {
 }
 
 const mergePatches: Layer = (x) => {
-  const [height, width, channels] = [fixed(x, 1), fixed(x, 2), fixed(x, 3)];
+  const height = fixed(x, 1);
+  const width = fixed(x, 2);
+  const channels = fixed(x, 3);
   const squares = transpose(reshape(x, [0, height / 2, 2, width / 2, 2, channels]), [0, 1, 3, 4, 2, 5]);
   return chain(norm, project(2 * channels))(reshape(squares, [0, height / 2, width / 2, 4 * channels]));
 };

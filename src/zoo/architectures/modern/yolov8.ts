@@ -62,7 +62,8 @@ interface YoloSize {
  * For each cell of a feature map, the distances to a box's sides and the score of each class: [batch, 64 + 80, cell].
  */
 function detect(x: Value, width: number): Value {
-  const [boxes, classes] = [Math.max(16, width, 4 * BINS), Math.max(4 * width, CLASSES)];
+  const boxes = Math.max(16, width, 4 * BINS);
+  const classes = Math.max(4 * width, CLASSES);
   const distances = chain(convolution(boxes, 3), convolution(boxes, 3), conv(4 * BINS, 1))(x);
   const scores = chain(convolution(classes, 3), convolution(classes, 3), conv(CLASSES, 1))(x);
   return reshapeTo(4 * BINS + CLASSES, fixed(x, 2) * fixed(x, 3))(concat(1, [distances, scores]));
@@ -96,7 +97,10 @@ function boxesOf(distances: Value, scales: readonly Scale[]): Value {
 
 /** The architecture of YOLOv8, with boxes as corners, without non-maximum suppression. */
 export function yoloV8({ size, width }: YoloSize): (graph: GraphBuilder) => void {
-  const [w2, w4, w8, w16] = [2 * width, 4 * width, 8 * width, 16 * width];
+  const w2 = 2 * width;
+  const w4 = 4 * width;
+  const w8 = 8 * width;
+  const w16 = 16 * width;
   return (graph) => {
     const image = graph.input('images', 'float32', ['batch', 3, size, size]);
     const fine = chain(

@@ -49,7 +49,8 @@ describe("dlbricks' analysis of spread", () => {
 
   it('separates measurements in different contexts, and subtracts the measuring overhead', async () => {
     const store = await openMemoryStore();
-    const [small, large] = [{ footprintBytes: 2 ** 20 }, { footprintBytes: 2 ** 22 }];
+    const small = { footprintBytes: 2 ** 20 };
+    const large = { footprintBytes: 2 ** 22 };
     const measurements = [
       measuredTogetherOn(1, 1, 9, small),
       measuredTogetherOn(2, 1, 11, small),

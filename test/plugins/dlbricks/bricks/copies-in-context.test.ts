@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { type Brick, cutBrick } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
-import { copiesFor, inContext, MOST_COPIES } from '../../../../plugins/dlbricks/bricks/copies-in-context.js';
+import { copiesFor, inContext, MAX_COPIES } from '../../../../plugins/dlbricks/bricks/copies-in-context.js';
 import { emptyCall } from '../../../../plugins/dlbricks/bricks/empty-call.js';
 import { optimizeGraph } from '../../../../src/agent/jobs/optimize-graph.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
@@ -250,11 +250,11 @@ describe('the number of copies', () => {
   const bytes = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2 ** 32 }));
   const roughMs = fc.double({ min: 0.002, max: 10_000, noNaN: true });
 
-  test('is at least one and at most MOST_COPIES', () => {
+  test('is at least one and at most MAX_COPIES', () => {
     fc.assert(
       fc.property(bytes, roughMs, bytes, bytes, (weightBytes, ms, modelWeightBytes, cacheBytes) => {
         const copies = copiesFor(weightBytes, ms, { modelWeightBytes, cacheBytes });
-        assert.ok(Number.isInteger(copies) && copies >= 1 && copies <= MOST_COPIES, `${copies}`);
+        assert.ok(Number.isInteger(copies) && copies >= 1 && copies <= MAX_COPIES, `${copies}`);
       }),
     );
   });

@@ -8,7 +8,7 @@ import { elementsOf } from '../../../../src/predictor/tensor-value.js';
 import { runBenchmark } from '../support/runtime.js';
 
 /** From this size on, handing over is worth measuring: 64 KiB. */
-const LEAST_BYTES = 2 ** 16;
+const MIN_BYTES = 2 ** 16;
 
 const large: TensorType = { elementType: 'float32', dims: [2, 128, 128] };
 
@@ -64,7 +64,9 @@ describe('the cost of handing over outputs', () => {
   });
 
   test('is measured once for models whose outputs have the same types', () => {
-    const [one, same, other] = [handed(large), handed({ ...large }), handed({ ...large, dims: [128, 2, 128] })];
+    const one = handed(large);
+    const same = handed({ ...large });
+    const other = handed({ ...large, dims: [128, 2, 128] });
     assert.deepEqual([one.leaving.signature, one.staying.signature], [same.leaving.signature, same.staying.signature]);
     assert.notEqual(one.leaving.signature, other.leaving.signature);
     assert.deepEqual(one.types, [large]);
@@ -82,9 +84,9 @@ describe('handing over costs nothing', () => {
 
   test('where the outputs are small in total', () => {
     assert.equal(handingOver([]), undefined);
-    assert.equal(handingOver([floats(LEAST_BYTES / 4 - 1)]), undefined);
-    assert.notEqual(handingOver([floats(LEAST_BYTES / 4)]), undefined);
-    assert.notEqual(handingOver([floats(LEAST_BYTES / 8), floats(LEAST_BYTES / 8)]), undefined);
+    assert.equal(handingOver([floats(MIN_BYTES / 4 - 1)]), undefined);
+    assert.notEqual(handingOver([floats(MIN_BYTES / 4)]), undefined);
+    assert.notEqual(handingOver([floats(MIN_BYTES / 8), floats(MIN_BYTES / 8)]), undefined);
   });
 
   test('where no single output is large, for any number of outputs', () => {

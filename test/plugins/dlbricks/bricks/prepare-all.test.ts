@@ -16,7 +16,8 @@ const SETTINGS: CutSettings = { cut: 'layer', granularity: undefined, runOptions
 async function prepareOn(cores: number, names: readonly string[]) {
   const fake = createFakeAgent({ latencyOf: () => 1 });
   const agent = { ...fake, description: { ...fake.description, cores } };
-  let [now, most] = [0, 0];
+  let now = 0;
+  let most = 0;
   const done: number[] = [];
   const prepared = await prepareAll(
     names.map((name) => loadedChain(name, 'Relu')),
@@ -44,7 +45,7 @@ test('models are prepared on all cores, and the results are in their order', asy
   assert.deepEqual([done.slice(0, 3), done.length], [[0, 0, 0], 12]);
 });
 
-// MOST_AT_ONCE: an agent's own limit of graphs that it optimizes at once.
+// MAX_CONCURRENT: an agent's own limit of graphs that it optimizes at once.
 test('at most eight are prepared at once, which is the limit of an agent', async () => {
   assert.equal((await prepareOn(64, NAMES)).most, 8);
 });

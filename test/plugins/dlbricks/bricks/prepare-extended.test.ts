@@ -43,10 +43,8 @@ describe('a model that is optimized only with two and with three blocks', { time
   ] as const) {
     test(`has the bricks of the whole model, with the same counts, in the real runtime: ${phase}, ${precision}`, async () => {
       const loaded = smallDecoder(phase, 6, precision);
-      const [extended, whole] = [
-        await prepared(loaded, agent().client, 'always'),
-        await prepared(loaded, agent().client, 'never'),
-      ];
+      const extended = await prepared(loaded, agent().client, 'always');
+      const whole = await prepared(loaded, agent().client, 'never');
       assert.deepEqual(
         extended.extension?.kind === 'extended' ? extended.extension.blocks.count : extended.extension,
         6,

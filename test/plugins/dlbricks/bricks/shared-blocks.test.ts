@@ -15,7 +15,8 @@ const plain: Stem = (g) => g.layer('Conv', [g.input('float32', [1, 3, 32, 32]), 
 
 /** Another input, another order of constants, more layers, and an output that three layers read. */
 const longer: Stem = (g) => {
-  const [shift, weight] = [g.weight([1], 4), g.weight([16, 8, 1, 1], 8)];
+  const shift = g.weight([1], 4);
+  const weight = g.weight([16, 8, 1, 1], 8);
   const x = g.layer('Add', [g.input('float32', [1, 8, 32, 32]), shift], [1, 8, 32, 32]);
   return g.layer('Tanh', [g.layer('Conv', [x, weight], DIMS)], DIMS);
 };
@@ -38,7 +39,8 @@ function modelOf(name: string, stem: Stem, last: string): DecomposedModel {
 }
 
 describe('models with the same block behind different stems', () => {
-  const [one, other] = [modelOf('one', plain, 'Sigmoid'), modelOf('other', longer, 'Softsign')];
+  const one = modelOf('one', plain, 'Sigmoid');
+  const other = modelOf('other', longer, 'Softsign');
 
   test('share the bricks of the block, and nothing else', () => {
     const operatorsOf = ({ recipe }: DecomposedModel, shared: DecomposedModel): readonly string[] => {

@@ -90,7 +90,8 @@ test('every option of `dlbricks run` belongs to the command alone, or can be wri
 });
 
 test('manifests accept the equivalents of options', () => {
-  const [settings, others] = [{}, {}];
+  const settings = {};
+  const others = {};
   for (const part of Object.values(IN_EVALUATIONS)) {
     if ('settings' in part) Object.assign(settings, part.settings);
     else Object.assign(others, part);

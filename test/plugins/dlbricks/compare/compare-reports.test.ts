@@ -141,7 +141,8 @@ describe('two reports', () => {
       });
       return comparedReport({}, models, { spread_percent: SPREAD * 100 });
     };
-    let [ofModels, ofBricks] = [0, 0];
+    let ofModels = 0;
+    let ofBricks = 0;
     const rounds = 200;
     for (let round = 0; round < rounds; round++) {
       const { models, bricks } = compareReports([report()], [report()]);

@@ -11,7 +11,8 @@ test('a graph is cut at its kernels or at its layers', () => {
   const ways = [0, 1].map(() => g.layer('Neg', [g.layer('Relu', [g.input('float32', [1, 4])], [1, 4])], [1, 4]));
   const graph = layerGraph(g.model([g.layer('Add', ways, [1, 4])]));
   // Two parallel branches are not connected. Only the layer cut requires connected layers.
-  const [kernels, layers] = [cutAtFewestValues(graph, 4), findModelSubgraphs(graph, 4)];
+  const kernels = cutAtFewestValues(graph, 4);
+  const layers = findModelSubgraphs(graph, 4);
   assert.notDeepEqual(kernels, layers);
   assert.deepEqual(
     CUTS.map((cut) => [cut, sequencesOf(graph, cut, 4)]),

@@ -120,7 +120,7 @@ describe('residual blocks', () => {
   });
 });
 
-// LEAST_ROUGH_MS is 1: three kernels of 0.402 ms each exceed it, and two do not.
+// MIN_ROUGH_MS is 1: three kernels of 0.402 ms each exceed it, and two do not.
 test('a brick ends as soon as it takes a rough millisecond, if every place is equally good', () => {
   const read = (index: number): string => (index === 0 ? 'x' : `${index - 1}`);
   const chain = Array.from({ length: 9 }, (_, index) => ({ reads: [read(index)], makes: `${index}` }));

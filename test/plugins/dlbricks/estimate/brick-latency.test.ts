@@ -48,7 +48,8 @@ describe('a brick on several occasions', () => {
 
   test('has the standard error within runs of a mean of independent occasions', () => {
     const noisy = [9, 10, 11, 9.5, 10.5];
-    const [once, four] = [latencyAfter(noisy), latencyAfter(noisy, noisy, noisy, noisy)];
+    const once = latencyAfter(noisy);
+    const four = latencyAfter(noisy, noisy, noisy, noisy);
     assert.ok(once.kind === 'known' && four.kind === 'known');
     near(four.within.standardErrorMs, (once.within.standardErrorMs ?? NaN) / 2);
     // Five values, three of which are kept.
@@ -100,7 +101,8 @@ describe('a brick that is measured together with others', () => {
   const [one = assert.fail()] = together.bricks;
 
   test('uses only measurements in its context, and needs no call', () => {
-    const [here, elsewhere] = [measuredTogetherOn(1, 0, 2), measuredTogetherOn(1, 0, 7, { footprintBytes: 2 ** 22 })];
+    const here = measuredTogetherOn(1, 0, 2);
+    const elsewhere = measuredTogetherOn(1, 0, 7, { footprintBytes: 2 ** 22 });
     const latency = brickLatency(one, context, observationsOf([here, elsewhere, sampleMeasurement(0)]));
     assert.ok(latency.kind === 'known');
     assert.deepEqual(latency.occasionsMs, [2]);
@@ -144,7 +146,8 @@ describe('an empty call on several occasions', () => {
 });
 
 describe('handing over outputs', () => {
-  const [leaving, staying] = [signatureOf(50), signatureOf(51)];
+  const leaving = signatureOf(50);
+  const staying = signatureOf(51);
   const taking = (index: number, runMs: number[]): Measurement => {
     return sampleMeasurement(index, { outcome: { kind: 'samples', runMs, warmupMs: [] } });
   };

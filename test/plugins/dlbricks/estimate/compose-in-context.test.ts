@@ -13,7 +13,10 @@ import { sampleMeasurement, signatureOf } from '../../../store/sample-measuremen
 import { near } from '../../../support/near.js';
 import { commonSpread } from '../support/spreads.js';
 
-const [BRICK, COPIES, BASELINE, CALL] = [0, 1, 2, 3];
+const BRICK = 0;
+const COPIES = 1;
+const BASELINE = 2;
+const CALL = 3;
 
 /** A model with its own call that has one brick three times. The brick is measured as four copies. */
 function recipe(changes: Partial<ModelRecipe> = {}): RecipeInContext {
@@ -155,7 +158,8 @@ describe('one of several copies', () => {
     fc.assert(
       fc.property(summaries, summaries, copies, (together, call, count) => {
         const { standardErrorMs } = perCopy(together, call, count);
-        const [a, b] = [together.standardErrorMs, call.standardErrorMs];
+        const a = together.standardErrorMs;
+        const b = call.standardErrorMs;
         if (a === undefined || b === undefined) assert.equal(standardErrorMs, undefined);
         else near(standardErrorMs, Math.sqrt(a * a + b * b) / count);
       }),

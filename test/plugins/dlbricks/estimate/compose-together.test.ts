@@ -21,7 +21,8 @@ import {
 import { near } from '../../../support/near.js';
 import { commonSpread } from '../support/spreads.js';
 
-const [LEAVING, STAYING] = [50, 51];
+const LEAVING = 50;
+const STAYING = 51;
 
 function takes(index: number, ms: number): Measurement {
   return sampleMeasurement(index, { outcome: { kind: 'samples', runMs: [ms, ms, ms, ms, ms], warmupMs: [] } });

@@ -21,7 +21,8 @@ const groups = fc.array(fc.record({ values, weight: fc.double({ min: 0.01, max: 
 describe('the spread that groups share', () => {
   for (const known of [0.002, 0.02, 0.1]) {
     test(`is ${known} if the values were made with it, for any sizes, weights and counts`, () => {
-      const [noise, uniform] = [normalNumbers(11), uniformNumbers(12)];
+      const noise = normalNumbers(11);
+      const uniform = uniformNumbers(12);
       const made = Array.from({ length: 3000 }, () => {
         const size = 10 ** (4 * uniform() - 2);
         const count = 1 + Math.floor(5 * uniform());

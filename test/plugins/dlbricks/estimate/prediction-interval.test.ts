@@ -246,7 +246,8 @@ describe('the interval of an estimate', () => {
     const widths = [2, 5].map((occasions) => {
       const noise = normalNumbers(7);
       const cases = 500;
-      let [hits, width] = [0, 0];
+      let hits = 0;
+      let width = 0;
       for (let trial = 0; trial < cases; trial++) {
         const { estimate, wholeMs } = simulate({ drift: 0.02, own: 0.02, within: 0.02 }, occasions, noise);
         if (holds(estimate, wholeMs)) hits++;
@@ -325,7 +326,8 @@ describe('the interval of an estimate', () => {
   });
 
   test('adds up what bricks of a process have in common, and averages what each has of its own', () => {
-    const [one, four] = [surrounded(recipeOf([4])), surrounded(recipeOf([1, 1, 1, 1]))];
+    const one = surrounded(recipeOf([4]));
+    const four = surrounded(recipeOf([1, 1, 1, 1]));
     const measured = observationsOf([measuredCall, ...[0, 1, 2, 3].flatMap((brick) => measuredBrick(brick, 10, 10))]);
     near(compose(four, measured, spread).sequential?.highMs, compose(one, measured, spread).sequential?.highMs ?? NaN);
     const none = { relative: 0, degreesOfFreedom: 1 };

@@ -24,7 +24,8 @@ interface Made {
 
 /** Bricks of 0.1 to 10 ms in composites; what bricks of a composite have in common differs on each occasion. */
 function made({ common, own, composites, bricks, occasions, again = 1, seed = 1 }: Made): readonly Occurrence[] {
-  const [noise, uniform] = [normalNumbers(seed), uniformNumbers(seed + 1)];
+  const noise = normalNumbers(seed);
+  const uniform = uniformNumbers(seed + 1);
   return Array.from({ length: composites }, (_, composite) => {
     const sizes = Array.from({ length: bricks }, () => 10 ** (2 * uniform() - 1));
     return Array.from({ length: occasions }, (_, occasion) => {

@@ -4,7 +4,7 @@ import fc from '../../../support/property.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { halfWidthOf } from '../../../../plugins/dlbricks/estimate/statistics.js';
 import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
-import { type MeasureSettings, MOST_OCCASIONS } from '../../../../plugins/dlbricks/measure/tasks.js';
+import { type MeasureSettings, MAX_OCCASIONS } from '../../../../plugins/dlbricks/measure/tasks.js';
 import type { Task } from '../../../../src/measuring/task.js';
 import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { limitOf, type Precision, tasksOfNextOccasion } from '../../../../plugins/dlbricks/measure/next-occasion.js';
@@ -67,7 +67,7 @@ function play(bricks: readonly Made[], precision: Precision): Played {
   for (;;) {
     const tasks = tasksOf(models, measurements, precision);
     if (tasks.length === 0) return { rounds, measurements };
-    assert.ok(rounds.push(tasks) <= MOST_OCCASIONS * bricks.length, 'goes on for ever');
+    assert.ok(rounds.push(tasks) <= MAX_OCCASIONS * bricks.length, 'goes on for ever');
     for (const task of tasks) measurements.push(on(task.request.occasion, brickOf(task)));
   }
 }
@@ -139,7 +139,8 @@ describe('bricks that are measured again', () => {
     fc.assert(
       fc.property(machines, precisions, (bricks, precision) => {
         const { measurements } = play(bricks, precision);
-        const [first, again] = [measurements.slice(0, bricks.length), measurements.slice(bricks.length)];
+        const first = measurements.slice(0, bricks.length);
+        const again = measurements.slice(bricks.length);
         assert.ok(costOf(again) <= allowedMs(precision, first) * (1 + 1e-9));
       }),
     );
@@ -155,7 +156,7 @@ describe('bricks that are measured again', () => {
         const left = allowedMs(precision, measurements.slice(0, bricks.length));
         const spent = costOf(measurements.slice(bricks.length));
         const isUseful = ({ tried, costMs, occasions }: (typeof estimate.parts)[number]): boolean =>
-          tried < MOST_OCCASIONS && costMs / occasions <= left - spent - 1e-6;
+          tried < MAX_OCCASIONS && costMs / occasions <= left - spent - 1e-6;
         const limit = limitOf(estimate, precision);
         if (limit !== 'target_error' && limit !== 'whole_model') assert.ok(!estimate.parts.some(isUseful), `${limit}`);
       }),
@@ -208,7 +209,8 @@ describe('bricks that are measured again', () => {
   });
 
   test('are those that cost least for their share', () => {
-    const [cheap, dear] = [measuredOn(1, 0, 9, { costMs: 10 }), measuredOn(1, 1, 10, { costMs: 5000 })];
+    const cheap = measuredOn(1, 0, 9, { costMs: 10 });
+    const dear = measuredOn(1, 1, 10, { costMs: 5000 });
     // The cheap one is less than half of the time, so that both are needed; it comes first.
     assert.deepEqual(tasksOf(two, [cheap, dear], anyTarget).map(brickOf), [0, 1]);
     const allowed = { targetError: 1e9, repeatLimit: 0.5, leastRepeatMs: 0 };

@@ -29,7 +29,8 @@ function measuredProducts(models: number, { common, own, seed = 1 }: { common: n
   return Array.from({ length: models }, (_, model): MeasuredKernel[] => {
     const shift = common * noise();
     return SIZES.map((columns, index) => {
-      const [rows, length] = [32 + 24 * ((model + index) % 5), SIZES[(index + model) % SIZES.length] ?? 64];
+      const rows = 32 + 24 * ((model + index) % 5);
+      const length = SIZES[(index + model) % SIZES.length] ?? 64;
       const ms = msOf(rows, length, columns) * Math.exp(shift + own * noise());
       return { facts: product(rows, length, columns), footprintBytes: FOOTPRINT_BYTES, ms, model: `model ${model}` };
     });
@@ -52,7 +53,8 @@ describe('a kernel that was not measured', () => {
 
   test('of several kernels takes as long as all of them', () => {
     const predictor = new KernelPredictor(measuredProducts(8, { common: 0, own: 0 }).flat());
-    const [one, other] = [product(48, 384, 640), product(100, 200, 900)];
+    const one = product(48, 384, 640);
+    const other = product(100, 200, 900);
     const ms = (kernels: readonly LayerFacts[]): number => {
       const found = predictor.predict(kernels, FOOTPRINT_BYTES);
       return found.kind === 'predicted' ? found.ms : NaN;
@@ -82,7 +84,8 @@ describe('a kernel that was not measured', () => {
       const found = predictor.predict([facts], FOOTPRINT_BYTES);
       return found.kind === 'predicted' ? found.ownError : NaN;
     };
-    const [near, far] = [errorOf(measured[0]?.facts ?? product(1, 1, 1)), errorOf(product(40_000, 40_000, 40_000))];
+    const near = errorOf(measured[0]?.facts ?? product(1, 1, 1));
+    const far = errorOf(product(40_000, 40_000, 40_000));
     assert.ok(far > 1.5 * near, `${far} and ${near}`);
   });
 
@@ -115,12 +118,15 @@ describe('the error of all predictions of a model', () => {
   });
 
   test('makes intervals that hold: models that were left out are within two standard deviations', () => {
-    let [held, all] = [0, 0];
+    let held = 0;
+    let all = 0;
     for (let seed = 1; seed <= 12; seed++) {
       const models = measuredProducts(10, { common: 0.05, own: 0.05, seed });
       for (const [left, kernels] of models.slice(0, 3).entries()) {
         const predictor = new KernelPredictor(models.filter((_, index) => index !== left).flat());
-        let [predicted, measured, variance] = [0, 0, 0];
+        let predicted = 0;
+        let measured = 0;
+        let variance = 0;
         for (const { facts, footprintBytes, ms } of kernels) {
           const found = predictor.predict([facts], footprintBytes);
           assert.ok(found.kind === 'predicted');

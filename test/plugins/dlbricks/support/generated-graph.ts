@@ -27,10 +27,10 @@ export function layerGraphOf({ model, inferred }: GeneratedModel): LayerGraph {
 }
 
 /** No value has more channels, so that graphs stay small even with many concatenations. */
-const MOST_CHANNELS = 24;
+const MAX_CHANNELS = 24;
 
 /** No value with more pixels is enlarged. */
-const MOST_PIXELS = 64;
+const MAX_PIXELS = 64;
 
 type Shape = readonly [batch: number, channels: number, height: number, width: number];
 
@@ -77,7 +77,7 @@ function shapeChain(g: RandomGraph, x: string): string {
 function enlargement(g: RandomGraph, x: string): string {
   const shape = g.shapeOf(x);
   const [batch, channels, height, width] = shape;
-  if (height * width > MOST_PIXELS) return g.layer('Tanh', [x], shape);
+  if (height * width > MAX_PIXELS) return g.layer('Tanh', [x], shape);
   const list = (...values: number[]): string => g.constant(int64Tensor(values));
   const floats = (opType: string, inputs: string[], content: number[], attributes = [int('to', 1)]): string =>
     g.layers(opType, inputs, [{ elementType: 'float32', dims: [2], content }], attributes)[0] ?? '';
@@ -144,7 +144,7 @@ function concatenation(g: RandomGraph, x: string, { second }: Step): string {
   const [batch, channels, height, width] = g.shapeOf(x);
   const other = g.pickLike((shape) => shape[2] === height && shape[3] === width, second);
   const sum = channels + g.shapeOf(other)[1];
-  if (sum > MOST_CHANNELS) return g.layer('Sigmoid', [x], g.shapeOf(x));
+  if (sum > MAX_CHANNELS) return g.layer('Sigmoid', [x], g.shapeOf(x));
   return g.layer('Concat', [x, other], [batch, sum, height, width], [int('axis', 1)]);
 }
 

@@ -20,7 +20,7 @@ import { elementsOf, type TensorValue } from '../../../../src/predictor/tensor-v
 
 export type Values = ReadonlyMap<string, TensorValue>;
 
-const MOST_BYTES = 2 ** 28;
+const MAX_BYTES = 2 ** 28;
 
 const predictor = onnxRuntimePredictor();
 
@@ -36,14 +36,14 @@ async function run(bytes: Uint8Array, feeds: Values, level: RunOptions['optimiza
 
 /** The outputs of a benchmark as an agent runs it: weights and inputs made up. */
 export function runBenchmark(benchmark: Benchmark): Promise<Values> {
-  const bytes = encodeInline(materialize(benchmark), MOST_BYTES);
+  const bytes = encodeInline(materialize(benchmark), MAX_BYTES);
   assert.ok(bytes !== undefined);
   return run(bytes, makeFeeds(benchmark));
 }
 
 /** The values that an agent infers by running a benchmark. */
 export function inferredFromBenchmark(benchmark: Benchmark): Promise<ReadonlyMap<string, InferredValue>> {
-  const job = { kind: 'infer-types', benchmark, memoryLimitBytes: MOST_BYTES } as const;
+  const job = { kind: 'infer-types', benchmark, memoryLimitBytes: MAX_BYTES } as const;
   return inferTypes(job, { predictor, temporaryFolder: join(tmpdir(), 'dlbricks-unused') });
 }
 

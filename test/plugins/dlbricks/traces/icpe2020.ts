@@ -48,7 +48,8 @@ function shapesIn(list: string): number[][] | undefined {
 
 /** The shape of the weights, which the record does not have, from the parameters of the layer. */
 function weightShape(kind: string, fields: Fields, form: string): number[] | undefined {
-  const [cin, cout] = [Number(fields['input_channel']), Number(fields['output_channel'])];
+  const cin = Number(fields['input_channel']);
+  const cout = Number(fields['output_channel']);
   const kernel = [fields['kernel_1'], fields['kernel_2']]
     .filter((size) => size !== undefined && size !== '')
     .map(Number);

@@ -33,7 +33,8 @@ function models(count: number, noise: Noise, normal: () => number, withWhole: bo
 /** Share of the intervals that hold the whole model's time in a world with this noise. */
 function shareHeld(noise: Noise, options: { readonly learns: boolean; readonly calibrate: boolean }): number {
   const normal = normalNumbers(7);
-  let [held, all] = [0, 0];
+  let held = 0;
+  let all = 0;
   for (let world = 0; world < 30; world++) {
     const book = openTraceBook(models(12, noise, normal, true), undefined);
     const estimator = new TraceEstimator(book, {
