@@ -156,7 +156,8 @@ export async function runEstimations(
   });
   for (const [index, { result, report }] of estimated.entries()) {
     // An interrupted run knows less than the store may have already.
-    if (!result.interrupted) await keepEstimates(context.store, keptEstimatesOf(report, expanded[index]?.models ?? []));
+    if (result.interrupted) continue;
+    await keepEstimates(context.store, result.system, keptEstimatesOf(report, expanded[index]?.models ?? []));
   }
   return estimated;
 }

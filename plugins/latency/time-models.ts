@@ -126,14 +126,13 @@ async function seriesOf(
 
 /** A timed model among the estimates of the store. It has no interval. */
 function estimateOf({ loaded, batch }: ModelToTime, dimensions: string, measurement: Measurement): NewEstimate {
-  const { outcome, system } = measurement;
+  const { outcome } = measurement;
   const latencyMs = outcome.kind === 'samples' ? trimmedMean(outcome.runMs) : null;
   return {
     plugin: 'latency',
     model: loaded.name,
     version: loaded.manifest?.version ?? null,
     graph: signatureWithoutName(loaded.model),
-    system: system.fingerprint,
     batch,
     dimensions,
     settings: '',
@@ -197,7 +196,7 @@ export async function timeModels(
       const { host } = context.agent.description;
       const whole = { name, manifest, batchSize: model.batch, dimensions, host, measurement };
       await keepWholeModel(context.store, whole, { traceUrlTemplate: settings.traceUrlTemplate });
-      await keepEstimates(context.store, [estimateOf(model, dimensions, measurement)]);
+      await keepEstimates(context.store, measurement.system, [estimateOf(model, dimensions, measurement)]);
     }
   }
   return models.map((model): TimedModel => {

@@ -11,6 +11,8 @@ export interface TextTable {
   readonly rows: readonly (readonly string[])[];
   /** More about each cell, where there is room for it: the interval of a number, its samples. */
   readonly hints?: readonly (readonly (string | undefined)[])[] | undefined;
+  /** Pages of the platform's site about each cell, as paths below its root; pages from disk have no links. */
+  readonly links?: readonly (readonly (string | undefined)[])[] | undefined;
 }
 
 export interface AlignedTable extends TextTable {
@@ -23,6 +25,7 @@ export interface Column<Row> {
   readonly cell: (row: Row) => string;
   /** More about the cell; see {@link TextTable}. */
   readonly hint?: (row: Row) => string | undefined;
+  readonly link?: (row: Row) => string;
 }
 
 /** The columns that have a text in some row. */
@@ -36,6 +39,7 @@ export function textTable<Row>(columns: readonly Column<Row>[], rows: readonly R
     aligns: columns.map(({ align }) => align),
     rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
     hints: columns.some(({ hint }) => hint) ? rows.map((row) => columns.map(({ hint }) => hint?.(row))) : undefined,
+    links: columns.some(({ link }) => link) ? rows.map((row) => columns.map(({ link }) => link?.(row))) : undefined,
   };
 }
 

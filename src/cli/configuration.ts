@@ -1,5 +1,5 @@
 import envPaths from 'env-paths';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { PlatformError } from '../base/errors.js';
 import { ownValue } from '../base/own-value.js';
 import { readManifestBytes } from '../manifest/read-file.js';
@@ -11,6 +11,11 @@ export function configurationFile(environment: Readonly<NodeJS.ProcessEnv>): str
   const chosen = environment[FILE_VARIABLE];
   if (chosen !== undefined && chosen !== '') return resolve(chosen);
   return join(envPaths('mlmodelscope', { suffix: '' }).config, 'config.yml');
+}
+
+/** The user's folder of plugins, beside the configuration file. */
+export function pluginsFolder(): string {
+  return join(dirname(configurationFile(process.env)), 'plugins');
 }
 
 /**

@@ -1,4 +1,3 @@
-import { dirname, join } from 'node:path';
 import { CommanderError } from 'commander';
 import { messageOf } from '../base/errors.js';
 import { EXIT_INTERRUPTED } from '../base/exit-codes.js';
@@ -7,7 +6,7 @@ import { startTracing } from '../tracing/start-tracing.js';
 import { TRACE_URL_VARIABLE } from '../tracing/trace-url.js';
 import { activeTracing } from '../tracing/tracing.js';
 import { calledCommands, inCommandSpan, serviceName } from './command-span.js';
-import { applyConfiguration, configurationFile } from './configuration.js';
+import { applyConfiguration, pluginsFolder } from './configuration.js';
 import { commandFailureOf } from './failure.js';
 import { createHost, type OwnedHost } from './host.js';
 import { addCommands, createProgram, type GlobalOptions } from './program.js';
@@ -24,8 +23,7 @@ function useTraceUrlTemplate(template: string, onWarning: (message: string) => v
 
 async function pluginsFor(argv: readonly string[], onWarning: (message: string) => void): Promise<readonly Plugin[]> {
   const { loadPlugins, pluginPaths } = await import('./load-plugins.js');
-  const folder = join(dirname(configurationFile(process.env)), 'plugins');
-  return await loadPlugins({ paths: pluginPaths(argv), folder, onWarning });
+  return await loadPlugins({ paths: pluginPaths(argv), folder: pluginsFolder(), onWarning });
 }
 
 async function runCommand(argv: readonly string[], terminal: Terminal, host: OwnedHost): Promise<number> {

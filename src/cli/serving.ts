@@ -1,9 +1,14 @@
+import { ResultPages } from './result-pages/result-pages.js';
 import type { ServerSecurity } from '../rpc/security.js';
 import { createRpcServer, type RpcServer } from '../rpc/server.js';
 import { addPluginService } from '../server/plugin-service.js';
 import type { RunningServer } from '../server/server.js';
 
 export { startServer } from '../server/server.js';
+
+export function makeResultPages(data: ConstructorParameters<typeof ResultPages>[0]): ResultPages {
+  return new ResultPages(data);
+}
 
 /**
  * Opens a second address for the plugins of this machine: on loopback, with tokens and without TLS. The server's

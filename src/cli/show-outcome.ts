@@ -52,6 +52,18 @@ export function evaluationOf(name: string, plugins: readonly Plugin[]): Evaluati
   return plugins.flatMap(({ evaluation }) => evaluation ?? []).find((evaluation) => evaluation.name === name);
 }
 
+/**
+ * The result document of an evaluation as its plugin's own commands show it; undefined where no plugin here understands
+ * it. A result on several systems is a table of models by systems.
+ */
+export function shownDocument(
+  document: unknown,
+  { plugin, plugins, wide }: Pick<ShowOutcomeOptions, 'plugin' | 'plugins' | 'wide'>,
+): ShownResult | undefined {
+  const show: ShowOne = (one) => evaluationOf(plugin, plugins)?.show?.(one, { wide });
+  return shownSystems(document, wide ? show : undefined) ?? show(document);
+}
+
 export interface ShowOutcomeOptions {
   readonly plugin: string;
   readonly plugins: readonly Plugin[];
@@ -61,9 +73,8 @@ export interface ShowOutcomeOptions {
 }
 
 /**
- * Shows and exports the result of an evaluation as its plugin's own commands do. A result on several systems is shown
- * as a table of models by systems. Without the plugin, or without the result, the estimates are shown. Sets the exit
- * code where the result is partial.
+ * Shows and exports the result of an evaluation. Without the plugin, or without the result, the estimates are shown.
+ * Sets the exit code where the result is partial.
  */
 export async function showOutcome(
   outcome: EvaluationOutcome,
@@ -72,8 +83,7 @@ export async function showOutcome(
 ): Promise<void> {
   const { done } = outcome;
   const document = done.resultJson === undefined ? undefined : resultOf(done);
-  const show: ShowOne = (one) => evaluationOf(plugin, plugins)?.show?.(one, { wide });
-  const shown = shownSystems(document, wide ? show : undefined) ?? show(document) ?? shownEstimates(outcome);
+  const shown = shownDocument(document, { plugin, plugins, wide }) ?? shownEstimates(outcome);
   await writeShown(shown, json ? { ...outputs, quiet: true } : outputs, host);
   if (json) host.print(resultText(done));
   if (done.partial) host.setExitCode(EXIT_PARTIAL);

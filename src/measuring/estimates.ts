@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { type System, systemSchema } from '../measurement/system.js';
 import type { Collection, CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
 import { unlessGone } from '../store/unless-gone.js';
 
 const ms = z.number().nonnegative().nullable();
 
-const estimateSchema = z.strictObject({
+/** The stored form of an estimate. */
+export const estimateSchema = z.strictObject({
   /** SHA-256 of what is estimated how: plugin, model, version, graph, system, batch, dimensions and settings. */
   subject: z.string().regex(/^[0-9a-f]{64}$/),
   at: z.iso.datetime(),
@@ -38,7 +40,9 @@ const estimateSchema = z.strictObject({
 /** An estimate of a model's latency on a system, as the store keeps it: what pages and histories show. */
 export type KeptEstimate = Readonly<z.infer<typeof estimateSchema>>;
 
-export type NewEstimate = Omit<KeptEstimate, 'subject' | 'at' | 'current'>;
+export type NewEstimate = Omit<KeptEstimate, 'subject' | 'at' | 'current' | 'system'>;
+
+type Estimated = NewEstimate & Pick<KeptEstimate, 'system'>;
 
 const ESTIMATES: CollectionDefinition<KeptEstimate> = {
   name: 'estimates',
@@ -49,16 +53,24 @@ const ESTIMATES: CollectionDefinition<KeptEstimate> = {
 
 type EstimatesStore = Pick<ResultStore, 'collection'>;
 
-/** Estimates that are kept of one subject. */
-const MOST_OF_SUBJECT = 200;
+/** The systems of the estimates. Those of bricks are others, because bricks run with the optimizer off. */
+const SYSTEMS: CollectionDefinition<System> = {
+  name: 'estimated_systems',
+  schema: systemSchema,
+  key: ['fingerprint'],
+  indexes: [],
+};
 
-const LONGEST_TEXT = 1000;
+/** Estimates that are kept of one subject. */
+const MAX_OF_SUBJECT = 200;
+
+const MAX_TEXT_LENGTH = 1000;
 
 function clipped(text: string): string {
-  return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1)}…`;
+  return text.length <= MAX_TEXT_LENGTH ? text : `${text.slice(0, MAX_TEXT_LENGTH - 1)}…`;
 }
 
-function subjectOf({ plugin, model, version, graph, system, batch, dimensions, settings }: NewEstimate): string {
+function subjectOf({ plugin, model, version, graph, system, batch, dimensions, settings }: Estimated): string {
   const content = JSON.stringify([plugin, model, version, graph, system, batch, dimensions, settings]);
   return createHash('sha256').update(content).digest('hex');
 }
@@ -70,7 +82,7 @@ function isSameValue(one: KeptEstimate, other: NewEstimate): boolean {
   return values(one) === values(other);
 }
 
-async function keep(estimates: Collection<KeptEstimate>, found: NewEstimate, at: string): Promise<void> {
+async function keep(estimates: Collection<KeptEstimate>, found: Estimated, at: string): Promise<void> {
   const subject = subjectOf(found);
   const { model, version, dimensions, settings, reason } = found;
   const document: KeptEstimate = {
@@ -89,7 +101,7 @@ async function keep(estimates: Collection<KeptEstimate>, found: NewEstimate, at:
   if (newest !== undefined && (newest.coverage > document.coverage || isSameValue(newest, document))) return;
   await estimates.put(document);
   for (const { current, ...old } of earlier) if (current !== undefined && old.at !== at) await estimates.put(old);
-  for (const { at: oldest } of earlier.slice(0, -MOST_OF_SUBJECT)) await estimates.delete({ subject, at: oldest });
+  for (const { at: oldest } of earlier.slice(0, -MAX_OF_SUBJECT)) await estimates.delete({ subject, at: oldest });
 }
 
 async function historyOf(estimates: Pick<Collection<KeptEstimate>, 'find'>, subject: string): Promise<KeptEstimate[]> {
@@ -102,11 +114,12 @@ async function historyOf(estimates: Pick<Collection<KeptEstimate>, 'find'>, subj
  * Keeps estimates beside earlier ones of the same subject. One that says the same as the newest, or covers less, is not
  * kept, so that a history has changes only. A store that refuses changes, or whose server is gone, keeps nothing.
  */
-export async function keepEstimates(store: ResultStore, found: readonly NewEstimate[]): Promise<void> {
+export async function keepEstimates(store: ResultStore, system: System, found: readonly NewEstimate[]): Promise<void> {
   if (store.isReadOnly === true || found.length === 0) return;
   const estimates = store.collection(ESTIMATES);
   const at = new Date().toISOString();
-  for (const estimate of found) await unlessGone(keep(estimates, estimate, at));
+  await unlessGone(store.collection(SYSTEMS).put(system));
+  for (const estimate of found) await unlessGone(keep(estimates, { ...estimate, system: system.fingerprint }, at));
 }
 
 /** The newest estimate of each subject. */
@@ -122,4 +135,11 @@ export async function currentEstimates(store: EstimatesStore): Promise<readonly 
 /** All kept estimates of a subject, the oldest first. */
 export function estimateHistory(store: EstimatesStore, subject: string): Promise<readonly KeptEstimate[]> {
   return historyOf(store.collection(ESTIMATES), subject);
+}
+
+/** The systems of all estimates, by fingerprint. */
+export async function estimatedSystems(store: EstimatesStore): Promise<ReadonlyMap<string, System>> {
+  const systems = new Map<string, System>();
+  for await (const system of store.collection(SYSTEMS).find({})) systems.set(system.fingerprint, system);
+  return systems;
 }

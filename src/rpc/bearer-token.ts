@@ -5,6 +5,7 @@ import {
   ServerListenerBuilder,
   status,
 } from '@grpc/grpc-js';
+import { PlatformError } from '../base/errors.js';
 import { methodKind } from '../base/method-kind.js';
 import { type AcceptedToken, type AcceptedTokens, findToken, sha256Of } from './accepted-tokens.js';
 import { rolesFor } from './roles.js';
@@ -59,6 +60,15 @@ export interface TokenCheck {
   readonly interceptor: ServerInterceptor;
   /** The name of the token that the call with this metadata has shown; undefined for no accepted token. */
   holderOf(metadata: Metadata): string | undefined;
+  /** The same for a token that came in another way, as from a browser. @param path of the method with the same effect */
+  judge(path: string, shown: string | undefined): Judgement;
+}
+
+export interface Judgement {
+  /** Why the call is refused; undefined where it is allowed. */
+  readonly refusal: PlatformError | undefined;
+  /** undefined without an accepted token. */
+  readonly holder: string | undefined;
 }
 
 /** @returns undefined for a server that needs no token */
@@ -94,5 +104,14 @@ function check(tokens: AcceptedTokens, decide: Decide): TokenCheck {
       .build();
     return new ServerInterceptingCall(call, { start: (next) => next(listener) });
   };
-  return { interceptor, holderOf: (metadata) => holders.get(metadata) };
+  return {
+    interceptor,
+    holderOf: (metadata) => holders.get(metadata),
+    judge: (path, shown) => {
+      const holder = shown === undefined ? undefined : tokens.find(shown);
+      const refusal = decide(path, shown, holder);
+      const code = refusal?.code === status.UNAUTHENTICATED ? 'unauthenticated' : 'forbidden';
+      return { refusal: refusal && new PlatformError(code, refusal.details), holder: holder?.name };
+    },
+  };
 }

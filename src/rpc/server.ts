@@ -70,7 +70,8 @@ function credentialsOf({ identity, clientCaPem }: ServerSecurity): ServerCredent
   return ServerCredentials.createSsl(clientCaPem ?? null, [pair], clientCaPem !== undefined);
 }
 
-function assertProtected(host: string, address: string, security: ServerSecurity): void {
+/** @throws PlatformError `usage` where other machines reach an address, and TLS or a token is missing */
+export function assertProtected(host: string, address: string, security: ServerSecurity): void {
   if (isLoopbackAddress(address)) return;
   const { identity, token, acceptedTokens } = security;
   const missing = [

@@ -45,6 +45,12 @@ export interface AttachedPlugin extends Registration {
   readonly running: number;
 }
 
+export interface Working {
+  readonly id: string;
+  readonly name: string;
+  readonly agents: readonly string[];
+}
+
 export interface DispatcherOptions extends RunSources {
   readonly limits: DispatchLimits;
 }
@@ -54,6 +60,8 @@ export class Dispatcher {
   readonly #waiting = new Set<EvaluationJob>();
   readonly #running = new Map<EvaluationJob, PluginSession>();
   readonly #retries = new Set<NodeJS.Timeout>();
+  /** Addresses of the agents of each evaluation that runs. */
+  readonly #agents = new Map<EvaluationJob, readonly string[]>();
   #attached = 0;
   #isClosed = false;
 
@@ -61,6 +69,11 @@ export class Dispatcher {
 
   plugins(): readonly AttachedPlugin[] {
     return [...this.#sessions].map(({ registration, running }) => ({ ...registration, running }));
+  }
+
+  /** The evaluations that run on this server's plugins now, with the addresses of their agents. */
+  working(): readonly Working[] {
+    return [...this.#agents].map(([{ id, record }, agents]) => ({ id, name: record.name, agents }));
   }
 
   hasPlugin(name: string): boolean {
@@ -214,7 +227,7 @@ export class Dispatcher {
   /** @returns whether the evaluation has ended */
   async #runOn(job: EvaluationJob, session: PluginSession, prepared: RunInputs): Promise<boolean> {
     if (job.isCancelled) return false;
-    const { submission, agents, named, framework, frameworkVersion } = prepared;
+    const { submission, agents, working, named, framework, frameworkVersion } = prepared;
     const { name, version } = session.registration;
     const run = await job.start();
     const { attempt } = run;
@@ -229,7 +242,9 @@ export class Dispatcher {
       await job.log.append(event);
     };
     const { traceContext } = job.record;
+    this.#agents.set(job, working);
     const how = await session.run({ ...run, submission, agents, traceContext }, keep);
+    this.#agents.delete(job);
     clearTimeout(silence);
     if (this.#isClosed || job.left.signal.aborted) return false;
     if (how !== undefined) {

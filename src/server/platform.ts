@@ -10,7 +10,13 @@ import {
 } from '../evaluation/records.js';
 import type { ResultStore } from '../store/result-store.js';
 import { Acceptance, type SubmitOptions } from './acceptance.js';
-import { type AttachedPlugin, DEFAULT_DISPATCH_LIMITS, Dispatcher, type DispatchLimits } from './dispatcher.js';
+import {
+  type AttachedPlugin,
+  DEFAULT_DISPATCH_LIMITS,
+  Dispatcher,
+  type DispatchLimits,
+  type Working,
+} from './dispatcher.js';
 import { EvaluationReader, type EvaluationView } from './evaluation-reader.js';
 import { Jobs } from './jobs.js';
 import { storedRecord } from './known-evaluations.js';
@@ -114,6 +120,15 @@ export class Platform {
 
   plugins(): readonly AttachedPlugin[] {
     return this.#dispatcher.plugins();
+  }
+
+  working(): readonly Working[] {
+    return this.#dispatcher.working();
+  }
+
+  /** Evaluations of this server that have not ended. */
+  get jobs(): number {
+    return this.#jobs.size;
   }
 
   attach(link: PlatformEnd, receivedBytes?: () => number): Promise<void> {

@@ -18,7 +18,9 @@ export interface RunInputs {
   readonly submission: Uint8Array;
   /** At least one. The first ones do the work, as many as are required; the others can replace them. */
   readonly agents: readonly AgentEndpoint[];
-  /** The agents that do the work, as an event names them. */
+  /** Addresses of the agents that do the work. */
+  readonly working: readonly string[];
+  /** The same, as an event names them. */
   readonly named: string;
   readonly framework: string;
   readonly frameworkVersion: string;
@@ -27,9 +29,9 @@ export interface RunInputs {
 /** The most addresses that an event names. Further agents are only counted. */
 const MAX_NAMED = 8;
 
-function addressesOf(agents: readonly AgentEndpoint[]): string {
-  const named = agents.slice(0, MAX_NAMED).map(({ address }) => address);
-  const others = agents.length - named.length;
+function inWords(addresses: readonly string[]): string {
+  const named = addresses.slice(0, MAX_NAMED);
+  const others = addresses.length - named.length;
   return [...named, ...(others > 0 ? [`${others} more`] : [])].join(', ');
 }
 
@@ -57,8 +59,9 @@ export async function prepareRunInputs(
   const [{ framework, frameworkVersion }] = agents;
   const submission = await getSubmission(job.id, sources.submissions);
   const endpoints = agents.map(({ address, tls, accessToken: token }) => ({ address, tls, token }));
-  const working = isOneAgent(requirements.agents) ? endpoints.slice(0, 1) : endpoints;
-  return { submission, agents: endpoints, named: addressesOf(working), framework, frameworkVersion };
+  const addresses = endpoints.map(({ address }) => address);
+  const working = isOneAgent(requirements.agents) ? addresses.slice(0, 1) : addresses;
+  return { submission, agents: endpoints, working, named: inWords(working), framework, frameworkVersion };
 }
 
 /** All agents that fit, the chosen ones first. Only the agents know which of them are of one system. */

@@ -9,6 +9,8 @@ import { Leases } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { DispatchLimits } from './dispatcher.js';
 import { addEvaluationService } from './evaluation-service.js';
+import type { ShowResult } from './http/site-data.js';
+import type { WebServer, WebServerOptions } from './http/web-server.js';
 import { Platform } from './platform.js';
 import { addPluginService } from './plugin-service.js';
 import { PredictionForwarding } from './prediction/forwarding.js';
@@ -24,15 +26,28 @@ export interface ServerOptions {
   readonly limits?: Partial<DispatchLimits> | undefined;
   /** Agents that are known without registering. */
   readonly directory?: LeasedDirectory | undefined;
+  /** Where it serves pages and the API over HTTP, and how it shows results there; undefined for gRPC alone. */
+  readonly http?: { readonly listen: HostPort; readonly showResult: ShowResult } | undefined;
   /** Whether the server continues the store's evaluations that have not ended; true by default. */
   readonly resume?: boolean | undefined;
 }
 
 export interface RunningServer {
   readonly address: string;
+  /** Address of the pages; undefined without them. */
+  readonly httpAddress: string | undefined;
   readonly platform: Platform;
   /** Disconnects plugins, agents and clients. The next server of this store resumes evaluations that have not ended. */
   close(): Promise<void>;
+}
+
+/** Loaded where it is used, because it takes as long to load as a short command. */
+async function startWeb({
+  security = {},
+  ...options
+}: Omit<WebServerOptions, 'security'> & Pick<ServerOptions, 'security'>): Promise<WebServer> {
+  const { startWebServer } = await import('./http/web-server.js');
+  return startWebServer({ ...options, security });
 }
 
 /**
@@ -63,18 +78,27 @@ async function serve(options: ServerOptions, leases: Leases): Promise<RunningSer
   const forwarding = new PredictionForwarding(directory, agentSecurity);
   addForwardedPredictions(server, forwarding);
   const address = await server.listen(listen);
+  const reason = new PlatformError(
+    'unavailable',
+    'the server is shutting down; the evaluation continues when it is started again',
+  );
+  const { http } = options;
+  const web =
+    http &&
+    (await startWeb({ ...http, platform, store, agents: directory, agentSecurity, security }).catch(async (error) => {
+      platform.close();
+      await server.close(reason);
+      forwarding.close();
+      throw error;
+    }));
 
   const stop = async (): Promise<void> => {
+    await web?.close();
     platform.close();
-    await server.close(
-      new PlatformError(
-        'unavailable',
-        'the server is shutting down; the evaluation continues when it is started again',
-      ),
-    );
+    await server.close(reason);
     forwarding.close();
     await leases.close();
   };
   let stopped: Promise<void> | undefined;
-  return { address, platform, close: () => (stopped ??= stop()) };
+  return { address, httpAddress: web?.address, platform, close: () => (stopped ??= stop()) };
 }

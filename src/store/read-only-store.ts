@@ -13,6 +13,7 @@ export function readOnlyStore(store: ResultStore, place: string, onClosed: () =>
     putMeasurement: refuse,
     deleteMeasurements: refuse,
     findMeasurements: (...key) => store.findMeasurements(...key),
+    measurementsOf: (signature) => store.measurementsOf(signature),
     listSystems: () => store.listSystems(),
     countSystems: (onSlow) => store.countSystems(onSlow),
     listMeasurements: () => store.listMeasurements(),

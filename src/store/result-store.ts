@@ -30,6 +30,9 @@ export interface ResultStore {
     setup: string,
   ): Promise<ReadonlyMap<string, Measurement>>;
 
+  /** All stored measurements of a signature: on each system, in each setup; in any order. */
+  measurementsOf(signature: string): Promise<readonly Measurement[]>;
+
   /** Removes the measurements with these keys. Not atomic. @returns the number of removed measurements */
   deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number>;
 

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { TableResult } from '../base/exporters/exporter.js';
 import type { Page, PageSection } from '../base/exporters/page.js';
 import { Markup, markup } from '../base/markup.js';
-import type { TextTable } from '../base/text-table.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';
+import { tableMarkup, withLinks } from './table.js';
 
 /** A result to show on a page. */
 export interface PagedResult {
@@ -27,25 +27,10 @@ function plainPage({ table }: TableResult): Page {
   return { title: 'Result', sections: [{ title: 'Table', table }] };
 }
 
-function tableMarkup(name: string, { titles, aligns, rows, hints }: TextTable): Markup {
-  const right = titles.map((_, column) => Markup.trusted(aligns?.[column] === 'right' ? ' class="right"' : ''));
-  const cellOf = (text: string, row: number, column: number): Markup => {
-    const hint = hints?.[row]?.[column];
-    const title = hint === undefined ? '' : markup` title="${hint}"`;
-    if (column === 0) return markup`<th scope="row"${title}>${text}</th>`;
-    return markup`<td${right[column]}${title}>${text}</td>`;
-  };
-  return markup`<div class="table" role="region" tabindex="0" aria-label="${name}"><table>
-<thead><tr>${titles.map((title, column) => markup`<th scope="col"${right[column]}>${title}</th>`)}</tr></thead>
-<tbody>
-${rows.map((cells, row) => markup`<tr>${cells.map((text, column) => cellOf(text, row, column))}</tr>\n`)}</tbody>
-</table></div>`;
-}
-
-function sectionMarkup({ title, lead, chart, table }: PageSection, level: Markup): Markup {
+function sectionMarkup({ title, lead, chart, table }: PageSection, level: Markup, root: string | undefined): Markup {
   return markup`<section><h${level}>${title}</h${level}>
 ${lead === undefined ? '' : markup`<p class="lead">${lead}</p>\n`}${chart}
-${table === undefined ? '' : table.rows.length === 0 ? markup`<p class="quiet">nothing to show</p>` : tableMarkup(title, table)}
+${table === undefined ? '' : tableMarkup(title, withLinks(table, root))}
 </section>
 `;
 }
@@ -54,41 +39,58 @@ function listMarkup(lines: readonly string[], name: string): Markup {
   return markup`<ul class="${name}">${lines.map((line) => markup`<li>${line}</li>`)}</ul>`;
 }
 
+function titleOf(pages: readonly { readonly page: Page }[]): string {
+  const title = pages.map(({ page }) => page.title).join('; ');
+  return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH)}…` : title;
+}
+
+/**
+ * Results one below the other.
+ *
+ * @param options.level of the headings of results; those of their sections are one below
+ * @param options.root of the site that has the pages to which results refer; without it, they have no links
+ */
+export function resultsMarkup(
+  results: readonly PagedResult[],
+  { level, root }: { readonly level: 1 | 2; readonly root?: string },
+): { readonly title: string; readonly body: Markup } {
+  const pages = results.map((each) => {
+    const result = each.result();
+    return { result, page: each.page?.() ?? plainPage(result) };
+  });
+  const [heading, below] = [Markup.trusted(String(level)), Markup.trusted(String(level + 1))];
+  const bodies = pages.map(({ result, page }) => {
+    const notes = result.notes.filter((note) => !WARNING.test(note));
+    const warnings = [...(result.warnings ?? []), ...result.notes.filter((note) => WARNING.test(note))];
+    return markup`<h${heading}>${page.title}</h${heading}>
+${page.verdict === undefined ? undefined : markup`<p class="verdict">${page.verdict}</p>`}
+${warnings.length === 0 ? undefined : listMarkup(warnings, 'warnings')}
+${page.sections.map((section) => sectionMarkup(section, below, root))}
+${notes.length === 0 ? undefined : markup`<section><h${below}>Notes</h${below}>${listMarkup(notes, 'notes')}</section>`}`;
+  });
+  return { title: titleOf(pages), body: markup`${bodies}` };
+}
+
 /**
  * Results as one file of HTML, the first result's title on top. It loads nothing, and needs no script to show all
  * tables and charts.
  */
 export function htmlPage(results: readonly PagedResult[]): string {
-  const pages = results.map((each) => {
-    const result = each.result();
-    return { result, page: each.page?.() ?? plainPage(result) };
-  });
-  const title = pages.map(({ page }) => page.title).join('; ');
-  const short = title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH)}…` : title;
-  const isOne = pages.length === 1;
-  const level = Markup.trusted(isOne ? '2' : '3');
+  const isOne = results.length === 1;
+  const { title, body } = resultsMarkup(results, { level: isOne ? 1 : 2 });
   return markup`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${Markup.trusted(POLICY)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${short}</title>
+<title>${title}</title>
 <style>${Markup.trusted(PAGE_STYLE)}</style>
 </head>
 <body>
 <main>
-${isOne ? undefined : markup`<h1>${String(pages.length)} results</h1>`}
-${pages.map(({ result, page }) => {
-  const notes = result.notes.filter((note) => !WARNING.test(note));
-  const warnings = [...(result.warnings ?? []), ...result.notes.filter((note) => WARNING.test(note))];
-  const heading = Markup.trusted(isOne ? '1' : '2');
-  return markup`<h${heading}>${page.title}</h${heading}>
-${page.verdict === undefined ? undefined : markup`<p class="verdict">${page.verdict}</p>`}
-${warnings.length === 0 ? undefined : listMarkup(warnings, 'warnings')}
-${page.sections.map((section) => sectionMarkup(section, level))}
-${notes.length === 0 ? undefined : markup`<section><h${level}>Notes</h${level}>${listMarkup(notes, 'notes')}</section>`}`;
-})}
+${isOne ? undefined : markup`<h1>${String(results.length)} results</h1>`}
+${body}
 </main>
 <script>${Markup.trusted(PAGE_SCRIPT)}</script>
 </body>

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { currentEstimates, estimateHistory, keepEstimates, type NewEstimate } from '../../src/measuring/estimates.js';
+import {
+  currentEstimates,
+  estimatedSystems,
+  estimateHistory,
+  keepEstimates,
+  type NewEstimate,
+} from '../../src/measuring/estimates.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { readOnlyStore } from '../../src/store/read-only-store.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { putRecords, recordsOf } from '../../src/store/transfer.js';
+import { SYSTEM } from '../store/sample-measurement.js';
 import { temporaryFolder } from '../store/temporary-folder.js';
 
 const ESTIMATE: NewEstimate = {
@@ -14,7 +21,6 @@ const ESTIMATE: NewEstimate = {
   model: 'resnet18',
   version: '1.0',
   graph: 'a'.repeat(64),
-  system: 'b'.repeat(64),
   batch: 1,
   dimensions: '',
   settings: '',
@@ -29,7 +35,7 @@ const ESTIMATE: NewEstimate = {
 /** Estimates of one moment are one estimate; these are of different ones. */
 async function keepInTurn(store: ResultStore, ...estimates: NewEstimate[]): Promise<void> {
   for (const estimate of estimates) {
-    await keepEstimates(store, [estimate]);
+    await keepEstimates(store, SYSTEM, [estimate]);
     await sleep(2);
   }
 }
@@ -50,6 +56,7 @@ for (const [name, open] of [
       await keepInTurn(store, ESTIMATE, ESTIMATE, faster, batch);
       const current = await currentEstimates(store);
       assert.deepEqual(latencies(current).sort(), [20, 8]);
+      assert.deepEqual(await estimatedSystems(store), new Map([[SYSTEM.fingerprint, SYSTEM]]));
       const subject = current.find(({ latencyMs }) => latencyMs === 8)?.subject ?? assert.fail();
       assert.deepEqual(latencies(await estimateHistory(store, subject)), [10, 8]);
     });
@@ -101,7 +108,7 @@ describe('kept estimates', () => {
   it('of a name of any length and any characters are kept', async () => {
     const store = await openMemoryStore();
     const name = '\u202e</script>'.repeat(1000);
-    await keepEstimates(store, [
+    await keepEstimates(store, SYSTEM, [
       { ...ESTIMATE, model: name },
       { ...ESTIMATE, model: `${name}2` },
     ]);
@@ -114,6 +121,7 @@ describe('kept estimates', () => {
     const store = await openMemoryStore();
     await keepEstimates(
       readOnlyStore(store, 'here', () => {}),
+      SYSTEM,
       [ESTIMATE],
     );
     assert.deepEqual(await currentEstimates(store), []);

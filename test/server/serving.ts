@@ -1,9 +1,10 @@
-import type { TestContext } from 'node:test';
+import type { Lifetime } from '../support/lifetime.js';
 import { connectEvaluations, type EvaluationClient } from '../../src/evaluation/client/evaluation-client.js';
 import type { Evaluation } from '../../src/evaluation/evaluation.js';
 import { attachPlugin } from '../../src/evaluation/run/attach-plugin.js';
 import type { DispatchLimits } from '../../src/server/dispatcher.js';
-import { startServer } from '../../src/server/server.js';
+import type { ServerSecurity } from '../../src/rpc/security.js';
+import { startServer, type ServerOptions } from '../../src/server/server.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { until } from '../support/until.js';
 import { AGENT, directoryWith, fakeAgent } from './fake-platform.js';
@@ -11,14 +12,17 @@ import { AGENT, directoryWith, fakeAgent } from './fake-platform.js';
 export interface ServingOptions {
   readonly limits?: Partial<DispatchLimits>;
   readonly token?: string;
+  readonly acceptedTokens?: ServerSecurity['acceptedTokens'];
+  readonly http?: ServerOptions['http'];
 }
 
 /** A server on loopback, and a client of it; both end with the test. */
-export async function serving(t: TestContext, { limits = {}, token }: ServingOptions = {}) {
+export async function serving(t: Lifetime, { limits = {}, token, acceptedTokens, http }: ServingOptions = {}) {
   const store = await openMemoryStore();
   const directory = directoryWith(AGENT.address);
   const listen = { host: '127.0.0.1', port: 0 };
-  const server = await startServer({ listen, store, directory, limits, security: { token } });
+  const security = { token, acceptedTokens };
+  const server = await startServer({ listen, store, directory, limits, http, security });
   const stop = new AbortController();
   const clients: EvaluationClient[] = [];
   t.after(async () => {
@@ -36,5 +40,5 @@ export async function serving(t: TestContext, { limits = {}, token }: ServingOpt
     void attachPlugin(evaluation, server.address, { store, connect: () => Promise.resolve(fakeAgent()) }, options);
     await until(() => server.platform.plugins().length > 0);
   };
-  return { server, address: server.address, client: connect(token), connect, attach };
+  return { server, store, directory, address: server.address, client: connect(token), connect, attach };
 }

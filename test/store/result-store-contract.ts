@@ -79,6 +79,16 @@ export function resultStoreContract(name: string, open: (t: TestContext) => Prom
       }
     });
 
+    it('finds all measurements of a signature, whatever their system and setup', async (t) => {
+      const store = await open(t);
+      const others = [{ occasion: 2 }, { context: { footprintBytes: 4096 } }, { system: sampleSystem({ cores: 64 }) }];
+      const wanted = [sampleMeasurement(1), ...others.map((changes) => sampleMeasurement(1, changes))];
+      for (const measurement of [...wanted, sampleMeasurement(2)]) await store.putMeasurement(measurement);
+      const found = await store.measurementsOf(signatureOf(1));
+      assert.deepEqual(found.map((one) => JSON.stringify(one)).sort(), wanted.map((one) => JSON.stringify(one)).sort());
+      for (const text of ['', '\0', '../..']) assert.deepEqual(await store.measurementsOf(text), []);
+    });
+
     it('replaces the measurement with the same key', async (t) => {
       const store = await open(t);
       await store.putMeasurement(sampleMeasurement(1));

@@ -158,13 +158,13 @@ function lookedFor({ runs, warmupRuns, minRuns, timeBudgetMs }: Protocol): strin
 async function keepComposed(
   report: Report,
   loaded: readonly LoadedModel[],
-  { store }: Source,
+  { store, system }: Source,
   host: CommandHost,
 ): Promise<void> {
   if (store === undefined) return;
   const known = keptEstimatesOf(report, loaded).filter(({ latencyMs }) => latencyMs !== null);
   try {
-    await keepEstimates(store, known);
+    await keepEstimates(store, system, known);
   } catch (error) {
     host.warn(`warning: the estimates are not in the store: ${messageOf(error)}`);
   }

@@ -11,7 +11,7 @@ function settingsOf(report: Report): string {
 
 /** The estimates of a report as the store keeps them, for the models that were at hand or in a recipe. */
 export function keptEstimatesOf(report: Report, loaded: readonly LoadedModel[]): readonly NewEstimate[] {
-  const { system, settings } = report;
+  const { settings } = report;
   return report.models.map((model, index): NewEstimate => {
     const of = loaded[index];
     const values = model.values_of_run === null ? [] : [`values of a run (${model.values_of_run})`];
@@ -21,7 +21,6 @@ export function keptEstimatesOf(report: Report, loaded: readonly LoadedModel[]):
       model: model.name,
       version: of?.manifest?.version ?? null,
       graph: model.graph_signature,
-      system: system.fingerprint,
       batch: settings.batch,
       dimensions: of === undefined ? '' : dimensionsText(of, settings.batch),
       settings: [settingsOf(report), ...values].filter((text) => text !== '').join(', '),

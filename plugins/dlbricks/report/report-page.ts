@@ -158,7 +158,10 @@ function timeSections(rows: readonly Row[], nameIn: (row: Row) => string): reado
   const brickColumns = [
     column<BrickRow>('model', ({ row }) => nameIn(row), 'left'),
     column<BrickRow>('brick', ({ operators }) => operatorsLabel(operators), 'left'),
-    column<BrickRow>('signature', ({ signature }) => signature.slice(0, 8), 'left'),
+    {
+      ...column<BrickRow>('signature', ({ signature }) => signature.slice(0, 8), 'left'),
+      link: ({ signature }: BrickRow) => `bricks/${signature}`,
+    },
     column<BrickRow>('sequences', ({ sequences }) => String(sequences)),
     column<BrickRow>('one (ms)', ({ latency_ms: ms }) => (ms === null ? UNKNOWN : ms.toPrecision(4))),
     column<BrickRow>('all (ms)', ({ allMs }) => formatMs(allMs)),

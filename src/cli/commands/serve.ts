@@ -5,10 +5,12 @@ import { untilAborted } from '../../base/cancellation.js';
 import { PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
 import type { Plugin } from '../../evaluation/plugin.js';
+import type { ResultPages } from '../result-pages/result-pages.js';
 import type { HostPort } from '../../rpc/loopback.js';
 import type { ServerSecurity } from '../../rpc/security.js';
 import { accessFileOption, serverSecurity } from '../access-file.js';
-import { addressOption } from '../address.js';
+import { addressOption, parseAddress } from '../address.js';
+import { pluginsFolder } from '../configuration.js';
 import { DEFAULT_SERVER } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
 import { keepPluginRunning } from '../plugin-processes.js';
@@ -16,6 +18,7 @@ import { queueOption } from './queue-option.js';
 
 interface ServeFlags {
   readonly listen: HostPort;
+  readonly http?: HostPort;
   readonly store?: string;
   readonly queue?: string;
   readonly accessFile?: string;
@@ -34,6 +37,12 @@ function namesOf({ plugins: wanted }: ServeFlags, plugins: readonly Plugin[]): r
   throw new PlatformError('usage', `--plugins: there is no ${unknown.join(' and no ')}; there are ${names.join(', ')}`);
 }
 
+/** The files of `--plugin`. */
+function namedPlugins(globals: Readonly<Record<string, unknown>>): readonly string[] {
+  const plugins = Array.isArray(globals['plugin']) ? (globals['plugin'] as readonly string[]) : [];
+  return plugins.map((path) => resolve(path));
+}
+
 function argumentsFor(
   door: string,
   { store, queue }: ServeFlags,
@@ -43,8 +52,7 @@ function argumentsFor(
     const value = ownValue(globals, key);
     return typeof value === 'string' ? [option, value] : [];
   });
-  const plugins = Array.isArray(globals['plugin']) ? (globals['plugin'] as readonly string[]) : [];
-  const named = plugins.flatMap((path) => ['--plugin', resolve(path)]);
+  const named = namedPlugins(globals).flatMap((path) => ['--plugin', path]);
   return [
     '--plain-server',
     '--server',
@@ -70,8 +78,9 @@ async function securityOf({ accessFile }: ServeFlags, hasPlugins: boolean, host:
 export function registerServeCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
   program
     .command('serve')
-    .description('Serve the platform over gRPC: registry of agents, evaluations, plugins, until stopped with Ctrl-C')
+    .description('Serve the platform: registry of agents, evaluations, plugins, pages, until stopped with Ctrl-C')
     .addOption(addressOption('--listen <host:port>', 'address to listen on; port 0 takes a free one', DEFAULT_SERVER))
+    .option('--http <host:port>', 'also serve pages for browsers and an HTTP API here (docs/web.md)', parseAddress)
     .option('--store <uri>', storeDescription('evaluations'))
     .addOption(queueOption('agents take their work from; they use the same store'))
     .addOption(accessFileOption())
@@ -86,6 +95,7 @@ a token if other machines can reach it.
 
 Examples:
   mlmodelscope serve
+  mlmodelscope serve --http 127.0.0.1:7081
   mlmodelscope agent --server 127.0.0.1:7080
   mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080
   mlmodelscope serve --store mongodb://HOST/DB --queue amqp://mq.example
@@ -104,21 +114,29 @@ Examples:
       const store = await host.openStore(flags.store);
       const onWarning = (message: string): void => host.warn(`warning: ${message}`);
       const { listen } = flags;
+      const globals = command.optsWithGlobals();
       // Loaded here, because other commands need no server, and loading one takes as long as a short command.
-      const { startServer, openBackDoor } = await import('../serving.js');
+      const { startServer, openBackDoor, makeResultPages } = await import('../serving.js');
       const { client: agentSecurity } = host.security;
-      const server = await startServer({ listen, store, security, agentSecurity });
+      const pages = makeResultPages({ paths: namedPlugins(globals), folder: pluginsFolder() });
+      const showResult: ResultPages['show'] = (plugin, result) => pages.show(plugin, result);
+      const http = flags.http && { listen: flags.http, showResult };
+      const server = await startServer({ listen, http, store, security, agentSecurity });
       const door = await openBackDoor(server, security);
-      const args = argumentsFor(door.address, flags, command.optsWithGlobals());
-      const { platform, address } = server;
+      const args = argumentsFor(door.address, flags, globals);
+      const { platform, address, httpAddress } = server;
       const isAttached = (name: string): boolean => platform.plugins().some((plugin) => plugin.name === name);
       host.print(`server listening on ${address}\n`);
+      if (httpAddress !== undefined) {
+        host.print(`pages at ${security.identity === undefined ? 'http' : 'https'}://${httpAddress}/\n`);
+      }
       const ended = new AbortController();
       const signal = AbortSignal.any([host.signal, ended.signal]);
       const kept = names.map((name) => keepPluginRunning(name, { args, isAttached, onWarning, signal }));
       await untilAborted(host.signal);
       // The server closes before the plugins end, so that their end does not count as a failure.
       await server.close();
+      pages.close();
       await door.close(new PlatformError('unavailable', 'the server is shutting down'));
       ended.abort();
       await Promise.all(kept);

@@ -1,26 +1,13 @@
 import type { Provenance } from '../../agent/provenance.js';
 import type { Prediction } from '../../agent/client/prediction-client.js';
-import { fromFloat16Bits } from '../../onnx/model/float16.js';
-import { elementsOf } from '../../predictor/tensor-value.js';
+import { valuesOf } from '../../processing/feature-rows.js';
 import type { DetectedBox, PredictedFeature } from '../../processing/feature.js';
 import { documentOf, type PredictionDocument } from '../json-documents.js';
 
 type FeatureDocument = Extract<PredictionDocument, { features: unknown }>['features'][number];
 
-type RawFeature = Extract<PredictedFeature, { kind: 'raw' }>;
-
 function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
-}
-
-/** The numbers of an output in JSON: null where not finite, and text for whole numbers beyond 2^53. */
-export function valuesOf({ elementType, dims, bytes }: RawFeature): (number | string | null)[] {
-  // The copy is aligned to its elements.
-  const elements = elementsOf({ elementType, dims, bytes: new Uint8Array(bytes) });
-  return Array.from(elements as ArrayLike<number | bigint>, (value) => {
-    if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-    return finite(elementType === 'float16' ? fromFloat16Bits(value) : value);
-  });
 }
 
 /** Runs of equal pixels, as pairs of value and length. */

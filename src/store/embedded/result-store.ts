@@ -91,6 +91,35 @@ export class EmbeddedResultStore implements ResultStore {
     return found;
   }
 
+  async measurementsOf(signature: string): Promise<readonly Measurement[]> {
+    this.#requireOpen();
+    this.#environment.refresh();
+    const systemOf = this.#systemReader();
+    const found: Measurement[] = [];
+    const problems: string[] = [];
+    let start: string | undefined = '';
+    for (let count = 1; start !== undefined; count++) {
+      if (count % FOUND_PER_TURN === 0) {
+        await nextTurn();
+        this.#requireOpen();
+      }
+      const from: string = start;
+      // Measurements are in the order of systems and setups. Each search skips to the next of these.
+      const next = this.#environment.read(({ measurements }) => {
+        const [key] = [...measurements.getKeys({ start: from, limit: 1 })];
+        const prefix = key?.slice(0, key.indexOf('.'));
+        return prefix === undefined ? undefined : { prefix, text: measurements.get(`${prefix}.${signature}`) };
+      });
+      start = next && `${next.prefix}/`;
+      if (next?.text === undefined) continue;
+      const read = readMeasurement(next.text, systemOf);
+      if (read.ok) found.push(read.value);
+      else problems.push(`${signature}: ${read.problem}`);
+    }
+    if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
+    return found;
+  }
+
   async deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
     this.#requireOpen();
     const ids = keys.flatMap((key) => measurementId(key) ?? []);

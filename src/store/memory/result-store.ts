@@ -41,6 +41,11 @@ export class MemoryResultStore implements ResultStore {
     return Promise.resolve(found);
   }
 
+  async measurementsOf(signature: string): Promise<readonly Measurement[]> {
+    this.#requireOpen();
+    return Promise.resolve([...this.#measurements.values()].filter((one) => one.signature === signature));
+  }
+
   async deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
     this.#requireOpen();
     const deleted = keys.filter(({ signature, system, setup }) => {

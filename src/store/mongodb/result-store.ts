@@ -103,10 +103,20 @@ export class MongoResultStore implements ResultStore {
     return [...systems.values()];
   }
 
-  async *listMeasurements(): AsyncIterable<Measurement> {
+  listMeasurements(): AsyncIterable<Measurement> {
+    return this.#findMeasurements({});
+  }
+
+  async measurementsOf(signature: string): Promise<readonly Measurement[]> {
+    const found: Measurement[] = [];
+    for await (const measurement of this.#findMeasurements({ signature })) found.push(measurement);
+    return found;
+  }
+
+  async *#findMeasurements(filter: { readonly signature?: string }): AsyncIterable<Measurement> {
     this.#requireOpen();
     const problems: string[] = [];
-    for await (const document of this.#measurements.find({}, ['_id'])) {
+    for await (const document of this.#measurements.find(filter, ['_id'])) {
       await this.#fetchSystems([document]);
       const read = this.#read(document);
       if (read.ok) yield read.value;

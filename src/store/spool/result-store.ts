@@ -63,6 +63,11 @@ export class SpoolingResultStore implements ResultStore {
     return found;
   }
 
+  /** Those that wait on this machine are not among them. */
+  measurementsOf(signature: string): Promise<readonly Measurement[]> {
+    return this.remote.measurementsOf(signature);
+  }
+
   deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
     return this.remote.deleteMeasurements(keys);
   }

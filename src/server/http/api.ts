@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { PlatformError } from '../../base/errors.js';
+import { agentOfferSchema } from '../../directory/agent-offer.js';
+import { platformEventSchema } from '../../evaluation/event.js';
+import { EVALUATION_STATES, type EvaluationRecord } from '../../evaluation/records.js';
+import { encodeSubmission } from '../../evaluation/wire/submission-wire.js';
+import { measurementSchema } from '../../measurement/measurement.js';
+import { systemSchema } from '../../measurement/system.js';
+import { estimateHistory, estimateSchema } from '../../measuring/estimates.js';
+import { operation, type Operation } from './operation.js';
+import { predictPicture } from './predict.js';
+import { publicAgent, selected, type SharedEstimates, type WebSources } from './site-data.js';
+
+const EVALUATIONS = '/mlmodelscope.evaluation.v1.EvaluationService';
+export const READ = `${EVALUATIONS}/GetEvaluation`;
+export const SUBMIT = `${EVALUATIONS}/SubmitEvaluation`;
+export const CANCEL = `${EVALUATIONS}/CancelEvaluation`;
+const LIST_AGENTS = '/mlmodelscope.registry.v1.AgentRegistryService/ListAgents';
+export const PREDICT = '/mlmodelscope.prediction.v1.PredictionService/PredictEach';
+
+const MANIFEST_PATH = 'evaluation.yml';
+
+/** Files that a form sends. The command line sends graphs without weights, and more of them. */
+const MAX_FILES = 100;
+
+const hash = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 hexadecimal digits');
+const id = z.string().regex(/^[A-Za-z0-9-]{8,64}$/, 'expected 8 to 64 letters, digits and hyphens');
+const text = z.string().max(1000).optional();
+const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/, 'expected base64');
+
+const evaluationSchema = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  plugin: z.string(),
+  state: z.enum(EVALUATION_STATES),
+  submittedAt: z.iso.datetime(),
+  changedAt: z.iso.datetime(),
+});
+
+function evaluationOf({ id, name, plugin, state, submittedAt, changedAt }: EvaluationRecord) {
+  return { id, name, plugin, state, submittedAt, changedAt };
+}
+
+const publicAgentSchema = z.strictObject({
+  ...agentOfferSchema.shape,
+  models: z.array(z.strictObject({ name: z.string(), version: z.string() })),
+  registeredAt: z.string(),
+});
+
+const submissionSchema = z.strictObject({
+  id: id.optional().describe('Made by the client, so that it may repeat a request; by default a new one'),
+  manifest: z.record(z.string(), z.unknown()).describe('An evaluation manifest'),
+  files: z
+    .array(z.strictObject({ path: z.string().min(1).max(300), base64 }))
+    .max(MAX_FILES)
+    .default([])
+    .describe('ONNX files and model manifests that it names'),
+});
+
+const predictionSchema = z.strictObject({
+  model: z.string().min(1).max(300),
+  agent: z.string().min(1).max(300).describe('Address of a registered agent'),
+  picture: base64.min(1),
+});
+
+/** The calls of the API, beside the stream of events. */
+export function operationsOf(sources: WebSources, estimates: SharedEstimates): readonly Operation[] {
+  const { platform, store, agents } = sources;
+  return [
+    {
+      method: 'get',
+      path: '/estimates',
+      call: READ,
+      summary: 'The newest estimate of each model on each system',
+      query: { q: text, system: text, plugin: text, batch: text, model: text },
+      answer: z.strictObject({ estimates: z.array(estimateSchema) }),
+      run: async ({ query }) => ({ estimates: selected(await estimates.get(), query).estimates }),
+    },
+    {
+      method: 'get',
+      path: '/estimates/{subject}',
+      call: READ,
+      summary: 'The history of an estimate, the oldest first',
+      params: { subject: hash },
+      answer: z.strictObject({ history: z.array(estimateSchema) }),
+      run: async ({ params: { subject = '' } }) => ({ history: await estimateHistory(store, subject) }),
+    },
+    {
+      method: 'get',
+      path: '/systems',
+      call: READ,
+      summary: 'The systems that have estimates',
+      answer: z.strictObject({ systems: z.array(systemSchema) }),
+      run: async () => ({ systems: [...(await estimates.get()).systems.values()] }),
+    },
+    {
+      method: 'get',
+      path: '/bricks/{signature}',
+      call: READ,
+      summary: 'All measurements of a brick or a whole model',
+      params: { signature: hash },
+      answer: z.strictObject({ measurements: z.array(measurementSchema) }),
+      run: async ({ params: { signature = '' } }) => ({ measurements: await store.measurementsOf(signature) }),
+    },
+    {
+      method: 'get',
+      path: '/evaluations',
+      call: `${EVALUATIONS}/ListEvaluations`,
+      summary: 'The newest 1000 evaluations, the newest first',
+      answer: z.strictObject({ evaluations: z.array(evaluationSchema) }),
+      run: async () => ({ evaluations: (await platform.list()).map(evaluationOf) }),
+    },
+    operation({
+      method: 'post',
+      path: '/evaluations',
+      call: SUBMIT,
+      summary: 'Submits an evaluation; repeating the same under the same id changes nothing',
+      body: submissionSchema,
+      answer: evaluationSchema,
+      run: async ({ body: { id: asked = randomUUID(), manifest, files }, signal }) => {
+        const contents = new Map<string, Uint8Array>();
+        for (const { path, base64: content } of files) {
+          if (path === MANIFEST_PATH || contents.has(path)) {
+            throw new PlatformError('usage', `files: two files are called ${path}; rename one`);
+          }
+          contents.set(path, Buffer.from(content, 'base64'));
+        }
+        contents.set(MANIFEST_PATH, Buffer.from(JSON.stringify(manifest)));
+        const submission = encodeSubmission({ manifestPath: MANIFEST_PATH, files: contents, graphs: new Map() });
+        return evaluationOf(await platform.submit(asked, submission, { signal, client: 'http' }));
+      },
+    }),
+    {
+      method: 'get',
+      path: '/evaluations/{id}',
+      call: READ,
+      summary: 'An evaluation and its last event, without its result',
+      params: { id },
+      answer: z.strictObject({ evaluation: evaluationSchema, lastEvent: platformEventSchema.nullable() }),
+      run: async ({ params: { id: of = '' }, signal }) => {
+        const { record, last } = await platform.get(of, signal);
+        return { evaluation: evaluationOf(record), lastEvent: last?.event ?? null };
+      },
+    },
+    {
+      method: 'get',
+      path: '/evaluations/{id}/result',
+      call: READ,
+      summary: 'The result document of an evaluation; with the token only, where the server has one',
+      params: { id },
+      answer: z.unknown(),
+      run: async ({ params: { id: of = '' }, signal, isTrusted }) => {
+        if (!isTrusted) throw new PlatformError('unauthenticated', 'results need a token of this server');
+        const { last } = await platform.get(of, signal);
+        if (last?.event.kind !== 'done') throw new PlatformError('not_found', 'the evaluation has no result');
+        return readResult(platform, of, last, signal);
+      },
+    },
+    operation({
+      method: 'post',
+      path: '/evaluations/{id}/cancel',
+      call: CANCEL,
+      summary: 'Ends an evaluation; its measurements are kept',
+      params: { id },
+      body: z.strictObject({}),
+      answer: evaluationSchema,
+      run: async ({ params: { id: of = '' } }) => evaluationOf(await platform.cancel(of)),
+    }),
+    {
+      method: 'get',
+      path: '/agents',
+      call: LIST_AGENTS,
+      summary: 'The registered agents',
+      answer: z.strictObject({ agents: z.array(publicAgentSchema) }),
+      run: () => Promise.resolve({ agents: agents.list().map(publicAgent) }),
+    },
+    {
+      method: 'get',
+      path: '/plugins',
+      call: `${EVALUATIONS}/ListPlugins`,
+      summary: 'The plugins that are attached, with the JSON Schema of their manifests',
+      answer: z.strictObject({
+        plugins: z.array(
+          z.strictObject({
+            name: z.string(),
+            version: z.string(),
+            manifestSchemaJson: z.string(),
+            running: z.int(),
+            slots: z.int(),
+          }),
+        ),
+      }),
+      run: () =>
+        Promise.resolve({
+          plugins: platform.plugins().map(({ name, version, manifestSchemaJson, running, slots }) => {
+            return { name, version, manifestSchemaJson, running, slots };
+          }),
+        }),
+    },
+    operation({
+      method: 'post',
+      path: '/predictions',
+      call: PREDICT,
+      summary: 'Predicts for a picture on a registered agent',
+      body: predictionSchema,
+      answer: z.strictObject({
+        rows: z.array(z.strictObject({ result: z.string(), score: z.string(), details: z.string() })),
+        milliseconds: z.number().nullable().describe('Of the inference; null where the agent does not say it'),
+      }),
+      run: ({ body: { picture, ...asked }, signal }) =>
+        predictPicture({ ...asked, picture: Buffer.from(picture, 'base64') }, sources, signal),
+    }),
+  ];
+}
+
+/** The result of an evaluation that is done, as JSON. @throws PlatformError `not_found` where the store lost it */
+export async function readResult(
+  platform: WebSources['platform'],
+  evaluation: string,
+  last: Parameters<WebSources['platform']['openResult']>[1],
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const { json, close } = await platform.openResult(evaluation, last, { client: 'http', signal });
+  close();
+  if (json === undefined) throw new PlatformError('not_found', 'the store no longer has the result');
+  return json;
+}

@@ -1,0 +1,236 @@
+import { getConnInfo } from '@hono/node-server/conninfo';
+import { getRequestListener } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import http from 'node:http';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { parseBoundedJson } from '../../base/bounded-json.js';
+import { type ErrorCode, messageOf, PlatformError } from '../../base/errors.js';
+import { ownValue } from '../../base/own-value.js';
+import { Places } from '../../base/places.js';
+import { schemaProblems } from '../../base/schema-problems.js';
+import { addressToListenOn, formatHostPort, type HostPort, isLoopbackAddress } from '../../rpc/loopback.js';
+import type { ServerSecurity } from '../../rpc/security.js';
+import { assertProtected } from '../../rpc/server.js';
+import { loginPage, problemPage } from '../../web/site/action-pages.js';
+import { SITE_POLICY } from '../../web/site/layout.js';
+import { Access } from './access.js';
+import { operationsOf, READ } from './api.js';
+import { EventStreams } from './events.js';
+import { Metrics } from './metrics.js';
+import { API, EVENTS_PATH, OPENAPI_PATH, openApiDocument, type Operation } from './operation.js';
+import { SharedEstimates, type WebSources } from './site-data.js';
+import { Site } from './site.js';
+
+const MIB = 2 ** 20;
+
+/** A graph without weights takes some kilobytes to megabytes; larger submissions go over gRPC. */
+const MAX_BODY_BYTES = 9 * MIB;
+const MAX_FORM_BYTES = 4096;
+
+/** Bodies that are read and answered at the same time. */
+const MAX_BODIES = 8;
+
+const MAX_CONNECTIONS = 512;
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 60_000;
+const KEEP_ALIVE_MS = 15_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+
+type Status = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503 | 504;
+
+const STATUS_OF: Readonly<Record<ErrorCode, Status>> = {
+  usage: 400,
+  manifest: 400,
+  model: 400,
+  unsupported: 409,
+  not_found: 404,
+  unavailable: 503,
+  exhausted: 429,
+  unauthenticated: 401,
+  forbidden: 403,
+  timeout: 504,
+  cancelled: 409,
+  storage: 500,
+  internal: 500,
+};
+
+const HEADERS = {
+  'Content-Security-Policy': SITE_POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
+  'Cache-Control': 'no-store',
+} as const;
+
+export interface WebServerOptions extends WebSources {
+  readonly listen: HostPort;
+  readonly security: ServerSecurity;
+}
+
+export interface WebServer {
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+function isApi(c: Context): boolean {
+  return c.req.path.startsWith(`${API}/`) || c.req.path === '/metrics';
+}
+
+/** Values of a request, checked by the operation's schemas. @throws PlatformError `usage` */
+function checked<Value>(
+  schemas: Readonly<Record<string, { parse(value: unknown): Value; safeParse(value: unknown): { success: boolean } }>>,
+  values: Readonly<Record<string, string | undefined>>,
+): Record<string, Value> {
+  const entries = Object.entries(schemas).map(([name, schema]) => {
+    const value = ownValue(values, name);
+    if (!schema.safeParse(value).success)
+      throw new PlatformError('usage', `${name}: not a value that is expected here`);
+    return [name, schema.parse(value)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+async function bodyOf(c: Context, schema: Operation['body']): Promise<unknown> {
+  if (schema === undefined) return undefined;
+  // A form of another site can send other types without asking; see also Access.requireOwnSite.
+  if (!/^application\/json\b/i.test(c.req.header('content-type') ?? '')) {
+    throw new PlatformError('usage', 'expected a body with the content type application/json');
+  }
+  let value: unknown;
+  try {
+    value = parseBoundedJson(await c.req.text());
+  } catch (error) {
+    throw new PlatformError('usage', `the body is no JSON that is read here: ${messageOf(error)}`);
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new PlatformError('usage', schemaProblems(parsed.error, { whole: 'body', most: 5 }).join('\n'));
+}
+
+/** Serves the pages and the API over HTTP. @throws PlatformError as the gRPC server's `listen` */
+export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
+  const { listen, security, platform, store } = options;
+  const address = await addressToListenOn(listen.host);
+  assertProtected(listen.host, address, security);
+  const closing = new AbortController();
+  const access = new Access(security, isLoopbackAddress(address));
+  const estimates = new SharedEstimates(store);
+  const operations = operationsOf(options, estimates);
+  const streams = new EventStreams(platform, closing.signal);
+  const metrics = new Metrics(options, streams);
+  const site = new Site(options, estimates, access);
+  const bodies = new Places(MAX_BODIES);
+  const openApi = JSON.stringify(openApiDocument(operations), null, 2);
+
+  const app = new Hono();
+  app.use(async (c, next) => {
+    await next();
+    for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.res.headers.set(name, value);
+    if (security.identity !== undefined) c.res.headers.set('Strict-Transport-Security', 'max-age=31536000');
+    metrics.count(c.res.status);
+  });
+  app.use(async (c, next) => {
+    access.requireOwnSite(c);
+    await next();
+  });
+  const tooLarge = (): never => {
+    throw new PlatformError('exhausted', `the body has more than ${MAX_BODY_BYTES / MIB} MiB; use the command line`);
+  };
+  const limit = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge });
+  app.use('/login', bodyLimit({ maxSize: MAX_FORM_BYTES, onError: tooLarge }));
+  for (const operation of operations) {
+    const { method, path, call, params = {}, query = {}, body } = operation;
+    app.on(method.toUpperCase(), `${API}${path.replace(/\{(\w+)\}/g, ':$1')}`, limit, async (c) => {
+      access.require(c, call);
+      const signal = AbortSignal.any([c.req.raw.signal, closing.signal]);
+      const asked = {
+        params: checked(params, c.req.param() as Record<string, string>),
+        query: checked(query, c.req.query()),
+        isTrusted: access.isTrusted(c),
+        signal,
+      };
+      const answer = async (): Promise<unknown> => operation.run({ ...asked, body: await bodyOf(c, body) });
+      const answered = body === undefined ? await answer() : await bodies.run(answer, { signal });
+      if (Buffer.isBuffer(answered)) {
+        return c.body(new Uint8Array(answered), 200, { 'Content-Type': 'application/json' });
+      }
+      return c.json(answered as object);
+    });
+  }
+  app.get(OPENAPI_PATH, (c) => c.body(openApi, 200, { 'Content-Type': 'application/json' }));
+  app.get(`${API}${EVENTS_PATH.replace('{id}', ':id')}`, (c) => {
+    access.require(c, READ);
+    const given = c.req.header('last-event-id') ?? c.req.query('after') ?? '0';
+    if (!/^\d{1,12}$/.test(given)) throw new PlatformError('usage', 'Last-Event-ID: expected the number of an event');
+    const { remote } = getConnInfo(c);
+    return streams.answer(c, c.req.param('id') ?? '', Number(given), `${remote.address}:${remote.port}`);
+  });
+  app.get('/metrics', (c) => {
+    access.require(c, READ);
+    return c.body(metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
+  });
+  site.addTo(app);
+  app.notFound((c) => {
+    const problem = new PlatformError('not_found', `there is nothing at this address; ${OPENAPI_PATH} lists the API`);
+    return refused(c, problem);
+  });
+  app.onError((error, c) => refused(c, error));
+
+  function refused(c: Context, error: unknown): Response | Promise<Response> {
+    const code = error instanceof PlatformError ? error.code : 'internal';
+    const message = error instanceof PlatformError ? error.message : 'an internal error; the server goes on';
+    const status = STATUS_OF[code];
+    if (isApi(c) || c.req.method === 'POST') return c.json({ code, message }, status);
+    if (code === 'unauthenticated') return site.show(c, loginPage(message, c.req.path), 401);
+    return site.show(c, problemPage(`Error ${status}`, message), status);
+  }
+
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const common = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS };
+  const { identity, clientCaPem } = security;
+  const onRequest = (request: http.IncomingMessage, response: http.ServerResponse): void => {
+    void listener(request, response);
+  };
+  const server =
+    identity === undefined
+      ? http.createServer({ ...common, keepAliveTimeout: KEEP_ALIVE_MS }, onRequest)
+      : https.createServer(
+          {
+            ...common,
+            keepAliveTimeout: KEEP_ALIVE_MS,
+            cert: identity.certificatePem,
+            key: identity.keyPem,
+            ca: clientCaPem,
+            requestCert: clientCaPem !== undefined,
+            rejectUnauthorized: clientCaPem !== undefined,
+          },
+          onRequest,
+        );
+  server.maxConnections = MAX_CONNECTIONS;
+  // Of a client that reads nothing; streams of events send comments meanwhile.
+  server.timeout = REQUEST_MS;
+  const port = await new Promise<number>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const message = `cannot listen on ${formatHostPort(listen)}: ${messageOf(cause)}; choose another address`;
+      reject(new PlatformError('unavailable', message, { cause }));
+    });
+    server.listen(listen.port, address, () => resolve((server.address() as AddressInfo).port));
+  });
+  // From now on, errors concern single connections.
+  server.on('error', () => {});
+  return {
+    address: formatHostPort({ host: listen.host, port }),
+    close: async () => {
+      closing.abort(new PlatformError('unavailable', 'the server is shutting down'));
+      metrics.close();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

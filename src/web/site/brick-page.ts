@@ -1,0 +1,67 @@
+import { counted } from '../../base/counted.js';
+import { markup } from '../../base/markup.js';
+import { disturbanceOf } from '../../measurement/disturbance.js';
+import type { Measurement } from '../../measurement/measurement.js';
+import { trimmedMean } from '../../measurement/trimmed-mean.js';
+import { rangeChart } from '../charts.js';
+import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
+import { msText, systemAddress, systemNames, UNKNOWN } from './estimate-cells.js';
+import { facts, section, type SiteContent, timeText } from './layout.js';
+
+const MAX_DRAWN = 60;
+
+function contextText({ context, occasion }: Measurement): string {
+  const memory = context === undefined ? '' : `, in ${Math.round(context.footprintBytes / 2 ** 20)} MiB`;
+  return `occasion ${occasion}${memory}`;
+}
+
+function runsOf({ outcome }: Measurement): readonly number[] {
+  return outcome.kind === 'samples' ? outcome.runMs : [];
+}
+
+/** All measurements of a brick, or of a whole model: on each system, in each context, on each occasion. */
+export function brickPage(signature: string, measurements: readonly Measurement[]): SiteContent {
+  const nameOf = systemNames([...new Map(measurements.map(({ system }) => [system.fingerprint, system])).values()]);
+  const sorted = measurements.toSorted((a, b) => a.measuredAt.localeCompare(b.measuredAt));
+  const meanOf = (measurement: Measurement): number | null => {
+    const runs = runsOf(measurement);
+    return runs.length === 0 ? null : trimmedMean(runs);
+  };
+  const extreme = (of: (...values: number[]) => number) => (measurement: Measurement) => {
+    const runs = runsOf(measurement);
+    return runs.length === 0 ? UNKNOWN : msText(of(...runs));
+  };
+  const columns: MarkupColumn<Measurement>[] = [
+    { title: 'system', cell: ({ system }) => link(systemAddress(system.fingerprint), nameOf(system.fingerprint)) },
+    { title: 'measured', cell: contextText },
+    { title: 'mean (ms)', align: 'right', cell: (one) => msText(meanOf(one)) },
+    { title: 'least (ms)', align: 'right', cell: extreme(Math.min) },
+    { title: 'most (ms)', align: 'right', cell: extreme(Math.max) },
+    { title: 'runs', align: 'right', cell: (one) => String(runsOf(one).length) },
+    { title: 'disturbed', align: 'right', cell: (one) => `${(100 * disturbanceOf(one)).toFixed(0)} %` },
+    { title: 'time', cell: ({ measuredAt }) => timeText(measuredAt) },
+    { title: 'failure', cell: ({ outcome }) => (outcome.kind === 'failure' ? outcome.message : '') },
+  ];
+  const chart = rangeChart({
+    unit: 'ms',
+    words: { value: 'mean', interval: 'least to most of the runs' },
+    ranges: sorted.slice(-MAX_DRAWN).map((measurement) => {
+      const runs = runsOf(measurement);
+      const mean = meanOf(measurement);
+      return {
+        name: `${nameOf(measurement.system.fingerprint)}, ${contextText(measurement)}`,
+        value: mean,
+        low: runs.length === 0 ? null : Math.min(...runs),
+        high: runs.length === 0 ? null : Math.max(...runs),
+        text: mean === null ? 'failed' : `${msText(mean)} ms`,
+      };
+    }),
+  });
+  return {
+    title: `Brick ${signature.slice(0, 12)}`,
+    body: markup`<h1>Brick ${signature.slice(0, 12)}</h1>
+${facts([['signature', signature]])}
+<p class="verdict">${counted(sorted.length, 'measurement')} in the store.</p>
+${section('Measurements', [chart, tableMarkup('Measurements', markupTable(columns, sorted))])}`,
+  };
+}

@@ -1,0 +1,122 @@
+import { Markup, markup } from '../../base/markup.js';
+import type { System } from '../../measurement/system.js';
+import { stackText, systemDocumentOf } from '../../measurement/system-document.js';
+import { systemDifferences } from '../../measurement/system-differences.js';
+import type { KeptEstimate } from '../../measuring/estimates.js';
+import { rangeChart } from '../charts.js';
+import { link, type MarkupColumn } from '../table.js';
+import { address, timeText } from './layout.js';
+
+export const UNKNOWN = '-';
+
+export function msText(ms: number | null | undefined): string {
+  return ms == null ? UNKNOWN : ms.toPrecision(4);
+}
+
+/** The names of systems: their stack, and what else differs among them. */
+export function systemNames(systems: readonly System[]): (fingerprint: string) => string {
+  const differing = systemDifferences(systems, ['processor', 'cores', 'framework', 'threads']);
+  const names = new Map(
+    systems.map((system) => {
+      const texts = [stackText(systemDocumentOf(system)), differing(system)];
+      return [system.fingerprint, texts.filter((text) => text !== '').join(', ')] as const;
+    }),
+  );
+  return (fingerprint) => names.get(fingerprint) ?? `system ${fingerprint.slice(0, 12)}`;
+}
+
+/** What a model is estimated with, in words. */
+export function configurationText({ plugin, version, batch, dimensions, settings }: KeptEstimate): string {
+  const how = plugin === 'latency' ? 'whole model' : plugin;
+  return [`batch ${batch}`, dimensions, settings, how, version === null ? '' : `version ${version}`]
+    .filter((text) => text !== '')
+    .join(', ');
+}
+
+/** A latency with half the width of its interval; "part:" before that of a part of the model. */
+export function latencyText({ latencyMs: ms, lowMs, highMs, coverage }: KeptEstimate): string {
+  if (ms === null) return 'none';
+  const half = lowMs === null || highMs === null || ms === 0 ? undefined : (100 * (highMs - lowMs)) / 2 / ms;
+  return `${coverage < 1 ? 'part: ' : ''}${msText(ms)}${half === undefined ? '' : ` ± ${half.toFixed(1)} %`}`;
+}
+
+export function latencyHint(estimate: KeptEstimate): string {
+  const { latencyMs, lowMs, highMs, wholeMs, coverage, reason, at } = estimate;
+  return [
+    `${msText(latencyMs)} ms`,
+    lowMs === null || highMs === null ? 'no interval' : `${msText(lowMs)} to ${msText(highMs)} ms`,
+    ...(wholeMs === null ? [] : [`measured whole: ${msText(wholeMs)} ms`]),
+    `coverage ${Math.floor(coverage * 100)} %`,
+    ...(reason === null ? [] : [reason]),
+    configurationText(estimate),
+    timeText(at),
+  ].join('; ');
+}
+
+export function estimateAddress({ subject }: KeptEstimate): string {
+  return `/estimates/${subject}`;
+}
+
+export function modelAddress(model: string): string {
+  return address('/model', [['name', model]]);
+}
+
+export function systemAddress(fingerprint: string): string {
+  return `/systems/${fingerprint}`;
+}
+
+export function latencyCell(estimate: KeptEstimate): Markup {
+  return link(estimateAddress(estimate), latencyText(estimate));
+}
+
+/** Estimates on one scale. */
+export function estimatesChart(
+  estimates: readonly KeptEstimate[],
+  nameOf: (estimate: KeptEstimate) => string,
+): Markup | undefined {
+  return rangeChart({
+    unit: 'ms',
+    words: { value: 'estimate', interval: 'its 95 % interval', other: 'whole model, measured' },
+    ranges: estimates.map((estimate) => ({
+      name: nameOf(estimate),
+      value: estimate.latencyMs,
+      low: estimate.lowMs,
+      high: estimate.highMs,
+      other: estimate.plugin === 'latency' ? null : estimate.wholeMs,
+      text: estimate.latencyMs === null ? 'no estimate' : `${latencyText(estimate)} (ms)`,
+      hint: `${nameOf(estimate)}: ${latencyHint(estimate)}`,
+    })),
+  });
+}
+
+export const ESTIMATE_COLUMNS: readonly MarkupColumn<KeptEstimate>[] = [
+  { title: 'with', cell: configurationText },
+  { title: 'latency (ms)', align: 'right', cell: latencyCell, hint: latencyHint },
+  { title: 'interval (ms)', align: 'right', cell: ({ lowMs, highMs }) => intervalText(lowMs, highMs) },
+  { title: 'measured whole (ms)', align: 'right', cell: ({ wholeMs }) => msText(wholeMs) },
+  { title: 'coverage', align: 'right', cell: ({ coverage }) => `${Math.floor(coverage * 100)} %` },
+  { title: 'time', cell: ({ at }) => timeText(at) },
+  { title: 'why not whole', cell: ({ reason }) => reason ?? '' },
+];
+
+export function intervalText(low: number | null | undefined, high: number | null | undefined): string {
+  return low == null || high == null ? UNKNOWN : `${msText(low)} to ${msText(high)}`;
+}
+
+/** A column of boxes that choose estimates to compare; the table is inside of {@link comparisonForm}. */
+export function chooseColumn(
+  nameOf: (estimate: KeptEstimate) => string,
+  chosen: ReadonlySet<string> = new Set(),
+): MarkupColumn<KeptEstimate> {
+  return {
+    title: 'compare',
+    cell: (estimate) => {
+      const isChosen = chosen.has(estimate.subject) ? Markup.trusted(' checked') : '';
+      return markup`<input type="checkbox" name="of" value="${estimate.subject}"${isChosen} aria-label="compare ${nameOf(estimate)}">`;
+    },
+  };
+}
+
+export function comparisonForm(content: Markup): Markup {
+  return markup`<form method="get" action="/compare">${content}<p><button>Compare the chosen ones</button></p></form>`;
+}

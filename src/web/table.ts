@@ -1,0 +1,57 @@
+import type { TextTable } from '../base/text-table.js';
+import { Markup, markup } from '../base/markup.js';
+
+type Cell = string | Markup;
+
+/** A table of a page. Texts are escaped. */
+export interface MarkupTable {
+  readonly titles: readonly Cell[];
+  readonly aligns?: readonly ('left' | 'right')[] | undefined;
+  readonly rows: readonly (readonly Cell[])[];
+  readonly hints?: readonly (readonly (string | undefined)[])[] | undefined;
+}
+
+export interface MarkupColumn<Row> {
+  readonly title: Cell;
+  readonly align?: 'left' | 'right';
+  readonly cell: (row: Row) => Cell;
+  readonly hint?: (row: Row) => string | undefined;
+}
+
+export function markupTable<Row>(columns: readonly MarkupColumn<Row>[], rows: readonly Row[]): MarkupTable {
+  return {
+    titles: columns.map(({ title }) => title),
+    aligns: columns.map(({ align = 'left' }) => align),
+    rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
+    hints: rows.map((row) => columns.map(({ hint }) => hint?.(row))),
+  };
+}
+
+export function link(address: string, text: string): Markup {
+  return markup`<a href="${address}">${text}</a>`;
+}
+
+/** The table with links to other pages of the site at `root`; without a root, as it is. */
+export function withLinks({ links, ...table }: TextTable, root: string | undefined): MarkupTable {
+  if (root === undefined || links === undefined) return table;
+  const cellOf = (text: string, target: string | undefined): Cell => {
+    return target === undefined ? text : link(`${root}${target}`, text);
+  };
+  return { ...table, rows: table.rows.map((cells, row) => cells.map((text, at) => cellOf(text, links[row]?.[at]))) };
+}
+
+export function tableMarkup(name: string, { titles, aligns, rows, hints }: MarkupTable): Markup {
+  const right = titles.map((_, column) => Markup.trusted(aligns?.[column] === 'right' ? ' class="right"' : ''));
+  const cellOf = (cell: Cell, row: number, column: number): Markup => {
+    const hint = hints?.[row]?.[column];
+    const title = hint === undefined ? '' : markup` title="${hint}"`;
+    if (column === 0) return markup`<th scope="row"${title}>${cell}</th>`;
+    return markup`<td${right[column]}${title}>${cell}</td>`;
+  };
+  if (rows.length === 0) return markup`<p class="quiet">nothing to show</p>`;
+  return markup`<div class="table" role="region" tabindex="0" aria-label="${name}"><table>
+<thead><tr>${titles.map((title, column) => markup`<th scope="col"${right[column]}>${title}</th>`)}</tr></thead>
+<tbody>
+${rows.map((cells, row) => markup`<tr>${cells.map((cell, column) => cellOf(cell, row, column))}</tr>\n`)}</tbody>
+</table></div>`;
+}

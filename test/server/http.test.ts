@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import http from 'node:http';
+import { z } from 'zod';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { sha256Of } from '../../src/rpc/accepted-tokens.js';
+import { startServer } from '../../src/server/server.js';
+import { openMemoryStore } from '../../src/store/memory/open.js';
+import { signatureOf } from '../store/sample-measurement.js';
+import { until } from '../support/until.js';
+import { scripted, untilStopped } from './scripted-evaluation.js';
+import { fillStore, siteServing, stepwise } from './site-server.js';
+
+const MANIFEST = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', plugin: 'fake', models: ['zoo:resnet18'] };
+const TOKENS = { reader: 'reader-token-0123456789', submitter: 'submitter-token-0123456' };
+
+const acceptedTokens = {
+  find: (shown: string) => {
+    if (shown === TOKENS.reader) return { name: 'reader', role: 'read' as const, sha256: sha256Of(shown) };
+    if (shown === TOKENS.submitter) return { name: 'submitter', role: 'submit' as const, sha256: sha256Of(shown) };
+    return undefined;
+  },
+};
+
+function post(url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  const sent = typeof body === 'string' ? body : JSON.stringify(body);
+  return fetch(url, { method: 'POST', body: sent, headers: { 'content-type': 'application/json', ...headers } });
+}
+
+async function jsonOf(answer: Response): Promise<Record<string, unknown>> {
+  return (await answer.json()) as Record<string, unknown>;
+}
+
+/** A request with any Host header, which fetch does not send. */
+function statusWith(url: string, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    http.get(url, { headers }, (answer) => resolve(answer.resume().statusCode)).on('error', reject);
+  });
+}
+
+/** Events of a stream until it ends. */
+async function streamed(url: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+  return (await fetch(url, { headers })).text();
+}
+
+const PAGES = ['/', '/systems', '/evaluations', '/agents', '/submit', '/predict', '/compare', '/model?name=resnet18'];
+
+describe('the API over HTTP', { timeout: 60_000 }, () => {
+  it('describes itself, and answers as it describes', async (t) => {
+    const { url, store, attach } = await siteServing(t);
+    await fillStore(store);
+    await attach(scripted(stepwise(1, () => Promise.resolve())));
+    const { id } = z
+      .object({ id: z.string() })
+      .parse(await jsonOf(await post(`${url}/api/v1/evaluations`, { manifest: MANIFEST })));
+    await streamed(`${url}/api/v1/evaluations/${id}/events`);
+    const { estimates } = z
+      .object({ estimates: z.array(z.object({ subject: z.string() })) })
+      .parse(await jsonOf(await fetch(`${url}/api/v1/estimates`)));
+    const described = z
+      .object({ openapi: z.literal('3.1.0'), paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+      .parse(await jsonOf(await fetch(`${url}/api/v1/openapi.json`)));
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    const values: Record<string, string> = { id, subject: estimates[0]?.subject ?? '', signature: signatureOf(1) };
+    const checked: string[] = [];
+    for (const [path, methods] of Object.entries(described.paths)) {
+      const { get } = z.object({ get: z.unknown() }).partial().parse(methods);
+      if (get === undefined || path.endsWith('/events')) continue;
+      const schema = z
+        .object({
+          responses: z.object({
+            '200': z.object({ content: z.object({ 'application/json': z.object({ schema: z.looseObject({}) }) }) }),
+          }),
+        })
+        .parse(get).responses['200'].content['application/json'].schema;
+      const answer = await fetch(`${url}${path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')}`);
+      assert.equal(answer.status, 200, path);
+      assert.equal(ajv.validate(schema, await answer.json()), true, `${path}: ${ajv.errorsText()}`);
+      checked.push(path);
+    }
+    assert.equal(checked.length, 9);
+  });
+
+  it('streams events, and continues after the last one that a client has', async (t) => {
+    const { url, attach } = await siteServing(t);
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await attach(scripted(stepwise(2, () => held)));
+    const { id } = await jsonOf(await post(`${url}/api/v1/evaluations`, { manifest: MANIFEST }));
+    const address = `${url}/api/v1/evaluations/${String(id)}/events`;
+    const all = streamed(address);
+    setTimeout(release, 100);
+    const numbers = [...(await all).matchAll(/^id: (\d+)$/gm)].map(([, number]) => Number(number));
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => index + 1),
+    );
+    const rest = await streamed(address, { 'last-event-id': String(numbers.length - 1) });
+    assert.match(rest, /"kind":"done"/);
+    assert.doesNotMatch(rest, /"kind":"planned"/);
+    assert.doesNotMatch(rest, /resultJson/);
+    const end = await fetch(address, { headers: { 'last-event-id': String(numbers.length) } });
+    assert.equal(end.status, 204, 'or a browser would connect again and again');
+    assert.equal((await fetch(`${address}?after=x`)).status, 400);
+  });
+
+  it('submits once under one id, and cancels', async (t) => {
+    const { url, attach } = await siteServing(t);
+    await attach(
+      scripted(async function* (_request, context) {
+        yield { kind: 'note', level: 'info', message: 'at work' };
+        await untilStopped(context);
+      }),
+    );
+    const body = { id: 'twice-the-same', manifest: MANIFEST };
+    for (let times = 0; times < 2; times++) assert.equal((await post(`${url}/api/v1/evaluations`, body)).status, 200);
+    const other = await post(`${url}/api/v1/evaluations`, { ...body, manifest: { ...MANIFEST, batch_size: 2 } });
+    assert.equal(other.status, 400);
+    await until(async () => {
+      const { lastEvent } = await jsonOf(await fetch(`${url}/api/v1/evaluations/twice-the-same`));
+      return JSON.stringify(lastEvent).includes('at work');
+    });
+    const agents = await (await fetch(`${url}/agents`)).text();
+    assert.match(agents, /href="\/evaluations\/twice-the-same"/);
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    assert.match(metrics, /^mlmodelscope_evaluations\{state="running"\} 1$/m);
+    const cancelled = await post(`${url}/api/v1/evaluations/twice-the-same/cancel`, {});
+    assert.equal((await jsonOf(cancelled))['state'], 'cancelled');
+  });
+
+  it('names every problem of a submission', async (t) => {
+    const { url, attach } = await siteServing(t);
+    await attach(scripted(stepwise(1, () => Promise.resolve())));
+    const wrong = [
+      [{ manifest: { ...MANIFEST, threads: 'many' } }, /evaluation\.yml.*threads/s],
+      [{ manifest: { ...MANIFEST, models: ['gone.onnx'] } }, /gone\.onnx/],
+      [{ manifest: { ...MANIFEST, models: ['../../etc/passwd.onnx'] } }, /no such file in the submission/],
+      [{ manifest: MANIFEST, files: [{ path: 'evaluation.yml', base64: '' }] }, /called evaluation\.yml/],
+      [{ manifest: MANIFEST, files: [{ path: 'a.onnx', base64: '!' }] }, /base64/],
+      [{}, /manifest/],
+      ['{', /no JSON/],
+      [`${'['.repeat(1000)}${']'.repeat(1000)}`, /no JSON/],
+    ] as const;
+    for (const [body, message] of wrong) {
+      const answer = await post(`${url}/api/v1/evaluations`, body);
+      assert.equal(answer.status, 400);
+      assert.match(String((await jsonOf(answer))['message']), message);
+    }
+  });
+});
+
+describe('access over HTTP', { timeout: 60_000 }, () => {
+  it('changes nothing by GET, and nothing for a page of another site', async (t) => {
+    const { url, attach } = await siteServing(t);
+    await attach(scripted(stepwise(1, () => Promise.resolve())));
+    const body = { manifest: MANIFEST };
+    const foreign = [
+      { origin: 'http://example.com' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'content-type': 'text/plain' },
+      { 'content-type': 'application/x-www-form-urlencoded' },
+    ];
+    for (const headers of foreign) {
+      const { status } = await post(`${url}/api/v1/evaluations`, body, headers);
+      assert.ok(status === 403 || status === 400, JSON.stringify(headers));
+    }
+    for (const path of ['/api/v1/evaluations/x/cancel', '/api/v1/predictions', '/logout']) {
+      assert.equal((await fetch(`${url}${path}`)).status, 404);
+    }
+    const { evaluations } = await jsonOf(await fetch(`${url}/api/v1/evaluations`));
+    assert.deepEqual(evaluations, []);
+    // A name of another site that leads to this machine, as a rebinding attack has it.
+    for (const host of ['example.com', 'example.com:80', '127.0.0.1.example.com', '127.0.0.1@example.com']) {
+      assert.ok([400, 403].includes((await statusWith(`${url}/api/v1/agents`, { host })) ?? 0), host);
+    }
+    for (const host of ['localhost:1', '127.0.0.1', '[::1]:7']) {
+      assert.equal(await statusWith(`${url}/api/v1/agents`, { host }), 200, host);
+    }
+  });
+
+  it('has strict headers on every answer', async (t) => {
+    const { url } = await siteServing(t);
+    for (const path of [...PAGES, '/nothing', '/api/v1/agents', '/api/v1/nothing', '/metrics', '/login']) {
+      const { headers } = await fetch(`${url}${path}`);
+      assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'; script-src 'self';/, path);
+      assert.equal(headers.get('x-content-type-options'), 'nosniff', path);
+      assert.equal(headers.get('cache-control'), 'no-store', path);
+      assert.equal(headers.get('access-control-allow-origin'), null, path);
+    }
+  });
+
+  it('with one token, shows reads to all, and results and effects to its holder', async (t) => {
+    const token = 'one-token-0123456789';
+    const { url, attach } = await siteServing(t, { token });
+    await attach(scripted(stepwise(1, () => Promise.resolve())));
+    const body = { id: 'with-a-token', manifest: MANIFEST };
+    assert.equal((await post(`${url}/api/v1/evaluations`, body)).status, 401);
+    const authorization = `Bearer ${token}`;
+    assert.equal((await post(`${url}/api/v1/evaluations`, body, { authorization })).status, 200);
+    await streamed(`${url}/api/v1/evaluations/with-a-token/events`);
+    assert.equal((await fetch(`${url}/api/v1/evaluations/with-a-token/result`)).status, 401);
+    const result = await fetch(`${url}/api/v1/evaluations/with-a-token/result`, { headers: { authorization } });
+    assert.deepEqual(await result.json(), { answer: 42 });
+    const page = await (await fetch(`${url}/evaluations/with-a-token`)).text();
+    assert.match(page, /The result is shown to visitors who have logged in/);
+    assert.doesNotMatch(page, /Predicted and measured/);
+    const own = await (await fetch(`${url}/evaluations/with-a-token`, { headers: { authorization } })).text();
+    assert.match(own, /Predicted and measured/);
+    assert.equal((await fetch(`${url}/submit`)).status, 401);
+  });
+
+  it('with roles, shows nothing without a token, and each role what it may see', async (t) => {
+    const { url } = await siteServing(t, { acceptedTokens });
+    for (const path of [...PAGES, '/api/v1/agents', '/metrics', '/api/v1/evaluations/some-id-123/events']) {
+      assert.equal((await fetch(`${url}${path}`)).status, 401, path);
+    }
+    const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+    assert.equal((await fetch(`${url}/`, as(TOKENS.reader))).status, 200);
+    assert.equal((await fetch(`${url}/submit`, as(TOKENS.reader))).status, 403);
+    assert.equal((await fetch(`${url}/submit`, as(TOKENS.submitter))).status, 200);
+    const { authorization } = as(TOKENS.reader).headers;
+    assert.equal((await post(`${url}/api/v1/evaluations`, { manifest: MANIFEST }, { authorization })).status, 403);
+  });
+
+  it('gives a browser a session for a token, which ends with the logout and with the token', async (t) => {
+    let isAccepted = true;
+    const find = (shown: string) => (isAccepted ? acceptedTokens.find(shown) : undefined);
+    const { url } = await siteServing(t, { acceptedTokens: { find } });
+    const logIn = (token: string, to = '/') =>
+      fetch(`${url}/login?to=${encodeURIComponent(to)}`, {
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams({ token }),
+      });
+    const wrong = await logIn('wrong');
+    assert.equal(wrong.status, 401);
+    assert.equal(wrong.headers.get('set-cookie'), null);
+    const answer = await logIn(TOKENS.reader, '//example.com/');
+    assert.equal(answer.headers.get('location'), '/', 'only paths of this site');
+    const cookie = answer.headers.get('set-cookie') ?? '';
+    assert.match(cookie, /^session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/);
+    assert.ok(!cookie.includes(TOKENS.reader));
+    const [session = ''] = cookie.split(';');
+    const see = async () => (await fetch(`${url}/`, { headers: { cookie: session } })).status;
+    assert.equal(await see(), 200);
+    isAccepted = false;
+    assert.equal(await see(), 401);
+    isAccepted = true;
+    await fetch(`${url}/logout`, { method: 'POST', redirect: 'manual', headers: { cookie: session } });
+    assert.equal(await see(), 401);
+    assert.equal((await logIn('x'.repeat(5000))).status, 429);
+  });
+
+  it('refuses an address that other machines reach without TLS and a token', async () => {
+    const store = await openMemoryStore();
+    const http = { listen: { host: '0.0.0.0', port: 0 }, showResult: () => Promise.resolve(undefined) };
+    const listen = { host: '127.0.0.1', port: 0 };
+    await assert.rejects(startServer({ listen, store, http }), /0\.0\.0\.0 can be reached from other machines/);
+  });
+
+  it('refuses bodies beyond the limit, and headers beyond theirs', async (t) => {
+    const { url } = await siteServing(t);
+    const large = await post(`${url}/api/v1/evaluations`, { manifest: { name: 'x'.repeat(10 * 2 ** 20) } });
+    assert.equal(large.status, 429);
+    assert.equal(await statusWith(`${url}/`, { 'x-long': 'x'.repeat(20_000) }), 431);
+  });
+});
+
+/** Every page, with hostile names in every field. */
+describe('pages', { timeout: 60_000 }, () => {
+  async function pageWith(t: TestContext) {
+    const { url, store } = await siteServing(t);
+    await fillStore(store);
+    return { url, store };
+  }
+
+  it('filter, search and compare by their address', async (t) => {
+    const { url, store } = await pageWith(t);
+    const rows = async (path: string) =>
+      [...(await (await fetch(`${url}${path}`)).text()).matchAll(/<tr>/g)].length - 1;
+    assert.equal(await rows('/'), 8);
+    assert.equal(await rows('/?q=squeeze'), 1);
+    assert.equal(await rows('/?q=squeeze%20nothing'), -1);
+    assert.equal(await rows('/?plugin=latency'), -1);
+    const { estimates } = z
+      .object({ estimates: z.array(z.object({ subject: z.string(), system: z.string(), settings: z.string() })) })
+      .parse(await jsonOf(await fetch(`${url}/api/v1/estimates?model=resnet18`)));
+    const two = estimates.filter(({ settings }) => settings === '');
+    assert.equal(two.length, 2);
+    const compared = await (await fetch(`${url}/compare?of=${two[0]?.subject}&of=${two[1]?.subject}`)).text();
+    assert.match(compared, /1\.10 x|0\.909 x/);
+    for (const { system, subject } of two) {
+      assert.equal((await fetch(`${url}/systems/${system}`)).status, 200);
+      assert.equal((await fetch(`${url}/estimates/${subject}`)).status, 200);
+    }
+    assert.ok((await store.measurementsOf(signatureOf(1))).length > 0);
+    assert.match(await (await fetch(`${url}/bricks/${signatureOf(1)}`)).text(), /2 measurements in the store/);
+    for (const path of [
+      '/compare?of=x',
+      '/systems/x',
+      '/model?name=x',
+      `/bricks/${'0'.repeat(64)}`,
+      '/estimates/x',
+      '/evaluations/unknown-id',
+    ]) {
+      assert.equal((await fetch(`${url}${path}`)).status, 404, path);
+    }
+  });
+
+  it('escape every foreign text', async (t) => {
+    const { url } = await pageWith(t);
+    for (const path of ['/', '/systems', `/?q=${encodeURIComponent('"><script>alert(1)</script>')}`]) {
+      const text = await (await fetch(`${url}${path}`)).text();
+      assert.doesNotMatch(text, /<script>/, path);
+      assert.doesNotMatch(text, /<img/, path);
+      assert.doesNotMatch(text, /\u202e/, path);
+    }
+  });
+});
