@@ -2,13 +2,29 @@ import ts from 'typescript';
 import { type Change, type Mutator, replaced } from './change.js';
 import { isForReaders } from './for-readers.js';
 
+/** From here on, one more or less is the same limit, size or rate to any user. */
+const LARGE = 100;
+
+/** The name of the constant or property that a number is part of, as in `const DAY_MS = 24 * 3_600_000`. */
+function nameOfValue(node: ts.Node): string {
+  const { parent } = node;
+  if (ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent)) return parent.name.getText();
+  return ts.isBinaryExpression(parent) || ts.isParenthesizedExpression(parent) ? nameOfValue(parent) : '';
+}
+
+/** Times are left alone: no test may assert how long something takes. */
+function isTime(node: ts.Node): boolean {
+  return /(_ms|Ms)\W*$|_MS$/.test(nameOfValue(node));
+}
+
 /**
- * Replaces an integer by each of its neighbours, which shows whether a test covers the bound. Doubles a fraction.
+ * Replaces an integer by each of its neighbours, which shows whether a test covers the bound. Doubles a large number or
+ * a fraction.
  */
 export const numbers: Mutator = (node) => {
-  if (!ts.isNumericLiteral(node)) return [];
+  if (!ts.isNumericLiteral(node) || isTime(node)) return [];
   const value = Number(node.text);
-  if (!Number.isInteger(value)) return [replaced(node, String(value * 2))];
+  if (!Number.isInteger(value) || value >= LARGE) return [replaced(node, String(value * 2))];
   return value === 0 ? [replaced(node, '1')] : [replaced(node, String(value + 1)), replaced(node, String(value - 1))];
 };
 

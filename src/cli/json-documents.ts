@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { snakeCaseSchema, withSnakeKeys } from '../base/snake-case.js';
+import { snakeCaseSchema } from '../base/snake-case.js';
 import { provenanceField, provenanceSchema } from '../agent/provenance.js';
 import { findingSchema } from '../command/doctor/finding.js';
 import { agentOfferSchema } from '../directory/agent-offer.js';
@@ -197,17 +197,11 @@ const DOCUMENTS = {
 /** A prediction as it is exported, before its keys become snake_case. */
 export type PredictionDocument = z.input<typeof predictionSchema>;
 
-export type DocumentKind = keyof typeof DOCUMENTS;
+export type Documents = typeof DOCUMENTS;
+
+export type DocumentKind = keyof Documents;
 
 export const DOCUMENT_KINDS = Object.keys(DOCUMENTS) as DocumentKind[];
-
-export function documentOf<K extends DocumentKind>(_kind: K, value: z.input<(typeof DOCUMENTS)[K]>): object {
-  return withSnakeKeys(value) as object;
-}
-
-export function documentText<K extends DocumentKind>(kind: K, value: z.input<(typeof DOCUMENTS)[K]>): string {
-  return `${JSON.stringify(documentOf(kind, value), null, 2)}\n`;
-}
 
 export function documentJsonSchema(kind: DocumentKind): object {
   const schema = snakeCaseSchema(z.toJSONSchema(DOCUMENTS[kind])) as { readonly properties?: object };

@@ -19,6 +19,7 @@ import {
 import { type GivenText, givenTextOf } from '../onnx/values/given-values.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../predictor/frameworks.js';
 import { dimensionOption, dimensionsOption } from './dimension-option.js';
+import { storeDescription } from './store-description.js';
 
 /** Where results go. */
 export interface OutputOptions {
@@ -228,11 +229,6 @@ export function askedProtocol(
     runs,
     minRuns: Math.min(runs, manifest.minRuns),
   };
-}
-
-/** Describes `--store`. @param what is kept there */
-export function storeDescription(what: string): string {
-  return `where ${what} are kept: a folder, or mongodb://HOST/DATABASE (default: MLMODELSCOPE_STORE, or in your data folder)`;
 }
 
 export function addStoreOption(command: Command): Command {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { threadsSchema } from '../base/default-threads.js';
+import { PROCESSOR } from './as-it-is.js';
 import {
   DEFAULT_RUNTIME,
   EXECUTION_MODES,
@@ -22,9 +23,6 @@ export const runOptionsSchema = z.strictObject({
 });
 
 export type RunOptions = Readonly<z.infer<typeof runOptionsSchema>>;
-
-/** The execution provider of a processor: the default of an agent that names no other. */
-const PROCESSOR = 'cpu';
 
 /** What differs from the defaults of versions without these options; the runtime needs inter-op threads in parallel only. */
 function furtherOptions({ executionMode, interOpThreads = 1, session = [] }: Partial<RunOptions>) {
@@ -92,9 +90,6 @@ export function areCommonOptions(options: RunOptions): boolean {
 
 /** Options with which every agent can describe itself. Its abilities do not depend on them. */
 export const ANY_RUN = runOptionsOf(1);
-
-/** The graph exactly as its file has it, on one thread: for questions about the graph, not for measurements. */
-export const AS_IT_IS: RunOptions = optimizedRun(ANY_RUN);
 
 /** Whether models run on the processor alone. */
 export function runsOnProcessor({ executionProvider }: RunOptions): boolean {

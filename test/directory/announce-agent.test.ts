@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { announceAgent, type AnnounceOptions } from '../../src/directory/announce-agent.js';
 import { refusal } from '../rpc/support/refusal.js';
+import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
 import { offer } from './support/offer.js';
 import { registryServer } from './support/registry-server.js';
@@ -41,14 +42,14 @@ describe('an agent that announces itself', { timeout: 30_000 }, () => {
   });
 
   test('registers again with a restarted server, and reports once that the server was away', async (t) => {
-    const before = await registryServer(t, { leaseMs: 300 });
+    const port = await freePort();
+    const before = await registryServer(t, { port, leaseMs: 300 });
     const problems: string[] = [];
     let registered = 0;
     announce(t, before.address, { onRegistered: () => registered++, onLost: (problem) => problems.push(problem) });
     await until(() => registered === 1);
     await before.close();
     await until(() => problems.length > 0);
-    const port = Number(before.address.split(':').at(-1));
     const { directory } = await registryServer(t, { port, leaseMs: 300 });
     await until(() => registered === 2);
     assert.equal(directory.list().length, 1);
@@ -57,12 +58,10 @@ describe('an agent that announces itself', { timeout: 30_000 }, () => {
   });
 
   test('waits for a server that is started later', async (t) => {
-    const first = await registryServer(t);
-    await first.close();
+    const port = await freePort();
     const problems: string[] = [];
-    announce(t, first.address, { onLost: (problem) => problems.push(problem) });
+    announce(t, `127.0.0.1:${port}`, { onLost: (problem) => problems.push(problem) });
     await until(() => problems.length > 0);
-    const port = Number(first.address.split(':').at(-1));
     const { directory } = await registryServer(t, { port });
     await until(() => directory.list().length === 1);
   });

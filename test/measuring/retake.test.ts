@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { describe, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RetakeLimit, undisturbed } from '../../src/measuring/retake.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
 import type { MeasuredRequest } from '../../src/agent/benchmark-agent.js';
@@ -118,6 +120,21 @@ describe('a measurement', () => {
     const wait = (): void => controller.abort();
     const { taken } = await takeFrom([[measuredBeside(900)]], controller.signal, new RetakeLimit(), wait);
     assert.deepEqual(taken, [1]);
+  });
+
+  test('is not waited for any longer after an interruption', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const take = async function* (): AsyncGenerator<MeasuredRequest> {
+      yield await Promise.resolve({ index: 0, measurement: measuredBeside(900) });
+    };
+    const onRetake = (): void => void nextTurn().then(() => controller.abort());
+    const taking = (async () => {
+      for await (const taken of undisturbed([0], take, { limit: new RetakeLimit(), signal, onRetake })) void taken;
+      return 'ended';
+    })();
+    const turnAfter = once(signal, 'abort').then(() => nextTurn('still waiting'));
+    assert.equal(await Promise.race([taking, turnAfter]), 'ended');
   });
 
   test('is not taken again after an interruption, and is yielded as it is', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applied, changesIn } from '../../mutants/mutate.js';
 
-/** A module of one line, and all defects that are planted in it. */
+/** A module, and all defects that are planted in it. */
 const CASES: readonly [name: string, module: string, mutants: readonly string[]][] = [
   ['a bound moves', 'f(a < b);', [';', 'f(a <= b);']],
   ['arithmetic is inverted', 'f(a + b);', [';', 'f(a - b);']],
@@ -15,7 +15,14 @@ const CASES: readonly [name: string, module: string, mutants: readonly string[]]
   ['a choice is always the same', 'f(a ? b : c);', [';', 'f(true ? b : c);', 'f(false ? b : c);']],
   ['a loop does not run', 'while (a) { }', ['while (false) { }']],
   ['an integer changes by one', 'f(5);', [';', 'f(6);', 'f(4);']],
+  ['a large integer is doubled', 'f(4096);', [';', 'f(8192);']],
   ['a fraction is doubled', 'f(0.2);', [';', 'f(0.4);']],
+  ['a time stays', "f({ 'grpc.keepalive_ms': 5 });", [';', 'f({  });']],
+  [
+    'a time of several numbers stays',
+    'const DAY_MS = 24 * (3600 * 1e3);',
+    ['const DAY_MS = 24 / (3600 * 1e3);', 'const DAY_MS = 24 * (3600 / 1e3);'],
+  ],
   ['a boolean is inverted', 'f(true);', [';', 'f(false);']],
   ['a key is empty', "f('key');", [';', "f('');"]],
   ['a text for readers stays', "f('a text');", [';']],

@@ -8,6 +8,7 @@ import { findingsIn, planIn, reportIn } from '../cli/support/report.js';
 import { untilSomethingIsStored } from '../cli/support/stored.js';
 import { chain, FOUR_LAYERS, MANY_OPERATORS, TINY_EVALUATION } from '../cli/support/tiny-models.js';
 import { workplaceHere } from '../cli/support/workplace-here.js';
+import { freePort } from '../support/free-port.js';
 
 /** Against hanging only, for all of a suite's tests together. */
 const deadline = { timeout: 600_000 };
@@ -36,7 +37,7 @@ async function addressOf(server: Running): Promise<string> {
 
 /** A server, plugins and an agent, each a process of its own. */
 async function processes(place: Workplace, ...plugins: readonly string[]) {
-  const server = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins']);
+  const server = place.start(['serve', '--listen', `127.0.0.1:${await freePort()}`, '--no-plugins']);
   const address = await addressOf(server);
   const attached = plugins.map((plugin) => place.start(['plugin', plugin, '--server', address]));
   const agent = place.start(['agent', '--listen', '127.0.0.1:0', '--server', address]);

@@ -9,8 +9,11 @@ import type { Workplace } from '../../test/cli/support/command.js';
 import { placeFor, processesIn, type RoundPlace } from '../place/round.js';
 import type { Target } from '../targets/target.js';
 
-/** A timeout, only against hanging: commands that follow an evaluation wait for its server for a minute. */
-const LIMIT_MS = 180_000;
+/** Only ends a round that hangs: what waits for servers and leases waits for a minute, and the rest is commands' time. */
+const WAITING_MS = 180_000;
+
+/** More commands than a round runs one after the other. */
+const COMMANDS = 10;
 
 export interface PlayOptions {
   /** Time that an undisturbed command takes. */
@@ -33,7 +36,7 @@ export async function play(target: Target, seed: number, options: PlayOptions): 
   const isDone = new AbortController();
   try {
     const round = { after, place, random: new Random(seed), commandMs: options.commandMs };
-    await Promise.race([target.run(round), tooLate(isDone.signal)]);
+    await Promise.race([target.run(round), tooLate(WAITING_MS + COMMANDS * options.commandMs, isDone.signal)]);
     return undefined;
   } catch (thrown) {
     const problem = messageOf(thrown);
@@ -46,10 +49,10 @@ export async function play(target: Target, seed: number, options: PlayOptions): 
 }
 
 /** Rejects at the limit, and never resolves. */
-function tooLate(signal: AbortSignal): Promise<never> {
+function tooLate(limitMs: number, signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    void setTimeout(LIMIT_MS, undefined, { signal }).then(
-      () => reject(new Error(`not done after ${LIMIT_MS / 1000} s`)),
+    void setTimeout(limitMs, undefined, { signal }).then(
+      () => reject(new Error(`not done after ${Math.round(limitMs / 1000)} s`)),
       () => undefined,
     );
   });

@@ -1,4 +1,5 @@
 import { connectEvaluations } from '../../src/evaluation/client/evaluation-client.js';
+import { freePort } from '../../test/support/free-port.js';
 import { assertEndsOnce, assertTold, storedEvents } from '../checks/ends-once.js';
 import { assertNoOrphan } from '../checks/no-orphan.js';
 import { followed, startServer, submissionIn, submitAtLast } from '../place/platform.js';
@@ -13,7 +14,7 @@ export const server: Target = {
   share: 5,
   async run(round) {
     const { place, random } = round;
-    const first = await startServer(place, '127.0.0.1:0');
+    const first = await startServer(place, `127.0.0.1:${await freePort()}`);
     const agent = place.start(['agent', '--listen', '127.0.0.1:0', '--server', first.address]);
     await agent.said(/registered with/);
     const client = connectEvaluations(first.address);

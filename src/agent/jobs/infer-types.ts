@@ -1,5 +1,5 @@
 import type { Benchmark } from '../../measurement/benchmark.js';
-import { AS_IT_IS } from '../../measurement/system.js';
+import { AS_IT_IS } from '../../measurement/as-it-is.js';
 import { modelOf } from '../../measurement/weightless.js';
 import { hoistSubgraphWeights } from '../../onnx/layers/hoist-subgraph-weights.js';
 import { type InferredValue, unknownValues } from '../../onnx/layers/layer-graph.js';

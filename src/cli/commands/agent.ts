@@ -12,11 +12,11 @@ import type { RunningFramework } from '../../registry/load-model.js';
 import { offeredModels, type OfferedModels } from '../../registry/offered-models.js';
 import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort, isLoopbackHost } from '../../rpc/loopback.js';
-import { storeDescription } from '../../command/options.js';
 import { accessFileOption, serverSecurity } from '../access-file.js';
 import { addressOption, parseAddress, serversOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
 import { queueOption } from './queue-option.js';
+import { storeDescription } from '../../command/store-description.js';
 
 const DEFAULT_AGENT = '127.0.0.1:7070';
 

@@ -9,7 +9,7 @@ import { type Finding } from '../../command/doctor/finding.js';
 import { examineMachine } from '../../command/doctor/machine.js';
 import { readResult, resultFindings } from '../../command/doctor/result.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
-import { documentText } from '../json-documents.js';
+import { documentText } from '../document-text.js';
 
 const COLUMNS: readonly Column<Finding>[] = [
   { title: 'level', align: 'left', cell: ({ level }) => level },

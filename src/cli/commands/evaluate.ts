@@ -8,7 +8,6 @@ import {
   addTableOptions,
   addWideOption,
   type OutputOptions,
-  storeDescription,
 } from '../../command/options.js';
 import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
@@ -24,6 +23,7 @@ import { serverOption } from '../address.js';
 import { leave, showToEnd } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
 import { showOutcome } from '../show-outcome.js';
+import { storeDescription } from '../../command/store-description.js';
 
 interface EvaluateFlags extends OutputOptions {
   readonly server?: HostPort;

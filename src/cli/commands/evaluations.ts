@@ -15,7 +15,7 @@ import { addressOption, SERVER_VARIABLE } from '../address.js';
 import { DEFAULT_SERVER, type EvaluationOutcome, leave, resultOf, showToEnd } from '../evaluations.js';
 import { evaluationId } from '../evaluation-id.js';
 import type { OwnedHost } from '../host.js';
-import { documentOf, documentText } from '../json-documents.js';
+import { documentOf, documentText } from '../document-text.js';
 import { showOutcome } from '../show-outcome.js';
 
 interface ServerFlags {

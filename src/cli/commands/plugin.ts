@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { storeDescription } from '../../command/options.js';
+import { storeDescription } from '../../command/store-description.js';
 import { PlatformError } from '../../base/errors.js';
 import { attachPlugin } from '../../evaluation/run/attach-plugin.js';
 import type { Evaluation } from '../../evaluation/evaluation.js';

@@ -12,7 +12,7 @@ import { listAgents, type ListedAgent } from '../../directory/list-agents.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { serverOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
-import { documentText } from '../json-documents.js';
+import { documentText } from '../document-text.js';
 import { labelsOf, type RegisteredModel, registeredModels, typeText } from '../registered-models.js';
 
 type ShownAgent =

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { storeDescription } from '../../command/options.js';
+import { storeDescription } from '../../command/store-description.js';
 import { untilAborted } from '../../base/cancellation.js';
 import { PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';

@@ -9,7 +9,7 @@ import { systemDifferences } from '../../measurement/system-differences.js';
 import { countDocuments } from '../../store/count-documents.js';
 import { placeOfStore } from '../../store/open-store.js';
 import type { ResultStore } from '../../store/result-store.js';
-import { documentText } from '../json-documents.js';
+import { documentText } from '../document-text.js';
 import { type SystemCounts, totalOf } from '../../store/system-counts.js';
 import { STORE, type StoreOption } from './store-option.js';
 

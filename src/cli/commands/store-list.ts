@@ -10,7 +10,7 @@ import { type Protocol, protocolDifferences } from '../../measurement/protocol.j
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { filteredMeasurements } from '../../store/measurement-filter.js';
 import { totalOf } from '../../store/system-counts.js';
-import { documentOf } from '../json-documents.js';
+import { documentOf } from '../document-text.js';
 import { STORE, type StoreOption } from './store-option.js';
 import { addSelectionOptions, filterOf, isNarrowed, type SelectionFlags } from './store-selection.js';
 

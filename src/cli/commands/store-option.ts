@@ -1,4 +1,4 @@
-import { storeDescription } from '../../command/options.js';
+import { storeDescription } from '../../command/store-description.js';
 
 export interface StoreOption {
   readonly store?: string;

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { storeDescription } from '../../command/options.js';
+import { storeDescription } from '../../command/store-description.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { SPAN_EXPORTERS, type SpanFormat } from '../../tracing/exporters/index.js';
 import { storedTrace } from '../stored-trace.js';

@@ -5,7 +5,6 @@ import {
   addTableOptions,
   type AgentOptions,
   type OutputOptions,
-  storeDescription,
 } from '../../command/options.js';
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
 import { runsOn } from '../../command/load-models.js';
@@ -36,7 +35,8 @@ import { checkDimensions } from '../../registry/check-dimensions.js';
 import { tracingIfInstalled } from '../../tracing/start-tracing.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
 import { icicleChart, partsByKind } from '../../web/charts.js';
-import { documentOf } from '../json-documents.js';
+import { documentOf } from '../document-text.js';
+import { storeDescription } from '../../command/store-description.js';
 
 const PROTOCOL = { minRuns: 3, timeBudgetMs: 10_000 } as const satisfies Partial<Protocol>;
 

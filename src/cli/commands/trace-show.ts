@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { counted } from '../../base/counted.js';
-import { addTableOptions, type OutputOptions, storeDescription } from '../../command/options.js';
+import { addTableOptions, type OutputOptions } from '../../command/options.js';
+import { storeDescription } from '../../command/store-description.js';
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
 import type { ShownResult } from '../../evaluation/shown-result.js';
 import { rangeChart } from '../../web/charts.js';

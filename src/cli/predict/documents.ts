@@ -2,7 +2,8 @@ import type { Provenance } from '../../agent/provenance.js';
 import type { Prediction } from '../../agent/client/prediction-client.js';
 import { valuesOf } from '../../processing/feature-rows.js';
 import type { DetectedBox, PredictedFeature } from '../../processing/feature.js';
-import { documentOf, type PredictionDocument } from '../json-documents.js';
+import { documentOf } from '../document-text.js';
+import type { PredictionDocument } from '../json-documents.js';
 
 type FeatureDocument = Extract<PredictionDocument, { features: unknown }>['features'][number];
 

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AS_IT_IS, type RunOptions } from '../../measurement/system.js';
+import { AS_IT_IS } from '../../measurement/as-it-is.js';
+import type { RunOptions } from '../../measurement/system.js';
 import {
   type ModelSource,
   type OpenModel,

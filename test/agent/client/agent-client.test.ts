@@ -21,6 +21,7 @@ import { toWireRunOptions } from '../../../src/agent/wire/benchmark-wire.js';
 import { identifySystem } from '../../../src/measurement/system.js';
 import { createRpcServer } from '../../../src/rpc/server.js';
 import { refusal } from '../../rpc/support/refusal.js';
+import { freePort } from '../../support/free-port.js';
 import { describeBenchmarkAgent } from '../support/contract.js';
 import { longProtocol, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { measureOne } from '../support/measure-one.js';
@@ -96,7 +97,8 @@ function portOf(address: string): number {
 }
 
 async function connectForeign(t: TestContext, foreign: Foreign) {
-  const served = await serveForeign(t, foreign);
+  // Some agents come back at the same port.
+  const served = await serveForeign(t, foreign, await freePort());
   const agent = await connectAgent(served.address);
   t.after(() => agent.close());
   return { ...served, agent };

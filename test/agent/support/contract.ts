@@ -5,7 +5,8 @@ import type { BenchmarkAgent, MeasurePhase, MeasureProgress } from '../../../src
 import type { InferredValue } from '../../../src/onnx/layers/layer-graph.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { measurementSchema } from '../../../src/measurement/measurement.js';
-import { ANY_RUN, AS_IT_IS, identifySystem, systemSchema } from '../../../src/measurement/system.js';
+import { AS_IT_IS } from '../../../src/measurement/as-it-is.js';
+import { ANY_RUN, identifySystem, systemSchema } from '../../../src/measurement/system.js';
 import { DEFAULT_REMEASURE } from '../../../src/measurement/remeasure.js';
 import { KnownResults } from '../../../src/measuring/known-results.js';
 import { Measuring } from '../../../src/measuring/measuring.js';

@@ -11,6 +11,7 @@ import type { ResultStore } from '../../../src/store/result-store.js';
 import { FakeClock } from '../../base/fake-clock.js';
 import { refusal } from '../../rpc/support/refusal.js';
 import { AGENT, directoryWith, fakeAgent, submission } from '../../server/fake-platform.js';
+import { freePort } from '../../support/free-port.js';
 import { obedient, scripted, untilStopped } from '../../server/scripted-evaluation.js';
 
 const ID = 'evaluation-1';
@@ -45,7 +46,7 @@ async function serve(t: TestContext, store: ResultStore, evaluation: Evaluation,
 /** Follows an evaluation until the server stops, after a long time without events. */
 async function followIntoOutage(t: TestContext) {
   const store = await openMemoryStore();
-  const { address, close } = await serve(t, store, silent);
+  const { address, close } = await serve(t, store, silent, await freePort());
   const clock = new FakeClock();
   const client = connectEvaluations(address, { clock });
   t.after(() => client.close());

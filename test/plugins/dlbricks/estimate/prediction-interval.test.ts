@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose, type Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { METHOD_ERROR, predictionInterval } from '../../../../plugins/dlbricks/estimate/interval.js';
 import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
@@ -100,24 +101,29 @@ interface Laboratory extends Machine {
   readonly whole?: number;
 }
 
+/** Models that have no brick in common. */
+function recipesFor(models: number): readonly RecipeInContext[] {
+  const size = BRICKS_MS.length;
+  return Array.from({ length: models }, (_, model) => {
+    const { bricks, ...rest } = recipeTogether(Array.from({ length: size * (model + 1) }, () => 1));
+    return surrounded({
+      ...rest,
+      bricks: bricks.slice(size * model),
+      sequences: COUNTS.flatMap((count, brick) => Array.from({ length: count }, () => brick)),
+    });
+  });
+}
+
 /**
  * Simulates models whose bricks are measured in composites: what the bricks of a composite have in common differs from
  * composite to composite. Returns the estimate of the first model and its latency in a process of its own.
  */
 function simulateComposites(
-  { drift, own, within, models, composites, occasions, whole }: Laboratory,
+  recipes: readonly RecipeInContext[],
+  { drift, own, within, composites, occasions, whole }: Laboratory,
   noise: () => number,
 ) {
   const size = BRICKS_MS.length;
-  const totals = Array.from({ length: models }, () => COUNTS);
-  const recipes = totals.map((counts, model) => {
-    const { bricks, ...rest } = recipeTogether(Array.from({ length: size * (model + 1) }, () => 1));
-    return surrounded({
-      ...rest,
-      bricks: bricks.slice(size * model),
-      sequences: counts.flatMap((count, brick) => Array.from({ length: count }, () => brick)),
-    });
-  });
   const measurements = recipes.flatMap((_, model) =>
     Array.from({ length: occasions }, (_, index) => {
       const commons = Array.from({ length: composites }, () => 1 + drift * noise());
@@ -198,10 +204,11 @@ describe('the interval of an estimate', () => {
   for (const [what, laboratory] of Object.entries(laboratories)) {
     test(`holds in 92 to 98 of 100 cases for ${what}, and at 50 and 80 % as well`, () => {
       const noise = normalNumbers(28);
+      const recipes = recipesFor(laboratory.models);
       const cases = 1000;
       const hits = new Map<number, number>(LEVELS.map((level) => [level, 0]));
       for (let trial = 0; trial < cases; trial++) {
-        const { estimate, wholeMs } = simulateComposites(laboratory, noise);
+        const { estimate, wholeMs } = simulateComposites(recipes, laboratory, noise);
         for (const { level, ms } of estimate.margins) {
           const isHit = Math.abs((estimate.sequential?.ms ?? NaN) - wholeMs) <= ms;
           hits.set(level, (hits.get(level) ?? 0) + Number(isHit));
