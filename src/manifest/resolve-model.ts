@@ -35,17 +35,18 @@ export interface ResolvedModel {
 }
 
 export interface ResolveOptions {
-  /** The zoo's names; where they are absent, any name is accepted. */
-  readonly zooNames?: readonly string[];
+  /** Gives the zoo's names; where it is absent, any name is accepted. */
+  readonly zooNames?: () => Promise<readonly string[]>;
   readonly files?: ManifestFiles;
 }
 
 export type ModelResolution =
   { readonly ok: true; readonly model: ResolvedModel; readonly notes: readonly Note[] } | Problems;
 
-function missingFromZoo(name: string, { zooNames }: ResolveOptions): { expected: string; found: string } | undefined {
-  if (zooNames === undefined || zooNames.includes(name)) return undefined;
-  const meant = suggestion(name, zooNames);
+async function missingFromZoo(name: string, { zooNames }: ResolveOptions) {
+  const names = await zooNames?.();
+  if (names === undefined || names.includes(name)) return undefined;
+  const meant = suggestion(name, names);
   const hint = meant === undefined ? '' : ` (did you mean ${quoted(`zoo:${meant}`)}?)`;
   return {
     expected: "a model of the zoo ('mlmodelscope registry models' lists them)",
@@ -97,7 +98,7 @@ async function graphProblems(
   if (path === '' || isUrl(path)) return [];
   const name = zooNameOf(path);
   if (name !== undefined) {
-    const missing = missingFromZoo(name, options);
+    const missing = await missingFromZoo(name, options);
     return missing === undefined ? [] : [problemAt(document, at, missing.expected, missing.found)];
   }
   if (path.startsWith(ZOO_PREFIX)) return [];
@@ -167,7 +168,7 @@ export async function resolveModelReference(
       return resolveManifest(reference.path, report, options);
     case 'zoo': {
       const { name } = reference;
-      const missing = missingFromZoo(name, options);
+      const missing = await missingFromZoo(name, options);
       if (missing !== undefined) return { ok: false, problems: [report(missing.expected, missing.found)] };
       return { ok: true, model: { name, source: { kind: 'zoo', name }, manifest: undefined }, notes: [] };
     }

@@ -22,7 +22,7 @@ import { DISK, type ManifestFiles } from '../manifest/files.js';
 import { shippedManifest } from '../manifest/shipped-manifest.js';
 import type { Limits, Protocol } from '../measurement/protocol.js';
 import { type UnusableModel, unusableModel } from './unusable-model.js';
-import { type LoadedModel, type LoadOptions, loadResolvedModel, ZOO_NAMES } from './load-model.js';
+import { type LoadedModel, type LoadOptions, loadResolvedModel, zooNames } from './load-model.js';
 
 export interface LoadedEvaluation {
   readonly manifest: EvaluationManifest;
@@ -67,7 +67,7 @@ export async function loadEvaluation(named: string, options: LoadEvaluationOptio
   const { files = DISK } = options;
   // The files of a submission have the paths that its client found.
   const path = options.files === undefined ? shippedManifest(named) : named;
-  const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames: ZOO_NAMES, files }));
+  const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames, files }));
   const { allowVersion, agents = agentChoiceOf(resolved.evaluation) } = options;
   const requirements = requirementsOf({ ...resolved, allowVersion, agents });
   await options.check?.(resolved.evaluation, requirements);

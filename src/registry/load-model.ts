@@ -28,7 +28,6 @@ import { elementCount } from '../onnx/model/element-type.js';
 import type { Model } from '../onnx/model/model.js';
 import { staticTypeOf } from '../onnx/model/static-type.js';
 import { readModel } from '../onnx/read/read-model.js';
-import { buildZooModel, ZOO, zooEntry } from '../zoo/zoo.js';
 import { missingSentence } from './missing-weights.js';
 import { type WeightsOfFile, weightsOfFile } from './weights-of-file.js';
 
@@ -83,13 +82,18 @@ export interface LoadOptions {
   readonly readGraph?: typeof readGraph | undefined;
 }
 
-export const ZOO_NAMES: readonly string[] = ZOO.map(({ name }) => name);
+/** Loaded only for models of the zoo, because it is many files. */
+const zoo = () => import('../zoo/zoo.js');
+
+export async function zooNames(): Promise<readonly string[]> {
+  return (await zoo()).ZOO.map(({ name }) => name);
+}
 
 /** The sizes of the dimensions: from the zoo, the batch size, the manifest and the user. A later source wins. */
-function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: LoadOptions): Map<string, number> {
-  const ofZoo = source.kind === 'zoo' ? Object.entries(zooEntry(source.name).dimensions) : [];
+async function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: LoadOptions) {
+  const ofZoo = source.kind === 'zoo' ? Object.entries((await zoo()).zooEntry(source.name).dimensions) : [];
   const ofManifest = manifest === undefined ? [] : graphBindings(manifest, model, options.batch);
-  return new Map([...ofZoo, [BATCH, options.batch], ...ofManifest, ...(options.dimensions ?? [])]);
+  return new Map<string, number>([...ofZoo, [BATCH, options.batch], ...ofManifest, ...(options.dimensions ?? [])]);
 }
 
 /**
@@ -99,7 +103,7 @@ function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: 
  * @throws PlatformError as {@link loadResolvedModel}
  */
 export async function readGraph({ source }: ResolvedModel, signal?: AbortSignal): Promise<Model> {
-  if (source.kind === 'zoo') return buildZooModel(source.name);
+  if (source.kind === 'zoo') return (await zoo()).buildZooModel(source.name);
   if (source.checksum !== undefined) await verifyChecksum(source.path, source.checksum, signal);
   return readModel(source.path, { ownValues: 'optional' });
 }
@@ -111,7 +115,7 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
   const missing = missingConstants(model.graph);
   const ofMissing = missing && missingSentence(missing, model);
   const symbols = dimensionNames(model);
-  const bindings = [...bindingsOf(resolved, model, options)].filter(([symbol]) => symbols.includes(symbol));
+  const bindings = [...(await bindingsOf(resolved, model, options))].filter(([symbol]) => symbols.includes(symbol));
   const isHere = options.readGraph === undefined && resolved.source.kind === 'file';
   const weights = isHere && missing === undefined ? weightsOfFile(resolved.source.path, model) : undefined;
   const bound = bindDimensions(model, new Map(bindings), { batch: options.batch });
@@ -194,7 +198,7 @@ export async function loadModel(named: string, options: LoadOptions): Promise<Lo
     const read = await loadManifest(reference, ['model']);
     if (read.ok) requireFramework(read.manifest, options.runsOn);
   }
-  const resolved = await resolveModel(reference, { zooNames: ZOO_NAMES });
+  const resolved = await resolveModel(reference, { zooNames });
   if (!resolved.ok && !isManifestPath(reference)) throw wrongReference(reference, resolved);
   const { model, notes } = orThrow(resolved);
   const loaded = await loadResolvedModel(model, options);

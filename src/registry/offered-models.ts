@@ -1,7 +1,7 @@
 import type { ModelManifest as WireModelManifest } from '../generated/carml/org/dlframework/registry.js';
 import { loadManifest, meetsFramework, type ModelManifest, resolveModel, unmetByModel } from '../manifest/index.js';
 import { builtInManifests } from './built-in-models.js';
-import { type RunningFramework, ZOO_NAMES } from './load-model.js';
+import { type RunningFramework, zooNames } from './load-model.js';
 import { problemsLine, readFolder } from './model-folder.js';
 import { toWireModelManifest } from './model-manifest-wire.js';
 
@@ -17,7 +17,7 @@ async function openable(path: string, runsOn: RunningFramework): Promise<ModelMa
   const { manifest } = loaded;
   const unmet = unmetByModel(manifest.name, manifest.framework, runsOn, runsOn.allowVersion);
   if (unmet !== undefined) return `${path}: ${unmet.problem}`;
-  const resolved = await resolveModel(path, { zooNames: ZOO_NAMES });
+  const resolved = await resolveModel(path, { zooNames });
   return resolved.ok ? manifest : problemsLine(resolved.problems);
 }
 

@@ -13,8 +13,7 @@ import { staticTypeOf } from '../onnx/model/static-type.js';
 import type { OutputSteps } from '../manifest/output-steps.js';
 import type { Postprocessor } from '../processing/postprocess.js';
 import { readLabels } from '../processing/labels.js';
-import { ensureZooModel } from '../zoo/cache.js';
-import { type LoadedModel, loadResolvedModel, wordsOf, ZOO_NAMES } from './load-model.js';
+import { type LoadedModel, loadResolvedModel, wordsOf, zooNames } from './load-model.js';
 
 export interface PredictionInput {
   readonly name: string;
@@ -132,7 +131,9 @@ function fixedBatchSizeOf(inputs: readonly PredictionInput[]): number | undefine
  * @throws PlatformError `storage` where that fails
  */
 async function fileOf({ source }: ResolvedModel): Promise<string> {
-  return source.kind === 'zoo' ? ensureZooModel(source.name) : source.path;
+  if (source.kind !== 'zoo') return source.path;
+  const { ensureZooModel } = await import('../zoo/cache.js');
+  return ensureZooModel(source.name);
 }
 
 async function loadManifested(
@@ -162,7 +163,7 @@ async function loadManifested(
  * @throws PlatformError `manifest` where the manifest or its labels are wrong, else as `loadResolvedModel`
  */
 export async function loadPredictionModel(path: string): Promise<PredictionModel> {
-  const { model: resolved } = orThrow(await resolveModel(path, { zooNames: ZOO_NAMES }));
+  const { model: resolved } = orThrow(await resolveModel(path, { zooNames }));
   const { manifest } = resolved;
   if (manifest === undefined) throw new PlatformError('usage', `${path} is not a model manifest`);
   try {

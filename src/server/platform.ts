@@ -20,7 +20,7 @@ import {
 import { EvaluationReader, type EvaluationView } from './evaluation-reader.js';
 import { Jobs } from './jobs.js';
 import { storedRecord } from './known-evaluations.js';
-import { type LoadLimits, SubmissionLoader } from './loading/submission-loader.js';
+import { SubmissionLoader } from './loading/submission-loader.js';
 import { OtherServers } from './other-servers.js';
 import type { Ownership } from './ownership.js';
 import { type OpenResult, ResultCache } from './results.js';
@@ -31,7 +31,8 @@ export interface PlatformOptions {
   readonly store: ResultStore;
   readonly agents: AgentDirectory;
   readonly limits?: Partial<DispatchLimits>;
-  readonly loadLimits?: Partial<LoadLimits>;
+  /** Several platforms may share one. */
+  readonly loader?: SubmissionLoader;
   readonly ownership: Ownership;
 }
 
@@ -49,10 +50,9 @@ export class Platform {
   readonly #results: ResultCache;
   readonly #others: OtherServers;
 
-  private constructor({ store, agents, limits, loadLimits, ownership }: PlatformOptions) {
+  private constructor({ store, agents, limits, loader = new SubmissionLoader(), ownership }: PlatformOptions) {
     const collections = evaluationCollections(store);
     const dispatchLimits = { ...DEFAULT_DISPATCH_LIMITS, ...limits };
-    const loader = new SubmissionLoader(loadLimits);
     const dispatcher = new Dispatcher({ agents, limits: dispatchLimits, submissions: collections.parts, loader });
     const storedLogs = new StoredLogs(collections.events);
     const jobs = new Jobs({ collections, ownership, dispatcher, storedLogs });

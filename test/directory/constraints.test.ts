@@ -13,7 +13,9 @@ async function requirementsOf(t: TestContext, ...lines: readonly string[]): Prom
   t.after(() => rm(folder, { recursive: true }));
   const manifest = ['dlspec: evaluation/v1', 'name: x', 'version: 1.0.0', 'models: [zoo:resnet18]', ...lines];
   await writeFile(join(folder, 'evaluation.yml'), manifest.join('\n'));
-  const resolved = orThrow(await resolveEvaluation(join(folder, 'evaluation.yml'), { zooNames: ['resnet18'] }));
+  const resolved = orThrow(
+    await resolveEvaluation(join(folder, 'evaluation.yml'), { zooNames: () => Promise.resolve(['resnet18']) }),
+  );
   return (candidate) => unmetRequirements(resolved, candidate);
 }
 

@@ -11,13 +11,25 @@ const { tables } = (await import(join(import.meta.dirname, '../../../lint/tables
   readonly tables: Rule.RuleModule;
 };
 
+const OPTIONS: ts.CompilerOptions = { strict: true, noEmit: true };
+
+/** Reads the language's own declarations once for all programs. */
+const host = ts.createCompilerHost(OPTIONS);
+const read = host.getSourceFile.bind(host);
+const declarations = new Map<string, ts.SourceFile | undefined>();
+host.getSourceFile = (file, version) => {
+  const source = declarations.get(file) ?? read(file, version);
+  if (file.endsWith('.d.ts')) declarations.set(file, source);
+  return source;
+};
+
 /** Number of findings of the rule in code that has a `table`, a text `name`, and a number `index`. */
 async function findsIn(t: TestContext, code: string): Promise<number> {
   const path = join(await temporaryFolder(t), 'code.ts');
   const declared = 'declare const table: any; declare const name: string; declare const index: number;';
   const text = `${declared}\nexport const found = ${code};\n`;
   await writeFile(path, text);
-  const programs = [ts.createProgram([path], { strict: true, noEmit: true })];
+  const programs = [ts.createProgram([path], OPTIONS, host)];
   const messages = new Linter({ configType: 'flat', cwd: join(path, '..') }).verify(
     text,
     [

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { formatProblem, orThrow, resolveEvaluation, resolveModel } from '../../src/manifest/index.js';
 import { folderWith } from './folder.js';
 
-const ZOO = { zooNames: ['resnet18', 'resnet50'] };
+const ZOO = { zooNames: () => Promise.resolve(['resnet18', 'resnet50']) };
 
 function evaluation(...lines: readonly string[]): string {
   return ['dlspec: evaluation/v1', 'name: e', 'version: 1.0.0', ...lines].join('\n');

@@ -49,7 +49,7 @@ describe('a submission that makes a lot of work', deadline, () => {
 
   it('is not read if its client leaves while it waits, and may be submitted again', async (t) => {
     const store = await openMemoryStore();
-    const { platform, attach } = await openPlatform({ store, loadLimits: { atOnce: 1 } });
+    const { platform, attach } = await openPlatform({ store, loader: new SubmissionLoader({ atOnce: 1 }) });
     t.after(() => platform.close());
     attach(obedient);
     await until(() => platform.plugins().length > 0);

@@ -3,6 +3,7 @@ import type { Evaluation } from '../../src/evaluation/evaluation.js';
 import type { PlatformEvent } from '../../src/evaluation/event.js';
 import { memoryLink } from '../../src/evaluation/link/memory-link.js';
 import type { Ownership } from '../../src/server/ownership.js';
+import { SubmissionLoader } from '../../src/server/loading/submission-loader.js';
 import { Platform, type PlatformOptions } from '../../src/server/platform.js';
 import { servePlugin } from '../../src/evaluation/run/serve-plugin.js';
 import type { Submission } from '../../src/evaluation/submission.js';
@@ -84,11 +85,14 @@ export function attachPlugin(platform: Platform, store: ResultStore, evaluation:
   return () => link.plugin.close();
 }
 
+/** Its threads take longer to start than most tests take. */
+const loader = new SubmissionLoader();
+
 export async function openPlatform(
   options: Pick<PlatformOptions, 'store'> & Partial<PlatformOptions>,
   { resume = false } = {},
 ): Promise<FakePlatform> {
-  const defaults = { agents: directoryWith(AGENT.address), ownership: SOLE_OWNERSHIP };
+  const defaults = { agents: directoryWith(AGENT.address), ownership: SOLE_OWNERSHIP, loader };
   const platform = await Platform.open({ ...defaults, ...options }, { resume });
   return { platform, attach: (evaluation) => attachPlugin(platform, options.store, evaluation) };
 }

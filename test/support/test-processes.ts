@@ -33,6 +33,7 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   ]
     .map((name) => `cli/${name}`)
     .concat('cli/completion', 'cli/help', 'cli/wrong-peer', 'schemas'),
+  intervals: ['plugins/dlbricks/estimate/prediction-interval'],
   predictions: ['agent/predict'],
   agents: [
     'agent/failure',
@@ -149,7 +150,7 @@ function processOf(file: string): string | undefined {
 }
 
 /** The shared processes of `make quick`: those that need no network, no database and no timed runs of large models. */
-const QUICK: ReadonlySet<string> = new Set(['bricks', 'onnx', 'platform', 'plugins', 'servers', 'tools']);
+const QUICK: ReadonlySet<string> = new Set(['bricks', 'intervals', 'onnx', 'platform', 'plugins', 'servers', 'tools']);
 
 /** The files to run, each of which gets a process. */
 export interface TestFiles {

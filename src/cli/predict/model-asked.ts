@@ -3,7 +3,7 @@ import { PlatformError } from '../../base/errors.js';
 import { isSameName } from '../../base/platform-name.js';
 import { ANY_FRAMEWORK, identityOf, loadManifest, type ManifestIdentity, orThrow } from '../../manifest/index.js';
 import { parseModelReference } from '../../manifest/reference.js';
-import { ZOO_NAMES } from '../../registry/load-model.js';
+import { zooNames } from '../../registry/load-model.js';
 
 export interface ModelAsked extends ModelToOpen {
   readonly path: string | undefined;
@@ -56,7 +56,7 @@ export async function modelAsked(text: string, allowVersion: boolean): Promise<M
     case undefined: {
       const [, name = text, version = ''] = /^(.+):([^:]*)$/.exec(text) ?? [];
       // An agent's own models come before those of the platform.
-      const warning = ZOO_NAMES.some((known) => isSameName(known, name))
+      const warning = (await zooNames()).some((known) => isSameName(known, name))
         ? `unless the agent has a model ${name} of its own, the weights ${MADE_UP}; ${REMEDY}`
         : undefined;
       return { modelName: name, modelVersion: version, ...NO_FRAMEWORK, path: undefined, warning };

@@ -13,7 +13,15 @@ import { EmbeddedCollection } from './collection.js';
 import type { Change, Environment } from './environment.js';
 import { countMeasurements, type SystemCounts } from '../system-counts.js';
 import { releaseEnvironment } from './shared-environment.js';
-import { addEntry, entriesBySystem, putMeasurement, removeEntries, removeMeasurement, sizesOf } from './summary.js';
+import {
+  addEntry,
+  putMeasurement,
+  recount,
+  removeEntries,
+  removeMeasurement,
+  type Summary,
+  summaryOf,
+} from './summary.js';
 
 /** The most bytes of the keys of a measurement, its system and its entry in the summary. */
 const KEY_BYTES = 512;
@@ -52,7 +60,7 @@ export class EmbeddedResultStore implements ResultStore {
     const key = measurementId(measurementKey(measurement)) ?? '';
     const text = JSON.stringify(document);
     await this.#write({
-      entries: 4,
+      entries: 6,
       bytes: Buffer.byteLength(text) + Buffer.byteLength(systemText ?? '') + KEY_BYTES,
       apply: (tables) => {
         if (systemText !== undefined) tables.systems.putSync(document.system, systemText);
@@ -128,7 +136,7 @@ export class EmbeddedResultStore implements ResultStore {
     for (let start = 0; start < ids.length; start += DELETED_PER_CHANGE) {
       const some = ids.slice(start, start + DELETED_PER_CHANGE);
       const change: Change = {
-        entries: 2 * some.length,
+        entries: 3 * some.length,
         bytes: 0,
         apply: (tables) => {
           for (const id of some) if (removeMeasurement(tables, id)) deleted += 1;
@@ -181,11 +189,11 @@ export class EmbeddedResultStore implements ResultStore {
   async countSystems(onSlow?: (message: string) => void): Promise<readonly SystemCounts[]> {
     this.#requireOpen();
     // On a full disk, for example, the measurements can be counted anyway.
-    const isComplete = await this.#completeSummary(onSlow).catch(() => false);
-    if (!isComplete) return countMeasurements(this.listMeasurements());
+    const summary = await this.#completeSummary(onSlow).catch(() => undefined);
+    if (summary === undefined) return countMeasurements(this.listMeasurements());
     const problems: string[] = [];
     const counts = this.#environment.read((tables) => {
-      return entriesBySystem(tables).flatMap(({ fingerprint, ...counts }): SystemCounts | readonly [] => {
+      return summary.systems.flatMap(({ fingerprint, ...counts }): SystemCounts | readonly [] => {
         const [text] = [...tables.systems.getRange({ start: fingerprint, limit: 1 })];
         const read = readSystem(text?.value);
         if (read.ok && read.value.fingerprint === fingerprint) return { system: read.value, ...counts };
@@ -200,21 +208,37 @@ export class EmbeddedResultStore implements ResultStore {
   /**
    * Makes the entries that the store of an older version lacks. Other processes may do the same at the same time.
    *
-   * @returns whether each measurement has its entry
+   * @returns undefined where some measurements have no entry
    */
-  async #completeSummary(onSlow?: (message: string) => void): Promise<boolean> {
+  async #completeSummary(onSlow?: (message: string) => void): Promise<Summary | undefined> {
     for (let attempt = 0; attempt < COMPLETIONS; attempt += 1) {
-      this.#environment.refresh();
-      const { measurements, entries } = this.#environment.read(sizesOf);
-      if (entries === measurements) return true;
-      if (attempt === 0 && measurements > COUNTED_AT_ONCE) {
-        onSlow?.(`counting ${measurements} measurements once, which may take a minute; later it takes a moment`);
+      const summary = this.#summary();
+      if (summary.entries === summary.measurements) return summary;
+      if (attempt === 0 && summary.measurements > COUNTED_AT_ONCE) {
+        onSlow?.(
+          `counting ${summary.measurements} measurements once, which may take a minute; later it takes a moment`,
+        );
       }
+      await this.#write({
+        entries: ENTRIES_PER_CHANGE,
+        bytes: ENTRIES_PER_CHANGE * KEY_BYTES,
+        apply: (tables) => {
+          recount(tables);
+          return undefined;
+        },
+      });
+      const { entries, measurements } = this.#summary();
+      if (entries === measurements) continue;
       // An older version has deleted or replaced measurements, but not their entries.
       if (entries > measurements) await this.#removeEntries();
       await this.#addEntries();
     }
-    return false;
+    return undefined;
+  }
+
+  #summary(): Summary {
+    this.#environment.refresh();
+    return this.#environment.read(summaryOf);
   }
 
   async #addEntries(): Promise<void> {
@@ -227,7 +251,7 @@ export class EmbeddedResultStore implements ResultStore {
         ...measurements.getKeys({ start: from, limit: ENTRIES_PER_CHANGE }),
       ]);
       await this.#write({
-        entries: ids.length,
+        entries: 2 * ids.length,
         bytes: ids.length * KEY_BYTES,
         apply: (tables) => {
           for (const id of ids) addEntry(tables, id);
@@ -243,7 +267,7 @@ export class EmbeddedResultStore implements ResultStore {
     let areMore = true;
     while (areMore) {
       await this.#write({
-        entries: ENTRIES_PER_CHANGE,
+        entries: 2 * ENTRIES_PER_CHANGE,
         bytes: 0,
         apply: (tables) => {
           areMore = removeEntries(tables, ENTRIES_PER_CHANGE);

@@ -6,8 +6,8 @@ import type { Tables } from './environment.js';
 
 /*
  * An entry for each measurement in `indexes`, which is written in the same transaction: ['', fingerprint, kind, time,
- * id]. No collection has an empty name. The entries of a system are counted, and its first and last ones give the
- * times, without reading any measurement.
+ * id]. No collection has an empty name. The first and last entries of a system give the times. How many there are of
+ * each kind is the value of ['', '~', fingerprint, kind]; no fingerprint begins with that sign, and all come before it.
  */
 
 const QUIET = 'quiet';
@@ -17,6 +17,15 @@ const KINDS = [QUIET, DISTURBED, FAILED] as const;
 
 /** The kind of a measurement that cannot be read; the rest of its entry is its id. */
 const UNREADABLE = ['', ''] as const;
+
+const COUNTS_MARK = '~';
+
+const COUNTS = rangeOf(['', COUNTS_MARK]);
+const ENTRIES = { start: encodeTexts(['']), end: COUNTS.start };
+
+function countOf(fingerprint: string, kind: string): Buffer {
+  return encodeTexts(['', COUNTS_MARK, fingerprint, kind]);
+}
 
 /** Digits of the id in an entry, from each of its two halves. */
 const ID_DIGITS = 16;
@@ -44,37 +53,59 @@ function kindOf({ outcome, conditions }: z.infer<typeof countedSchema>): string 
   return isDisturbed({ outcome, conditions }) ? DISTURBED : QUIET;
 }
 
-export function putMeasurement({ measurements, indexes }: Tables, id: string, text: string): void {
-  const before = measurements.get(id);
-  if (before !== undefined) indexes.removeSync(entryOf(id, before));
-  measurements.putSync(id, text);
-  indexes.putSync(entryOf(id, text), '');
+export function putMeasurement(tables: Tables, id: string, text: string): void {
+  removeMeasurement(tables, id);
+  tables.measurements.putSync(id, text);
+  add(tables, entryOf(id, text));
 }
 
-export function removeMeasurement({ measurements, indexes }: Tables, id: string): boolean {
-  const before = measurements.get(id);
+export function removeMeasurement(tables: Tables, id: string): boolean {
+  const before = tables.measurements.get(id);
   if (before === undefined) return false;
-  indexes.removeSync(entryOf(id, before));
-  return measurements.removeSync(id);
+  remove(tables, entryOf(id, before));
+  return tables.measurements.removeSync(id);
 }
 
-export function addEntry({ measurements, indexes }: Tables, id: string): void {
-  const text = measurements.get(id);
-  if (text !== undefined) indexes.putSync(entryOf(id, text), '');
+export function addEntry(tables: Tables, id: string): void {
+  const text = tables.measurements.get(id);
+  if (text !== undefined) add(tables, entryOf(id, text));
 }
 
-export function removeEntries({ indexes }: Tables, most: number): boolean {
-  const keys = [...indexes.getKeys({ ...rangeOf(['']), limit: most })];
-  for (const key of keys) indexes.removeSync(key);
+/** @returns whether there may be more */
+export function removeEntries(tables: Tables, most: number): boolean {
+  const keys = [...tables.indexes.getKeys({ ...ENTRIES, limit: most })];
+  for (const key of keys) remove(tables, key);
   return keys.length === most;
 }
 
-export function sizesOf({ measurements, indexes }: Tables): {
-  readonly measurements: number;
-  readonly entries: number;
-} {
-  const { entryCount } = measurements.getStats() as { readonly entryCount: number };
-  return { measurements: entryCount, entries: indexes.getKeysCount(rangeOf([''])) };
+function add({ indexes }: Tables, entry: Buffer): void {
+  if (indexes.get(entry) !== undefined) return;
+  indexes.putSync(entry, '');
+  addTo({ indexes }, entry, 1);
+}
+
+function remove({ indexes }: Tables, entry: Buffer): void {
+  if (indexes.get(entry) === undefined) return;
+  indexes.removeSync(entry);
+  addTo({ indexes }, entry, -1);
+}
+
+function addTo({ indexes }: Pick<Tables, 'indexes'>, entry: Buffer, change: number): void {
+  const [, fingerprint = '', kind = ''] = decodeTexts(entry);
+  const place = countOf(fingerprint, fingerprint === '' ? '' : kind);
+  indexes.putSync(place, String(Number(indexes.get(place) ?? 0) + change));
+}
+
+/** Counts the entries again, for a store of a version that keeps no counts. */
+export function recount({ indexes }: Tables): void {
+  for (const key of [...indexes.getKeys(COUNTS)]) indexes.removeSync(key);
+  indexes.putSync(countOf('', ''), String(indexes.getKeysCount(rangeOf(UNREADABLE))));
+  for (const fingerprint of fingerprintsIn(indexes)) {
+    for (const kind of KINDS) {
+      const count = indexes.getKeysCount(rangeOf(['', fingerprint, kind]));
+      indexes.putSync(countOf(fingerprint, kind), String(count));
+    }
+  }
 }
 
 export interface Entries {
@@ -86,20 +117,44 @@ export interface Entries {
   readonly newest: string;
 }
 
-export function entriesBySystem({ indexes }: Tables): readonly Entries[] {
-  const found: Entries[] = [];
+export interface Summary {
+  readonly systems: readonly Entries[];
+  readonly measurements: number;
+  /** As many as measurements, unless an older version has written meanwhile. */
+  readonly entries: number;
+}
+
+/** Looks at a few entries of each system, however many measurements there are. */
+export function summaryOf({ measurements, indexes }: Tables): Summary {
+  const { entryCount } = measurements.getStats() as { readonly entryCount: number };
+  const counts = new Map<string, Map<string, number>>();
+  let entries = 0;
+  for (const { key, value } of indexes.getRange(COUNTS)) {
+    const [, , fingerprint = '', kind = ''] = decodeTexts(key);
+    const ofSystem = counts.get(fingerprint) ?? new Map<string, number>();
+    counts.set(fingerprint, ofSystem.set(kind, Number(value)));
+    entries += Number(value);
+  }
+  counts.delete('');
+  const systems = [...counts].flatMap(([fingerprint, ofSystem]): Entries | readonly [] => {
+    const [quiet = 0, disturbed = 0, failed = 0] = KINDS.map((kind) => ofSystem.get(kind) ?? 0);
+    const times = KINDS.flatMap((kind) => timesOf(indexes, ['', fingerprint, kind])).sort();
+    const all = quiet + disturbed + failed;
+    const [oldest = '', newest = ''] = [times[0], times.at(-1)];
+    return all === 0 ? [] : { fingerprint, measurements: all, failed, disturbed, oldest, newest };
+  });
+  return { systems, measurements: entryCount, entries };
+}
+
+function fingerprintsIn(indexes: Tables['indexes']): readonly string[] {
+  const found: string[] = [];
   // Entries of unreadable measurements come first, because their second text is empty.
   let start = endOf(encodeTexts(UNREADABLE));
-  const { end } = rangeOf(['']);
   for (;;) {
-    const [next] = [...indexes.getKeys({ start, end, limit: 1 })];
+    const [next] = [...indexes.getKeys({ start, end: ENTRIES.end, limit: 1 })];
     if (next === undefined) return found;
     const [, fingerprint = ''] = decodeTexts(next);
-    const [quiet, disturbed, failed] = KINDS.map((kind) => indexes.getKeysCount(rangeOf(['', fingerprint, kind])));
-    const times = KINDS.flatMap((kind) => timesOf(indexes, ['', fingerprint, kind])).sort();
-    const counts = { failed: failed ?? 0, disturbed: disturbed ?? 0 };
-    const measurements = (quiet ?? 0) + counts.disturbed + counts.failed;
-    found.push({ fingerprint, measurements, ...counts, oldest: times[0] ?? '', newest: times.at(-1) ?? '' });
+    found.push(fingerprint);
     start = endOf(encodeTexts(['', fingerprint]));
   }
 }

@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Measurement } from '../../../src/measurement/measurement.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
 import { acquireEnvironment, releaseEnvironment } from '../../../src/store/embedded/shared-environment.js';
-import { sizesOf } from '../../../src/store/embedded/summary.js';
+import { summaryOf } from '../../../src/store/embedded/summary.js';
 import { countMeasurements, totalOf } from '../../../src/store/system-counts.js';
 import { SETUP_KEY, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { temporaryFolder } from '../temporary-folder.js';
@@ -53,7 +53,7 @@ async function countIn(folder: string): Promise<number> {
   const store = await openEmbeddedStore(folder, {});
   try {
     const environment = await acquireEnvironment(folder);
-    const { measurements, entries } = environment.read(sizesOf);
+    const { measurements, entries } = environment.read(summaryOf);
     await releaseEnvironment(environment);
     assert.equal(entries, measurements);
     const counts = await countMeasurements(store.listMeasurements());

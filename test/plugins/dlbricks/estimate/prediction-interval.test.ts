@@ -168,7 +168,7 @@ describe('the interval of an estimate', () => {
   for (const [what, machine] of Object.entries(machines)) {
     test(`holds a measurement of the whole model in 92 to 98 of 100 cases on a machine that ${what}`, () => {
       const noise = normalNumbers(2026);
-      const cases = 2000;
+      const cases = 1000;
       let hits = 0;
       for (let trial = 0; trial < cases; trial++) {
         const { estimate, wholeMs } = simulate(machine, 2, noise);
@@ -225,7 +225,7 @@ describe('the interval of an estimate', () => {
     'all of them': (brick, occasion) => brick + occasion,
     'one of them': () => 0,
   };
-  const cases = 2000;
+  const cases = 1000;
   const hitsOf = (count: number, sharing: Sharing, isCompared: boolean): number => {
     const noise = normalNumbers(16);
     let hits = 0;
