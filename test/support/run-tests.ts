@@ -1,5 +1,5 @@
-// `npm test`: runs all test files by Node's test runner, with one report for all of them. Files that mostly wait have a
-// slot of their own. Beside them, as many computing files run at once as there are cores. `--quick` runs the quick ones.
+// `npm test`: runs all test files by Node's test runner, with one report for all of them. Files that mostly wait have two
+// slots of their own. Beside them, as many computing files run at once as there are cores. `--quick` runs the quick ones.
 import { availableParallelism } from 'node:os';
 import { Readable } from 'node:stream';
 import { run } from 'node:test';
@@ -7,7 +7,7 @@ import { spec, type TestEvent } from 'node:test/reporters';
 import { MergedSummary } from './merged-summary.js';
 import { testFiles } from './test-processes.js';
 
-const WAITING_AT_ONCE = 1;
+const WAITING_AT_ONCE = 2;
 
 const quick = process.argv.includes('--quick');
 const { waiting, computing } = testFiles({ quick });

@@ -18,13 +18,10 @@ const KINDS = [QUIET, DISTURBED, FAILED] as const;
 /** The kind of a measurement that cannot be read; the rest of its entry is its id. */
 const UNREADABLE = ['', ''] as const;
 
-const COUNTS_MARK = '~';
-
-const COUNTS = rangeOf(['', COUNTS_MARK]);
-const ENTRIES = { start: encodeTexts(['']), end: COUNTS.start };
+const COUNTS = ['', '~'] as const;
 
 function countOf(fingerprint: string, kind: string): Buffer {
-  return encodeTexts(['', COUNTS_MARK, fingerprint, kind]);
+  return encodeTexts([...COUNTS, fingerprint, kind]);
 }
 
 /** Digits of the id in an entry, from each of its two halves. */
@@ -73,7 +70,7 @@ export function addEntry(tables: Tables, id: string): void {
 
 /** @returns whether there may be more */
 export function removeEntries(tables: Tables, most: number): boolean {
-  const keys = [...tables.indexes.getKeys({ ...ENTRIES, limit: most })];
+  const keys = [...tables.indexes.getKeys({ start: encodeTexts(['']), end: encodeTexts(COUNTS), limit: most })];
   for (const key of keys) remove(tables, key);
   return keys.length === most;
 }
@@ -98,7 +95,7 @@ function addTo({ indexes }: Pick<Tables, 'indexes'>, entry: Buffer, change: numb
 
 /** Counts the entries again, for a store of a version that keeps no counts. */
 export function recount({ indexes }: Tables): void {
-  for (const key of [...indexes.getKeys(COUNTS)]) indexes.removeSync(key);
+  for (const key of [...indexes.getKeys(rangeOf(COUNTS))]) indexes.removeSync(key);
   indexes.putSync(countOf('', ''), String(indexes.getKeysCount(rangeOf(UNREADABLE))));
   for (const fingerprint of fingerprintsIn(indexes)) {
     for (const kind of KINDS) {
@@ -129,7 +126,7 @@ export function summaryOf({ measurements, indexes }: Tables): Summary {
   const { entryCount } = measurements.getStats() as { readonly entryCount: number };
   const counts = new Map<string, Map<string, number>>();
   let entries = 0;
-  for (const { key, value } of indexes.getRange(COUNTS)) {
+  for (const { key, value } of indexes.getRange(rangeOf(COUNTS))) {
     const [, , fingerprint = '', kind = ''] = decodeTexts(key);
     const ofSystem = counts.get(fingerprint) ?? new Map<string, number>();
     counts.set(fingerprint, ofSystem.set(kind, Number(value)));
@@ -151,7 +148,7 @@ function fingerprintsIn(indexes: Tables['indexes']): readonly string[] {
   // Entries of unreadable measurements come first, because their second text is empty.
   let start = endOf(encodeTexts(UNREADABLE));
   for (;;) {
-    const [next] = [...indexes.getKeys({ start, end: ENTRIES.end, limit: 1 })];
+    const [next] = [...indexes.getKeys({ start, end: encodeTexts(COUNTS), limit: 1 })];
     if (next === undefined) return found;
     const [, fingerprint = ''] = decodeTexts(next);
     found.push(fingerprint);
@@ -168,6 +165,7 @@ function timesOf(indexes: Tables['indexes'], texts: readonly string[]): readonly
   return ends.flatMap((key) => decodeTexts(key)[texts.length] ?? []);
 }
 
+/** LMDB's binding keeps settings of its own in a range, so each call needs a new one. */
 function rangeOf(texts: readonly string[]): { readonly start: Buffer; readonly end: Buffer } {
   const start = encodeTexts(texts);
   return { start, end: endOf(start) };
