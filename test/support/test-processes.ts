@@ -33,7 +33,7 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   ]
     .map((name) => `cli/${name}`)
     .concat('cli/completion', 'cli/help', 'cli/wrong-peer', 'schemas'),
-  intervals: ['plugins/dlbricks/estimate/prediction-interval'],
+  plugins: ['plugins'],
   predictions: ['agent/predict'],
   agents: [
     'agent/failure',
@@ -61,7 +61,7 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   bricks: ['blocks', 'bricks', 'cut', 'estimate', 'exchange', 'measure', 'report', 'sharing'].map(
     (name) => `plugins/dlbricks/${name}`,
   ),
-  plugins: ['plugins'],
+  intervals: ['plugins/dlbricks/estimate/prediction-interval'],
   stores: ['store'],
   tools: [
     'bench',
@@ -97,6 +97,7 @@ const ALONE: ReadonlySet<string> = new Set([
   'store/embedded/opening',
   'store/embedded/processes',
   'store/mongodb/commands',
+  'web/browser',
   'zoo/icpe2020/runs-small',
   'zoo/modern/runs-small',
   'zoo/runtime',
@@ -149,7 +150,10 @@ function processOf(file: string): string | undefined {
   return holding.sort((a, b) => b.place.length - a.place.length)[0]?.process;
 }
 
-/** The shared processes of `make quick`: those that need no network, no database and no timed runs of large models. */
+/**
+ * The shared processes of `make quick`: those that need no network, no database, no browser and no timed runs of large
+ * models.
+ */
 const QUICK: ReadonlySet<string> = new Set(['bricks', 'intervals', 'onnx', 'platform', 'plugins', 'servers', 'tools']);
 
 /** The files to run, each of which gets a process. */
