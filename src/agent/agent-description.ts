@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { systemFactsSchema } from '../measurement/system.js';
 import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
 
-export const ABILITIES = ['infer_types', 'optimize', 'measure_bricks', 'trace', 'settings'] as const;
+export const ABILITIES = ['infer_types', 'optimize', 'measure_bricks', 'trace', 'settings', 'load'] as const;
 
 export type Ability = (typeof ABILITIES)[number];
 
@@ -46,7 +46,10 @@ const LEVELS_WITH_KERNELS: readonly TraceLevel[] = [...LEVELS_WITHOUT_KERNELS, '
 /** What an agent of version 0.1 can do. It only says whether its framework keeps a profile of kernels. */
 export function abilitiesWith(keepsProfile: boolean): Pick<AgentDescription, 'traceLevels' | 'abilities'> {
   return keepsProfile
-    ? { traceLevels: [...LEVELS_WITH_KERNELS], abilities: ABILITIES.filter((ability) => ability !== 'settings') }
+    ? {
+        traceLevels: [...LEVELS_WITH_KERNELS],
+        abilities: ABILITIES.filter((ability) => ability !== 'settings' && ability !== 'load'),
+      }
     : { traceLevels: [...LEVELS_WITHOUT_KERNELS], abilities: ['infer_types', 'optimize'] };
 }
 

@@ -2,6 +2,7 @@ import type { Benchmark } from '../measurement/benchmark.js';
 import type { Context, Measurement } from '../measurement/measurement.js';
 import type { Limits, Protocol } from '../measurement/protocol.js';
 import type { RunOptions } from '../measurement/system.js';
+import type { RpcClientOptions } from '../rpc/client.js';
 import type { InferredValue } from '../onnx/layers/layer-graph.js';
 import type { TraceLevel } from '../tracing/trace-level.js';
 import type { AgentDescription } from './agent-description.js';
@@ -72,6 +73,12 @@ export interface TraceOptions {
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
 }
 
+/** Where another process of this machine can connect to an agent. */
+export interface Reach {
+  readonly address: string;
+  readonly options: RpcClientOptions;
+}
+
 export interface MachineSpread {
   readonly machines: number;
   readonly benchmarks: number;
@@ -135,6 +142,9 @@ export interface BenchmarkAgent {
    * @returns undefined where they have not been compared, because nothing was measured
    */
   readonly machineSpread?: () => MachineSpread | undefined;
+
+  /** The agents behind it, for processes that send queries themselves; absent where there is no agent to connect to. */
+  readonly reaches?: () => readonly Reach[];
 
   close(): Promise<void>;
 }

@@ -50,6 +50,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
     measure_bricks: measuresTogether,
     trace: false,
     settings: true,
+    load: false,
   };
   const description: AgentDescription = {
     processor,

@@ -2,6 +2,7 @@ import { RegistryDefinition } from '../generated/carml/org/dlframework/registry.
 import { BenchmarkServiceDefinition } from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { EvaluationServiceDefinition } from '../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import { PluginServiceDefinition } from '../generated/mlmodelscope/evaluation/v1/plugin_service.js';
+import { LoadServiceDefinition } from '../generated/mlmodelscope/load/v1/load.js';
 import { PredictDefinition } from '../generated/mlmodelscope/org/dlframework/predictor.js';
 import { PredictionServiceDefinition } from '../generated/mlmodelscope/prediction/v1/prediction.js';
 import { AgentRegistryServiceDefinition } from '../generated/mlmodelscope/registry/v1/registry.js';
@@ -28,6 +29,7 @@ const SERVICES: readonly ServiceDefinition[] = [
   AgentRegistryServiceDefinition,
   BenchmarkServiceDefinition,
   EvaluationServiceDefinition,
+  LoadServiceDefinition,
   PluginServiceDefinition,
   PredictDefinition,
   PredictionServiceDefinition,

@@ -72,7 +72,11 @@ export class ActiveCalls {
    * Sends a message of a stream that the client can do without. It is left out while the client does not read: such a
    * client causes no error, and its messages would accumulate.
    */
-  tell<Response>(call: ServerWritableStream<unknown, Response>, message: Response, signal: AbortSignal): void {
+  tell<Response>(
+    call: Pick<ServerWritableStream<unknown, Response>, 'write' | 'writableNeedDrain'>,
+    message: Response,
+    signal: AbortSignal,
+  ): void {
     if (!signal.aborted && !call.writableNeedDrain) call.write(message);
   }
 

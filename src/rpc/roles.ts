@@ -51,6 +51,7 @@ const ROLES_OF_METHODS: readonly (readonly [service: string, methods: Readonly<R
       MeasureBricks: PLUGINS,
     },
   ],
+  ['mlmodelscope.load.v1.LoadService', { Serve: PLUGINS }],
   ['mlmodelscope.trace.v1.TraceService', { TraceBenchmark: PLUGINS, TakeSpans: PLUGINS }],
   [
     'mlmodelscope.org.dlframework.Predict',

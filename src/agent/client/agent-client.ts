@@ -32,6 +32,7 @@ const LACKING: Readonly<Record<Ability, string>> = {
   measure_bricks: 'keeps no profile of kernels, and measures no bricks together',
   trace: 'keeps no profile of kernels, and traces none',
   settings: 'is of a version that knows no execution mode and no keys of a session; install this version there',
+  load: 'is of a version without load runs; install this version there',
 };
 
 /**
@@ -155,6 +156,11 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
 
   return {
     description,
+
+    reaches: () => {
+      traces.remember();
+      return [{ address, options: clientOptions ?? {} }];
+    },
 
     async *measure(requests, options = {}) {
       for (const together of requestsTogether(requests)) {

@@ -13,6 +13,8 @@ export function jobAttributes(job: WorkerJob): SpanAttributes {
         : { model_name: job.name, signature: job.benchmark.signature };
     case 'measure-bricks':
       return { bricks: job.bricks.length, signatures: job.bricks.map(({ signature }) => signature) };
+    case 'serve':
+      return { model_name: job.name, batch_limit: job.batching.limit, max_wait_ms: job.batching.waitMs };
     case 'trace':
     case 'infer-types':
     case 'optimize':

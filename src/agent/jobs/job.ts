@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../base/errors.js';
 import type { Benchmark } from '../../measurement/benchmark.js';
 import type { Conditions } from '../../measurement/conditions.js';
 import type { Outcome } from '../../measurement/measurement.js';
+import type { Batching } from '../../load/batcher.js';
 import type { Limits, Protocol } from '../../measurement/protocol.js';
 import type { RunOptions } from '../../measurement/system.js';
 import type { TimedSpan } from '../../tracing/span.js';
@@ -67,7 +68,39 @@ export interface PredictJob {
   readonly batch: PredictBatch;
 }
 
-export type WorkerJob = MeasureJob | MeasureBricksJob | TraceJob | InferTypesJob | OptimizeJob | OpenJob | PredictJob;
+/** Answers queries until it is told to end; see serve-queries.ts. */
+export interface ServeJob {
+  readonly kind: 'serve';
+  /** The model for each size of a run. */
+  readonly models: ReadonlyMap<number, Benchmark>;
+  readonly name: string;
+  readonly runOptions: RunOptions;
+  readonly batching: Batching;
+  readonly warmupRuns: number;
+  readonly memoryLimitBytes: number;
+}
+
+export interface ServedQuery {
+  readonly id: number;
+  readonly samples: number;
+}
+
+/** Moments are nanoseconds of the machine's monotonic clock. */
+export interface ServedAnswer {
+  readonly id: number;
+  readonly startedNs: bigint;
+  readonly finishedNs: bigint;
+  readonly batch: number;
+  /** Empty where the run did not fail. */
+  readonly error: string;
+}
+
+/** A message to a process that serves. */
+export type ServingMessage =
+  { readonly kind: 'queries'; readonly queries: readonly ServedQuery[] } | { readonly kind: 'end' };
+
+export type WorkerJob =
+  ServeJob | MeasureJob | MeasureBricksJob | TraceJob | InferTypesJob | OptimizeJob | OpenJob | PredictJob;
 
 /** Threads of the session in which a job runs its graph. Inferring types takes one; optimizing infers types as well. */
 export function threadsOf(job: WorkerJob): number {
@@ -76,6 +109,7 @@ export function threadsOf(job: WorkerJob): number {
     case 'measure-bricks':
     case 'trace':
     case 'open':
+    case 'serve':
       return job.runOptions.threads;
     case 'infer-types':
     case 'optimize':
@@ -86,7 +120,7 @@ export function threadsOf(job: WorkerJob): number {
 
 /** Whether the result of a job is a time, which other work on the machine disturbs. */
 export function isTimed(job: WorkerJob): boolean {
-  return job.kind === 'measure' || job.kind === 'measure-bricks' || job.kind === 'trace';
+  return ['measure', 'measure-bricks', 'trace', 'serve'].includes(job.kind);
 }
 
 export function occasionOf(job: WorkerJob): number | undefined {
@@ -111,6 +145,7 @@ export type JobResult =
   | { readonly kind: 'inferred'; readonly values: ReadonlyMap<string, InferredValue> }
   | { readonly kind: 'optimized'; readonly optimized: Omit<OptimizedGraph, 'costMs'> }
   | { readonly kind: 'opened' }
+  | { readonly kind: 'served'; readonly served: Pick<Measured, 'conditions' | 'peakMemoryBytes'> }
   | { readonly kind: 'predicted'; readonly predicted: Predicted }
   | { readonly kind: 'rejected'; readonly code: ErrorCode; readonly message: string };
 
@@ -127,6 +162,9 @@ export type WorkerMessage =
   /** The job has not begun: another process measures on this machine. `for` is that process, once it is known. */
   | { readonly kind: 'waiting'; readonly for: number | undefined }
   | { readonly kind: 'begun' }
+  /** The model is warm. */
+  | { readonly kind: 'serving' }
+  | { readonly kind: 'answers'; readonly answers: readonly ServedAnswer[] }
   | { readonly kind: 'progress'; readonly progress: MeasureProgress }
   | {
       readonly kind: 'result';

@@ -62,7 +62,7 @@ export interface BenchmarkServiceOptions {
 }
 
 /** @throws PlatformError `usage` for an unknown handle */
-function withWeightFile(benchmark: Benchmark, weightFiles: ReadonlyMap<string, string>): Benchmark {
+export function withWeightFile(benchmark: Benchmark, weightFiles: ReadonlyMap<string, string>): Benchmark {
   if (benchmark.weights === undefined) return benchmark;
   const weights = weightFiles.get(benchmark.weights);
   if (weights !== undefined) return { ...benchmark, weights };

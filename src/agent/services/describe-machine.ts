@@ -93,7 +93,7 @@ export function describeAgent(frameworkName: FrameworkName): AgentDescription {
     host: os.hostname(),
     providers: [],
     traceLevels,
-    abilities: [...abilities, 'settings'],
+    abilities: [...abilities, 'settings', 'load'],
   };
 }
 

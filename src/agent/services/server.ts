@@ -13,6 +13,7 @@ import { OpenModels } from '../predict/open-models.js';
 import { addPredictService, type ResolveModel } from './predict-service.js';
 import { addPredictionService } from './prediction-service.js';
 import { removeStaleFolders } from '../jobs/temporary-folder.js';
+import { addLoadService } from './load-service.js';
 import { addTraceService } from './trace-service.js';
 
 export interface AgentServerOptions {
@@ -67,6 +68,7 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
   const shared = { description, runner, calls, weightFiles };
   addBenchmarkService(server, shared);
   addTraceService(server, shared);
+  addLoadService(server, shared);
   const limits = { timeLimitMs: PREDICT_LIMIT_MS, memoryLimitBytes: defaultMemoryLimitBytes(description) };
   const models = new OpenModels({ runner, runOptions: runOptionsOf(description.cores, description), limits });
   const inputs = predictInputs(access);
@@ -82,6 +84,7 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
     servers.push(door);
     addBenchmarkService(door, { ...shared, calls: door.calls });
     addTraceService(door, { ...shared, calls: door.calls });
+    addLoadService(door, { ...shared, calls: door.calls });
     return { address: await door.listen({ host: '127.0.0.1', port: 0 }), token: ownToken };
   };
   const stop = async (): Promise<void> => {

@@ -19,6 +19,7 @@ const WIRE_ABILITIES = {
   measure_bricks: wire.Ability.MEASURE_BRICKS,
   trace: wire.Ability.TRACE,
   settings: wire.Ability.SETTINGS,
+  load: wire.Ability.LOAD,
 } as const satisfies Record<Ability, wire.Ability>;
 
 function factsIn(message: wire.System | undefined): object {

@@ -69,6 +69,11 @@ export function tracedOf(end: JobEnd): LayerTrace {
   throw errorOfEnd(end);
 }
 
+export function servedOf(end: JobEnd): Extract<JobResult, { kind: 'served' }>['served'] {
+  if (end.kind === 'served') return end.served;
+  throw errorOfEnd(end);
+}
+
 export function inferredOf(end: JobEnd): ReadonlyMap<string, InferredValue> {
   if (end.kind === 'inferred') return end.values;
   throw errorOfEnd(end);

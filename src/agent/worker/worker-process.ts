@@ -14,6 +14,8 @@ import { fullDisk, machineFailure, memoryTaken } from '../machine-failure.js';
 import { type JobEnd, ranOutOfMemory } from './job-end.js';
 import {
   type Assignment,
+  type ServedAnswer,
+  type ServingMessage,
   type WorkerJob,
   LIFELINE_FILE_DESCRIPTOR,
   occasionOf,
@@ -51,12 +53,17 @@ export interface JobHooks {
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
   /** Called if another process measures on this machine, and again with the id of that process once it is known. */
   readonly onWaiting?: ((holder?: number) => void) | undefined;
+  /** Called once a job that serves is ready. */
+  readonly onServing?: ((send: (message: ServingMessage) => void) => void) | undefined;
+  readonly onAnswers?: ((answers: readonly ServedAnswer[]) => void) | undefined;
 }
 
 interface ReportHooks {
   readonly onWaiting: (holder: number | undefined) => void;
   readonly onBegun: () => void;
   readonly onProgress: (progress: MeasureProgress) => void;
+  readonly onServing: JobHooks['onServing'];
+  readonly onAnswers: JobHooks['onAnswers'];
 }
 
 type ResultReport = Extract<WorkerMessage, { kind: 'result' }>;
@@ -218,7 +225,8 @@ export class WorkerProcess {
    *
    * @throws PlatformError `cancelled` after the signal, `storage` where the machine failed; the process is gone then
    */
-  async run(job: WorkerJob, limits: JobLimits, { signal, onProgress, onWaiting }: JobHooks = {}): Promise<JobEnd> {
+  async run(job: WorkerJob, limits: JobLimits, hooks: JobHooks = {}): Promise<JobEnd> {
+    const { signal, onProgress, onWaiting, onServing, onAnswers } = hooks;
     throwIfCancelled(signal);
     this.#jobs++;
     this.#threads ??= threadsOf(job);
@@ -239,6 +247,8 @@ export class WorkerProcess {
         if (progress.phase === 'running') preparingMs ??= performance.now() - startMs;
         onProgress?.(progress);
       },
+      onServing,
+      onAnswers,
     });
     const cancel = (): void => this.#end();
     signal?.addEventListener('abort', cancel, { once: true });
@@ -279,13 +289,18 @@ export class WorkerProcess {
     }
   }
 
-  #resultOf(job: WorkerJob, { onWaiting, onBegun, onProgress }: ReportHooks): Promise<ResultReport> {
+  #resultOf(
+    job: WorkerJob,
+    { onWaiting, onBegun, onProgress, onServing, onAnswers }: ReportHooks,
+  ): Promise<ResultReport> {
     return new Promise((resolve) => {
       this.#child.on('message', (message) => {
         const report = message as WorkerMessage;
         if (report.kind === 'waiting') onWaiting(report.for);
         if (report.kind === 'begun') onBegun();
         if (report.kind === 'progress') onProgress(report.progress);
+        if (report.kind === 'serving') onServing?.((sent) => this.#child.send(sent, () => {}));
+        if (report.kind === 'answers') onAnswers?.(report.answers);
         if (report.kind === 'result') {
           this.#keptBytes = report.residentBytes;
           this.fastestProbe.ns = report.fastestProbeNs ?? this.fastestProbe.ns;

@@ -11,6 +11,7 @@ import type { LifelineData } from './lifeline.js';
 import { type MachineTurn, takeMachineTurn, turnGroup } from './machine-turn.js';
 import { measureBenchmark, type MeasureContext } from '../jobs/measure-benchmark.js';
 import { measureBricks } from '../jobs/measure-bricks.js';
+import { type Inbox, serveQueries } from '../jobs/serve-queries.js';
 import { optimizeGraph } from '../jobs/optimize-graph.js';
 import { traceBenchmark } from '../jobs/trace-benchmark.js';
 import {
@@ -19,6 +20,8 @@ import {
   type WorkerJob,
   type JobResult,
   type OpenJob,
+  type ServedAnswer,
+  type ServingMessage,
   type WorkerMessage,
 } from '../jobs/job.js';
 import type { PredictSession } from '../jobs/predict-session.js';
@@ -103,6 +106,9 @@ async function openSession({ model, runOptions }: OpenJob): Promise<PredictSessi
   return PredictSession.open(model, runOptions, context.predictor);
 }
 
+/** Gets the messages for a job that serves. */
+let inbox: Inbox = () => undefined;
+
 async function resultOf(job: WorkerJob, recorder: SpanRecorder): Promise<JobResult> {
   switch (job.kind) {
     case 'measure':
@@ -111,6 +117,14 @@ async function resultOf(job: WorkerJob, recorder: SpanRecorder): Promise<JobResu
       return { kind: 'measured-bricks', measured: await measureBricks(job, { ...context, recorder }) };
     case 'trace':
       return { kind: 'traced', trace: await traceBenchmark(job, { ...context, recorder }) };
+    case 'serve': {
+      const port = {
+        open: (receive: Inbox) => (inbox = receive),
+        serving: () => void send({ kind: 'serving' }),
+        answer: (answers: readonly ServedAnswer[]) => void send({ kind: 'answers', answers }),
+      };
+      return { kind: 'served', served: await serveQueries(job, port, { ...context, recorder }) };
+    }
     case 'infer-types':
       return { kind: 'inferred', values: await inferTypes(job, context) };
     case 'optimize':
@@ -155,5 +169,8 @@ async function perform({ job, traceLevel, fastestProbeNs }: Assignment): Promise
   await send({ kind: 'result', result, spans, residentBytes, fastestProbeNs: coreProbe?.fastestNs });
 }
 
-process.on('message', (assignment) => void perform(assignment as Assignment));
+process.on('message', (message: Assignment | ServingMessage) => {
+  if ('job' in message) void perform(message);
+  else inbox(message);
+});
 await send({ kind: 'ready', residentBytes: process.memoryUsage.rss() });

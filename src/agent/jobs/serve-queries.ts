@@ -1,0 +1,109 @@
+import { messageOf } from '../../base/errors.js';
+import { Batcher } from '../../load/batcher.js';
+import { realClock } from '../../load/clock.js';
+import { refusalOf } from '../failure.js';
+import type { JobResult, ServedAnswer, ServedQuery, ServeJob, ServingMessage } from './job.js';
+import type { MeasureContext } from './measure-benchmark.js';
+import { type OpenBenchmark, openBenchmark } from './open-benchmark.js';
+import { ServingSpans } from './serving-spans.js';
+
+export type Inbox = (message: ServingMessage) => void;
+
+/** The other side of a job that serves. */
+export interface ServingPort {
+  readonly open: (receive: Inbox) => void;
+  readonly serving: () => void;
+  readonly answer: (answers: readonly ServedAnswer[]) => void;
+}
+
+async function openAll({ models, runOptions, memoryLimitBytes }: ServeJob, context: MeasureContext) {
+  const opened = new Map<number, OpenBenchmark>();
+  try {
+    for (const [samples, benchmark] of models) {
+      opened.set(samples, await openBenchmark({ benchmark, runOptions, memoryLimitBytes }, context));
+    }
+    return opened;
+  } catch (error) {
+    for (const one of opened.values()) await one.close();
+    throw refusalOf(error, 'open');
+  }
+}
+
+/**
+ * Answers queries in the order in which they come, until the end is asked for. No run is left out, and none is repeated.
+ *
+ * @throws PlatformError where the model cannot be opened or run
+ */
+export async function serveQueries(
+  job: ServeJob,
+  port: ServingPort,
+  context: MeasureContext,
+): Promise<Extract<JobResult, { kind: 'served' }>['served']> {
+  const { nowNs, settle, recorder } = context;
+  const load = { level: 'APPLICATION_TRACE' } as const;
+  const opened = await recorder.section('load_model', load, () => openAll(job, context));
+  try {
+    await recorder.section('warm_up', load, async () => {
+      for (const model of opened.values()) {
+        for (let run = 0; run < job.warmupRuns; run++) {
+          await model.execute().catch((error: unknown) => {
+            throw refusalOf(error, 'run');
+          });
+          await settle();
+        }
+      }
+    });
+    const conditions = context.watchConditions();
+    const spans = new ServingSpans(recorder);
+    await new Promise<void>((resolve) => {
+      let running = 0;
+      let isEnding = false;
+      const endIfIdle = (): void => {
+        if (isEnding && running === 0 && batcher.length === 0) resolve();
+      };
+      const runOnce = async (queries: readonly ReceivedQuery[], batch: number): Promise<void> => {
+        const startedNs = nowNs();
+        const error = await execute(opened.get(batch), batch);
+        const finishedNs = nowNs();
+        port.answer(queries.map(({ id }) => ({ id, startedNs, finishedNs, batch, error })));
+        for (const { receivedNs, samples } of queries) spans.add({ receivedNs, startedNs, finishedNs, samples, batch });
+        // Lets the queries come in that were sent during the run.
+        await settle();
+      };
+      const clock = realClock(() => Number(nowNs()) / 1e6);
+      const batcher = new Batcher<ReceivedQuery>(job.batching, clock, (queries, batch, done) => {
+        running++;
+        void runOnce(queries, batch).then(() => {
+          running--;
+          done();
+          endIfIdle();
+        });
+      });
+      port.open((message) => {
+        if (message.kind === 'end') isEnding = true;
+        else for (const query of message.queries) batcher.add({ ...query, receivedNs: nowNs() }, query.samples);
+        endIfIdle();
+      });
+      port.serving();
+    });
+    port.open(() => undefined);
+    return { conditions: conditions(), peakMemoryBytes: context.peakMemoryBytes() };
+  } finally {
+    for (const model of opened.values()) await model.close();
+  }
+}
+
+interface ReceivedQuery extends ServedQuery {
+  readonly receivedNs: bigint;
+}
+
+/** @returns why the run failed; empty where it did not */
+async function execute(model: OpenBenchmark | undefined, batch: number): Promise<string> {
+  if (model === undefined) return `no model was opened for runs of ${batch} samples`;
+  try {
+    await model.execute();
+    return '';
+  } catch (error) {
+    return messageOf(error) || 'the run failed';
+  }
+}

@@ -1,0 +1,42 @@
+import type { SpanRecorder } from '../../tracing/span-recorder.js';
+import { unixNanoOf } from '../../tracing/unix-time.js';
+
+export interface ServedTimes {
+  readonly receivedNs: bigint;
+  readonly startedNs: bigint;
+  readonly finishedNs: bigint;
+  readonly samples: number;
+  readonly batch: number;
+}
+
+/** Most queries of a trace: a load run may have a million. */
+const MOST_QUERIES = 1000;
+
+/** Spans of the first queries of a load run: `query`, with `queue` until the model's run begins and `c_predict`, the run. */
+export class ServingSpans {
+  #queries = 0;
+
+  constructor(private readonly recorder: SpanRecorder) {}
+
+  add({ receivedNs, startedNs, finishedNs, samples, batch }: ServedTimes): void {
+    if (!this.recorder.wants('MODEL_TRACE') || this.#queries >= MOST_QUERIES) return;
+    const span = (name: string, fromNs: bigint, untilNs: bigint) => ({
+      name,
+      level: 'MODEL_TRACE' as const,
+      startUnixNano: unixNanoOf(fromNs),
+      durationNs: Number(untilNs - fromNs),
+      attributes: {},
+      children: [],
+      error: undefined,
+    });
+    const run = {
+      ...span('c_predict', startedNs, finishedNs),
+      attributes: { batch, evaluation_trace_level: 'MODEL_TRACE' },
+    };
+    this.recorder.add({
+      ...span('query', receivedNs, finishedNs),
+      attributes: { query_index: this.#queries++, samples },
+      children: [span('queue', receivedNs, startedNs), run],
+    });
+  }
+}

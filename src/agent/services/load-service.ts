@@ -1,0 +1,102 @@
+import type { handleBidiStreamingCall } from '@grpc/grpc-js';
+import {
+  LoadServiceService,
+  type OpenModel,
+  type ServeRequest,
+  type ServeResponse,
+} from '../../generated/mlmodelscope/load/v1/load.js';
+import { clockId } from '../../base/clock-id.js';
+import { PlatformError } from '../../base/errors.js';
+import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
+import type { RpcServer } from '../../rpc/server.js';
+import type { MeasureProgress } from '../benchmark-agent.js';
+import type { ServingMessage } from '../jobs/job.js';
+import { toWireProgress } from '../wire/benchmark-wire.js';
+import { fromWireOpen, MOST_SAMPLES, toWireAnswers, toWireConditions } from '../wire/load-wire.js';
+import { servedOf } from '../worker/job-end.js';
+import { type BenchmarkServiceOptions, withWeightFile } from './benchmark-service.js';
+import { defaultMemoryLimitBytes } from './describe-machine.js';
+
+/** Most queries that are sent and not answered. A client that sends more overloads the server on purpose. */
+const MOST_OUTSTANDING = 100_000;
+
+type Call = Parameters<handleBidiStreamingCall<ServeRequest, ServeResponse>>[0];
+
+/** Resolves with the first request, which opens the model; `take` gets all others. */
+function firstRequest(call: Call, take: (request: ServeRequest['request']) => void): Promise<OpenModel> {
+  return new Promise((resolve, reject) => {
+    let isOpen = false;
+    call.on('data', ({ request }: ServeRequest) => {
+      if (isOpen) take(request);
+      else if (request?.$case === 'open') {
+        isOpen = true;
+        resolve(request.value);
+      } else reject(new PlatformError('usage', 'the first request must be `open`'));
+    });
+    call.once('end', () => reject(new PlatformError('usage', 'the call ended without a request')));
+    call.once('error', reject);
+  });
+}
+
+export function addLoadService(server: RpcServer, options: BenchmarkServiceOptions): void {
+  const { description, runner, calls, weightFiles } = options;
+
+  const serve: handleBidiStreamingCall<ServeRequest, ServeResponse> = (call) => {
+    void calls.stream(call, async (signal) => {
+      const wrong = new AbortController();
+      let send: ((message: ServingMessage) => void) | undefined;
+      let outstanding = 0;
+      let hasEnded = false;
+      const take = (request: ServeRequest['request']): void => {
+        if (request?.$case === 'readClock') {
+          call.write({ event: { $case: 'clock', value: { nowNs: process.hrtime.bigint() } } });
+          return;
+        }
+        const queries = request?.$case === 'queries' ? request.value.queries : undefined;
+        outstanding += queries?.length ?? 0;
+        const problem =
+          queries === undefined || send === undefined
+            ? 'queries are sent after `ready`, and nothing else'
+            : queries.some(({ samples }) => samples < 1 || samples > MOST_SAMPLES)
+              ? `a query has 1 to ${MOST_SAMPLES} samples`
+              : outstanding > MOST_OUTSTANDING
+                ? `more than ${MOST_OUTSTANDING} queries wait`
+                : undefined;
+        if (problem === undefined && queries) send?.({ kind: 'queries', queries });
+        else wrong.abort(new PlatformError('usage', problem ?? ''));
+      };
+      const end = (): void => {
+        hasEnded = true;
+        send?.({ kind: 'end' });
+      };
+      const asked = firstRequest(call, take);
+      call.once('end', end);
+      const { limits, models, ...request } = fromWireOpen(await asked, defaultMemoryLimitBytes(description));
+      const withWeights = [...models].map(([samples, one]) => [samples, withWeightFile(one, weightFiles)] as const);
+      const { memoryLimitBytes } = limits;
+      const job = { kind: 'serve', ...request, models: new Map(withWeights), memoryLimitBytes } as const;
+      const onProgress = (progress: MeasureProgress): void => {
+        calls.tell(call, { event: { $case: 'progress', value: toWireProgress(progress) } }, signal);
+      };
+      const ended = await runner.run(job, limits, {
+        signal: AbortSignal.any([signal, wrong.signal]),
+        onProgress,
+        onWaiting: (waitsFor) => onProgress({ phase: 'waiting', runsDone: 0, runsTotal: 0, waitsFor }),
+        onServing: (toProcess) => {
+          send = toProcess;
+          if (hasEnded) end();
+          else call.write({ event: { $case: 'ready', value: { clockId: clockId() } } });
+        },
+        onAnswers: (answers) => {
+          outstanding -= answers.length;
+          call.write({ event: { $case: 'answers', value: toWireAnswers(answers) } });
+        },
+      });
+      const { conditions, peakMemoryBytes } = servedOf(ended);
+      const closed = { conditions: toWireConditions(conditions), peakMemoryBytes: BigInt(Math.round(peakMemoryBytes)) };
+      call.write({ event: { $case: 'closed', value: closed } });
+    });
+  };
+
+  server.addService(LoadServiceService, { serve }, { maxRequestBytes: { serve: MAX_MESSAGE_BYTES } });
+}

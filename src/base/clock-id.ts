@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
+import { readSystemFile } from './system-file.js';
+
+/**
+ * The same for all processes whose monotonic clocks agree: one boot of a machine, and one namespace of time. Empty where
+ * the system does not tell. It is a hash, because the id of a boot identifies a machine.
+ */
+export function clockId(): string {
+  const boot = readSystemFile('/proc/sys/kernel/random/boot_id');
+  if (boot === undefined) return '';
+  let namespace = '';
+  try {
+    namespace = readlinkSync('/proc/self/ns/time');
+  } catch {
+    // Before Linux 5.6, there is one namespace.
+  }
+  return createHash('sha256').update(`mlmodelscope clock ${boot} ${namespace}`).digest('hex');
+}

@@ -1,0 +1,103 @@
+// The process that sends queries. start.ts starts it. It has a process of its own so that nothing else delays its timers:
+// neither a runtime that blocks its thread, nor a progress bar.
+import { connectServing, nowMs } from '../agent/client/serving-client.js';
+import { messageOf, PlatformError } from '../base/errors.js';
+import { realClock } from '../load/clock.js';
+import { type QueryRecord, type Target, Trial, type TrialOptions, type TrialOutcome } from '../load/trial.js';
+import type { FromGenerator, TargetEnd, TargetSpec, ToGenerator } from './messages.js';
+
+/** Records of one message. */
+const RECORDS_AT_ONCE = 1000;
+
+/** Queries to each server before the first trial, so that connections and code are warm. */
+const WARMUP_QUERIES = 5;
+
+interface OpenTarget {
+  readonly target: Target;
+  close(): Promise<TargetEnd>;
+}
+
+// A terminal's Ctrl-C reaches the whole process group. The parent decides when this process ends.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGTSTP'] as const) process.on(signal, () => {});
+process.once('disconnect', () => process.exit());
+
+const clock = realClock(nowMs);
+let targets: readonly OpenTarget[] = [];
+let running: Trial | undefined;
+
+function send(message: FromGenerator): void {
+  // A failure to send means that the parent has ended, which ends this process.
+  process.send?.(message, undefined, {}, () => undefined);
+}
+
+async function openTarget({ reach, request }: TargetSpec): Promise<OpenTarget> {
+  const { address, options } = reach;
+  const onProgress = (progress: Extract<FromGenerator, { kind: 'progress' }>['progress']): void => {
+    send({ kind: 'progress', progress });
+  };
+  const serving = await connectServing(address, request, { client: options, onProgress });
+  return {
+    target: serving.target,
+    close: async () => {
+      const { conditions, clockDriftMs } = await serving.close();
+      return { conditions: conditions ?? null, clockDriftMs };
+    },
+  };
+}
+
+function run(options: TrialOptions, onRecord: (record: QueryRecord) => void): Promise<TrialOutcome> {
+  return new Promise((resolve) => {
+    const all = targets.map(({ target }) => target);
+    const trial = new Trial(options, all, clock, onRecord, resolve);
+    running = trial;
+    // The first query may be due at once, so the clock starts a moment later.
+    trial.start(clock.now() + 5);
+  });
+}
+
+async function open(specs: readonly TargetSpec[], samples: number): Promise<void> {
+  const opened = await Promise.allSettled(specs.map(openTarget));
+  targets = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const refused = opened.find((one) => one.status === 'rejected');
+  if (refused !== undefined) throw refused.reason;
+  const clients = targets.length;
+  const plan = { kind: 'closed', clients, thinkMs: 0, samples, queries: WARMUP_QUERIES * clients, leastMs: 0 } as const;
+  const { end } = await run({ plan, dispatch: 'turns', seed: 1, limit: samples }, () => undefined);
+  if (end.kind === 'failed' || end.kind === 'cut') throw new PlatformError('unavailable', end.reason);
+  send({ kind: 'open' });
+}
+
+async function trial(options: TrialOptions): Promise<void> {
+  let records: QueryRecord[] = [];
+  const outcome = await run(options, (record) => {
+    records.push(record);
+    if (records.length < RECORDS_AT_ONCE) return;
+    send({ kind: 'records', records });
+    records = [];
+  });
+  send({ kind: 'records', records });
+  send({ kind: 'ended', outcome });
+}
+
+async function handle(message: ToGenerator): Promise<void> {
+  switch (message.kind) {
+    case 'open':
+      await open(message.targets, message.warmupSamples);
+      return;
+    case 'trial':
+      await trial(message.options);
+      return;
+    case 'cancel':
+      running?.cancel();
+      return;
+    case 'close':
+      send({ kind: 'closed', ends: await Promise.all(targets.map((target) => target.close())) });
+  }
+}
+
+process.on('message', (message: ToGenerator) => {
+  handle(message).catch((error: unknown) => {
+    const code = error instanceof PlatformError ? error.code : 'internal';
+    send({ kind: 'error', code, message: messageOf(error) });
+  });
+});

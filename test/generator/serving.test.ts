@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { type LoadGenerator, startGenerator } from '../../src/generator/start.js';
+import { poissonArrivals } from '../../src/load/schedule.js';
+import { summaryOf } from '../../src/load/summary.js';
+import { runOptionsOf } from '../../src/measurement/system.js';
+import { agentForSuite } from '../agent/support/running-agent.js';
+import { measuringProcessesOf, needsLinux } from '../agent/support/processes.js';
+import { relu } from '../agent/support/tiny-benchmarks.js';
+import { matmul } from './support.js';
+
+describe('a generator with an agent', () => {
+  const agent = agentForSuite();
+  const started: LoadGenerator[] = [];
+
+  after(() => started.forEach((one) => one.kill()));
+
+  async function start(limit = 1, waitMs = 0, signal = new AbortController().signal): Promise<LoadGenerator> {
+    const { client } = agent();
+    const [reach] = client.reaches?.() ?? [];
+    assert.ok(reach);
+    const sizes = Array.from({ length: limit }, (_, index) => index + 1);
+    const request = {
+      name: 'tiny',
+      models: new Map(sizes.map((samples) => [samples, matmul(samples)])),
+      runOptions: runOptionsOf(1, client.description),
+      batching: { limit, waitMs },
+      warmupRuns: 1,
+      limits: { timeLimitMs: 60_000, memoryLimitBytes: 2 ** 30 },
+    };
+    const generator = await startGenerator([{ kind: 'agent', reach, request }], { signal, warmupSamples: 1 });
+    started.push(generator);
+    return generator;
+  }
+
+  test('answers every query of a schedule, in order, with moments that fit', async () => {
+    const generator = await start();
+    const arrivals = poissonArrivals({ perSecond: 200, queries: 200, seed: 3 });
+    const trial = await generator.trial({ plan: { kind: 'open', arrivals }, dispatch: 'turns', seed: 1, limit: 1 });
+    assert.deepEqual(trial.end, { kind: 'complete' });
+    assert.deepEqual(
+      trial.records.map(({ scheduledMs }) => scheduledMs),
+      arrivals.map(({ atMs }) => atMs),
+    );
+    let freeMs = 0;
+    for (const { scheduledMs, sentMs, startedMs, finishedMs, batch, error } of trial.records) {
+      assert.ok(startedMs !== null && scheduledMs <= sentMs && sentMs <= startedMs && startedMs < finishedMs);
+      assert.ok(freeMs <= startedMs, 'one run at a time');
+      assert.equal(batch, 1);
+      assert.equal(error, null);
+      freeMs = finishedMs;
+    }
+    const summary = summaryOf(trial.records, trial, { bound: undefined, servers: 1, isOpen: true });
+    assert.ok(Math.abs(summary.littleError ?? 1) < 0.02, `Little's law is off by ${summary.littleError}`);
+    // A second trial uses the same open model.
+    const plan = { kind: 'closed', clients: 2, thinkMs: 0, samples: 1, queries: 20, leastMs: 0 } as const;
+    const again = await generator.trial({ plan, dispatch: 'turns', seed: 1, limit: 1 });
+    assert.equal(again.end.kind, 'complete');
+    assert.ok(again.records.length >= 20 && again.longestQueue <= 2);
+    const [end] = await generator.close();
+    assert.equal(end?.clockDriftMs, 0);
+  });
+
+  test('forms batches of the queries that wait', async () => {
+    const generator = await start(4, 0);
+    const arrivals = Array.from({ length: 40 }, () => ({ atMs: 0, samples: 1 }));
+    const trial = await generator.trial({ plan: { kind: 'open', arrivals }, dispatch: 'turns', seed: 1, limit: 4 });
+    assert.deepEqual(trial.end, { kind: 'complete' });
+    const { meanBatch } = summaryOf(trial.records, trial, { bound: undefined, servers: 1, isOpen: true });
+    assert.ok(meanBatch !== null && meanBatch > 3, `${meanBatch}`);
+    await generator.close();
+  });
+
+  test('a query that no opened model takes fails alone', async () => {
+    const generator = await start();
+    const arrivals = [1, 3, 1].map((samples, index) => ({ atMs: index, samples }));
+    const { end, records } = await generator.trial({
+      plan: { kind: 'open', arrivals },
+      dispatch: 'turns',
+      seed: 1,
+      limit: 1,
+    });
+    assert.equal(end.kind, 'complete');
+    assert.deepEqual(
+      records.map(({ error }) => error),
+      [null, 'no model was opened for runs of 3 samples', null],
+    );
+    await generator.close();
+  });
+
+  test('a process of the model that is killed makes the trial fail and is named', { skip: needsLinux }, async () => {
+    const generator = await start();
+    const plan = { kind: 'closed', clients: 1, thinkMs: 1, samples: 1, queries: 100_000, leastMs: 0 } as const;
+    const running = generator.trial({ plan, dispatch: 'turns', seed: 1, limit: 1 });
+    const [pid] = measuringProcessesOf(process.pid).filter((one) => one > 0);
+    assert.ok(pid !== undefined);
+    process.kill(pid, 'SIGKILL');
+    const { end } = await running;
+    assert.equal(end.kind, 'failed');
+    assert.match(end.kind === 'failed' ? end.reason : '', /the worker process was killed/);
+    await assert.rejects(generator.close(), /the worker process was killed/);
+  });
+
+  test('an interruption ends a trial with the queries so far', async () => {
+    const stop = new AbortController();
+    const generator = await start(1, 0, stop.signal);
+    const arrivals = poissonArrivals({ perSecond: 100, queries: 100_000, seed: 3 });
+    setTimeout(() => stop.abort(), 300);
+    const { end, records } = await generator.trial({
+      plan: { kind: 'open', arrivals },
+      dispatch: 'turns',
+      seed: 1,
+      limit: 1,
+    });
+    assert.equal(end.kind, 'cancelled');
+    assert.ok(records.length > 0 && records.length < 1000);
+    await generator.close();
+  });
+
+  test('a model that the runtime refuses is refused at once', async () => {
+    const { client } = agent();
+    const [reach] = client.reaches?.() ?? [];
+    assert.ok(reach);
+    const broken = { ...relu, model: new Uint8Array([1, 2, 3]) };
+    const request = {
+      name: 'broken',
+      models: new Map([[1, broken]]),
+      runOptions: runOptionsOf(1, client.description),
+      batching: { limit: 1, waitMs: 0 },
+      warmupRuns: 1,
+      limits: { timeLimitMs: 60_000, memoryLimitBytes: 2 ** 30 },
+    };
+    const { signal } = new AbortController();
+    await assert.rejects(startGenerator([{ kind: 'agent', reach, request }], { signal, warmupSamples: 1 }), {
+      code: 'usage',
+    });
+  });
+});
