@@ -70,7 +70,7 @@ export type { Page, PageSection } from './base/exporters/page.js';
 export { drawn, icicleChart, type PartOfTime, partsByKind, rangeChart } from './web/charts.js';
 export { heatMapSvg } from './web/plots/heat-map.js';
 export { linePlot, type Series } from './web/plots/line-plot.js';
-export { type Column, textTable } from './base/text-table.js';
+export { type AlignedTable, type Column, textTable } from './base/text-table.js';
 export { fittingTable, leftOutLines } from './base/fitting-table.js';
 export { counted } from './base/counted.js';
 export { gigabytes } from './base/gigabytes.js';
@@ -85,6 +85,7 @@ export { ownValue } from './base/own-value.js';
 export { sumOf } from './base/sum-of.js';
 export { makeFolder } from './base/make-folder.js';
 export { parseBoundedJson } from './base/bounded-json.js';
+export { readRegularFile } from './base/regular-file.js';
 export { readJsonFile } from './base/json-file.js';
 export { requireWritable, writeResult } from './base/output-file.js';
 export { writeFileAtomically } from './base/atomic-file.js';
@@ -136,7 +137,7 @@ export { contentValues } from './onnx/values/content-values.js';
 export { fanIn } from './onnx/values/fill-range.js';
 
 // Measuring
-export type { BenchmarkAgent, MachineSpread, MeasureRequest, OptimizedGraph } from './agent/benchmark-agent.js';
+export type { BenchmarkAgent, MachineSpread, MeasureRequest, OptimizedGraph, Reach } from './agent/benchmark-agent.js';
 export { type AgentDescription, isAbleTo } from './agent/agent-description.js';
 export {
   idleSettings,
@@ -177,7 +178,7 @@ export {
   type PairedTimes,
 } from './measuring/paired-ratio.js';
 export { machineSpreadOf } from './measuring/machine-spread.js';
-export { keepEstimates, type NewEstimate } from './measuring/estimates.js';
+export { currentEstimates, keepEstimates, type KeptEstimate, type NewEstimate } from './measuring/estimates.js';
 
 // Measurements
 export {
@@ -212,3 +213,18 @@ export { keepWholeModel } from './platform-documents/keep-whole-model.js';
 export type { MeasuredLayer, TracedModel } from './foreign-traces/collect-models.js';
 export { readTrace, TRACE_FORMATS, type TraceFormat } from './foreign-traces/read-trace.js';
 export type { TracedLayer, TracedTensor } from './foreign-traces/trace-record.js';
+
+// Load: queries that arrive over time
+export { type BatchTime, batchCurve, interpolated } from './load/batch-curve.js';
+export { NO_BATCHING } from './load/batcher.js';
+export { type Bound, BOUND_EXAMPLES, boundOf, boundText } from './load/bound.js';
+export { leastQueries } from './load/percentiles.js';
+export { offeredRate, poissonArrivals } from './load/schedule.js';
+export { largestRate, type RateSearch } from './load/search.js';
+export { type ServiceTimes, simulateTrial } from './load/simulate.js';
+export { PERCENTILES, summaryOf, type TrialSummary } from './load/summary.js';
+export { type Dispatch, DISPATCHES, type Plan, type QueryRecord, type TrialOptions } from './load/trial.js';
+export { idleModel } from './generator/idle-model.js';
+export type { DeployedModel, TargetEnd, TargetSpec } from './generator/messages.js';
+export { type LoadGenerator, type RanTrial, startGenerator } from './generator/start.js';
+export { withBatch } from './registry/with-batch.js';

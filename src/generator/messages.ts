@@ -2,11 +2,33 @@
 import type { MeasureProgress, Reach } from '../agent/benchmark-agent.js';
 import type { ServeRequest } from '../agent/wire/load-wire.js';
 import type { ErrorCode } from '../base/errors.js';
-import type { QueryRecord, TrialOptions, TrialOutcome } from '../load/trial.js';
+import type { QueryRecord, Target, TrialOptions, TrialOutcome } from '../load/trial.js';
 import type { Conditions } from '../measurement/conditions.js';
 
-/** A server that gets queries. */
-export type TargetSpec = { readonly kind: 'agent'; readonly reach: Reach; readonly request: ServeRequest };
+/** A model that a server has already. */
+export interface DeployedModel {
+  readonly name: string;
+  /** Empty: the server chooses. */
+  readonly version: string;
+}
+
+/** A server that gets queries. `oip`: of the Open Inference Protocol; `predict`: of the platform's own Predict service. */
+export type TargetSpec =
+  | { readonly kind: 'agent'; readonly reach: Reach; readonly request: ServeRequest }
+  | ({ readonly kind: 'oip' } & Deployment)
+  | ({ readonly kind: 'predict' } & Deployment);
+
+export interface Deployment {
+  readonly reach: Reach;
+  readonly model: DeployedModel;
+  /** Sizes of the queries. */
+  readonly samples: readonly number[];
+}
+
+export interface OpenTarget {
+  readonly target: Target;
+  close(): Promise<TargetEnd>;
+}
 
 export type ToGenerator =
   | { readonly kind: 'open'; readonly targets: readonly TargetSpec[]; readonly warmupSamples: number }

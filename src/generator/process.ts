@@ -1,25 +1,30 @@
 // The process that sends queries. start.ts starts it. It has a process of its own so that nothing else delays its timers:
 // neither a runtime that blocks its thread, nor a progress bar.
+import { setPriority } from 'node:os';
 import { connectServing, nowMs } from '../agent/client/serving-client.js';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { realClock } from '../load/clock.js';
-import { type QueryRecord, type Target, Trial, type TrialOptions, type TrialOutcome } from '../load/trial.js';
-import type { FromGenerator, TargetEnd, TargetSpec, ToGenerator } from './messages.js';
+import { type QueryRecord, Trial, type TrialOptions, type TrialOutcome } from '../load/trial.js';
+import type { FromGenerator, OpenTarget, TargetSpec, ToGenerator } from './messages.js';
 
 /** Records of one message. */
 const RECORDS_AT_ONCE = 1000;
 
+const PRIORITY = -10;
+
 /** Queries to each server before the first trial, so that connections and code are warm. */
 const WARMUP_QUERIES = 5;
-
-interface OpenTarget {
-  readonly target: Target;
-  close(): Promise<TargetEnd>;
-}
 
 // A terminal's Ctrl-C reaches the whole process group. The parent decides when this process ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGTSTP'] as const) process.on(signal, () => {});
 process.once('disconnect', () => process.exit());
+
+// Where this user may do that, others on this machine delay its timers less.
+try {
+  setPriority(PRIORITY);
+} catch {
+  // Lateness is reported.
+}
 
 const clock = realClock(nowMs);
 let targets: readonly OpenTarget[] = [];
@@ -30,7 +35,10 @@ function send(message: FromGenerator): void {
   process.send?.(message, undefined, {}, () => undefined);
 }
 
-async function openTarget({ reach, request }: TargetSpec): Promise<OpenTarget> {
+async function openTarget(spec: TargetSpec): Promise<OpenTarget> {
+  if (spec.kind === 'oip') return (await import('./targets/open-inference.js')).openInferenceTarget(spec);
+  if (spec.kind === 'predict') return (await import('./targets/predict.js')).predictTarget(spec);
+  const { reach, request } = spec;
   const { address, options } = reach;
   const onProgress = (progress: Extract<FromGenerator, { kind: 'progress' }>['progress']): void => {
     send({ kind: 'progress', progress });
@@ -55,8 +63,28 @@ function run(options: TrialOptions, onRecord: (record: QueryRecord) => void): Pr
   });
 }
 
+/** Time from the first agent that is ready until the last one is. */
+const READY_LIMIT_MS = 120_000;
+
+/** Agents on one machine would wait for each other's turn for ever. */
+function inTime(opening: readonly Promise<OpenTarget>[]): readonly Promise<OpenTarget>[] {
+  let tooLate = (_error: PlatformError): void => undefined;
+  const late = new Promise<never>((_resolve, reject) => (tooLate = reject));
+  late.catch(() => undefined);
+  const problem = `one agent is ready, and another one is not after ${READY_LIMIT_MS / 1000} s`;
+  const error = new PlatformError(
+    'unavailable',
+    `${problem}; do both run on one machine, or does another process measure there?`,
+  );
+  void Promise.any(opening).then(
+    () => setTimeout(() => tooLate(error), READY_LIMIT_MS),
+    () => undefined,
+  );
+  return opening.map((one) => Promise.race([one, late]));
+}
+
 async function open(specs: readonly TargetSpec[], samples: number): Promise<void> {
-  const opened = await Promise.allSettled(specs.map(openTarget));
+  const opened = await Promise.allSettled(inTime(specs.map(openTarget)));
   targets = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const refused = opened.find((one) => one.status === 'rejected');
   if (refused !== undefined) throw refused.reason;

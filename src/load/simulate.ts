@@ -8,6 +8,8 @@ export interface ServiceTimes {
   readonly runMs: (samples: number, startMs: number) => number;
   /** From sending a query until the server has it. */
   readonly handoverMs?: number;
+  /** From the end of a run until its client knows. */
+  readonly returnMs?: number;
   /** From the end of a run until the next one can start. */
   readonly betweenMs?: number;
 }
@@ -18,11 +20,11 @@ interface Waiting {
 
 /** A server that only lets the time of the clock pass. */
 export function simulatedTarget(clock: LoadClock, batching: Batching, times: ServiceTimes): Target {
-  const { runMs, handoverMs = 0, betweenMs = 0 } = times;
+  const { runMs, handoverMs = 0, returnMs = 0, betweenMs = 0 } = times;
   const batcher = new Batcher<Waiting>(batching, clock, (items, batch, done) => {
     const startedMs = clock.now();
     const finishedMs = startedMs + runMs(batch, startedMs);
-    clock.at(finishedMs, () => {
+    clock.at(finishedMs + returnMs, () => {
       for (const { answered } of items) answered({ startedMs, finishedMs, batch });
     });
     clock.at(finishedMs + betweenMs, done);

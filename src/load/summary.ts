@@ -105,7 +105,9 @@ export function summaryOf(
   const failed = records.length - answered.length;
   const lost = failed + outcome.unanswered;
   const median = nearestRank(latencies, 0.5);
-  const limitMs = MOST_LATENESS * (bound?.ms ?? median);
+  // Queries of one moment have no times to keep.
+  const isOneMoment = isOpen && records.every(({ scheduledMs }) => scheduledMs === records[0]?.scheduledMs);
+  const limitMs = isOneMoment ? Infinity : MOST_LATENESS * (bound?.ms ?? median);
   const latencyMean = mean([...latencies]);
   const waits = answered.flatMap(({ startedMs, scheduledMs }) => (startedMs === null ? [] : startedMs - scheduledMs));
   const isComplete = outcome.end.kind === 'complete';

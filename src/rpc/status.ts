@@ -67,7 +67,7 @@ function causeIn(details: string): string {
   return /Last error: (?:Error: )?(?<cause>.+?)\. Resolution note/.exec(details)?.groups?.['cause'] ?? details;
 }
 
-export type PeerKind = 'agent' | 'server';
+export type PeerKind = 'agent' | 'server' | 'inference server';
 
 export interface Peer {
   readonly kind: PeerKind;
@@ -77,6 +77,7 @@ export interface Peer {
 const COMMANDS: Readonly<Record<PeerKind, string>> = {
   agent: 'start an agent there with `mlmodelscope agent`',
   server: 'start a server there with `mlmodelscope serve`',
+  'inference server': 'start the server there, and name its gRPC port',
 };
 
 /** Signs that one side uses TLS and the other does not, or that one side does not trust the other's certificate. */
@@ -90,6 +91,7 @@ function adviceFor(kind: PeerKind, cause: string): string {
 const OTHER_KIND: Readonly<Record<PeerKind, string>> = {
   agent: "name an agent instead; `mlmodelscope registry agents --server ADDRESS` lists a server's",
   server: 'name a server instead (`mlmodelscope serve`); an agent takes `mlmodelscope dlbricks run --agent ADDRESS`',
+  'inference server': 'name the gRPC port of a server of the Open Inference Protocol',
 };
 
 export function errorOf(answer: StatusObject, { kind, address }: Peer): PlatformError {

@@ -42,6 +42,10 @@ const COMMANDS: Readonly<Record<string, readonly (readonly [args: readonly strin
     [['mystery.onnx', ...QUICK], 3],
     [['none.onnx'], 2],
   ],
+  load: [
+    [['none.onnx'], 2],
+    [['relu.onnx', '--scenario', 'server'], 2],
+  ],
   serve: [[['--listen', 'localhost'], 2]],
   agent: [
     [['--listen', 'localhost'], 2],

@@ -42,6 +42,7 @@ const COMMANDS = [
   'registry agents',
   'zoo',
   'latency',
+  'load',
   'store',
   'store info',
   'store list',
@@ -98,9 +99,9 @@ describe('version', deadline, () => {
     const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { version: string };
     const { stdout, stderr, code } = await (await workplaceHere(t)).run(['version']);
     assert.deepEqual({ stderr, code }, { stderr: '', code: 0 });
-    const [platform, dlbricks, latency, framework, web, node] = stdout.split('\n');
+    const [platform, dlbricks, latency, load, framework, web, node] = stdout.split('\n');
     assert.deepEqual([platform, node], [`mlmodelscope ${version}`, `node ${process.versions.node}`]);
-    assert.match(`${dlbricks}\n${latency}`, /^dlbricks \d+\.\d+\.\d+\nlatency \d+\.\d+\.\d+$/);
+    assert.match([dlbricks, latency, load].join('\n'), /^dlbricks [\d.]+\nlatency [\d.]+\nload [\d.]+$/);
     assert.match(`${framework}\n${web}`, /^onnxruntime \d+\.\d+\.\d+\nonnxruntime-web \d+\.\d+\.\d+\+v8\.\S+$/);
   });
 });

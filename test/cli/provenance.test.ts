@@ -99,6 +99,7 @@ describe('the provenance', { ...deadline, concurrency: 2 }, () => {
       ['dlbricks', 'compose', '--from-traces', 'table.csv'],
       ['dlbricks', 'share', 'net.onnx', ...LAYER_CUT],
       ['latency', 'net.onnx', ...QUICK, ...AS_STORED],
+      ['load', 'net.onnx', '--threads', '1', '--scenario', 'batch', '--queries', '5'],
       ['trace', 'model', 'net.onnx', '--runs', '3'],
       ['analyze', 'latency', 'runs'],
     ]) {

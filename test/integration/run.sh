@@ -95,6 +95,17 @@ start web-agent 'as ' "${mlmodelscope[@]}" agent --listen 127.0.0.1:0 --framewor
 PYTHONPATH="$work/stubs" start foreign 'listening on ' "$python" "$folder/../python/agent.py"
 AGENT="$answer" node --test "$dist/test/agent/support/contract-at.js" > "$work/contract.log" || fail 'the contract is not kept'
 
+# A load run on a server of the Open Inference Protocol, in another language.
+PYTHONPATH="$work/stubs" start inference 'listening on ' "$python" "$folder/../python/inference_server.py"
+"${mlmodelscope[@]}" load zoo:squeezenet1.1 --threads 1 --scenario clients --clients 2 --queries 50 \
+  --deployment "oip://$answer/product" --export-json "$work/load.json" > "$work/load.out" 2>&1 || [ "$?" = 3 ]
+"$python" -c '
+import json, sys
+(row,) = json.load(open(sys.argv[1]))["rows"]
+measured = row["measured"]
+assert measured["ended"] == "complete" and measured["failed"] == 0 and measured["queries"] >= 50, measured
+' "$work/load.json"
+
 evaluation onnxruntime kernel > "$work/native.yml"
 evaluation onnxruntime-web > "$work/web.yml"
 PYTHONPATH="$work/stubs" "$python" "$folder/../python/client.py" --agent "$agent" --server "$server" \

@@ -10,6 +10,8 @@ import { sweepSchema } from '../../plugins/dlbricks/sweep/sweep-result.js';
 import { traceReportSchema } from '../../plugins/dlbricks/traces/trace-report.js';
 import latency from '../../plugins/latency/index.js';
 import { layersSchema } from '../../plugins/dlbricks/work/layer-table.js';
+import load from '../../plugins/load/index.js';
+import { loadResultSchema } from '../../plugins/load/load-result.js';
 import { latencyResultSchema } from '../../plugins/latency/latency-result.js';
 import { z } from 'zod';
 import { documentJsonSchema, DOCUMENT_KINDS } from '../../src/cli/json-documents.js';
@@ -22,7 +24,7 @@ import { exportedLineJsonSchema } from '../../src/store/json-lines.js';
 /** The folder of the published schemas. */
 export const SCHEMAS_FOLDER = join(import.meta.dirname, '../../../schemas');
 
-const evaluations = [dlbricks, latency].flatMap(({ evaluation }) => evaluation ?? []);
+const evaluations = [dlbricks, latency, load].flatMap(({ evaluation }) => evaluation ?? []);
 
 const MANIFESTS: Readonly<Record<string, object>> = {
   'evaluation-manifest': evaluationsJsonSchema(evaluations),
@@ -44,6 +46,7 @@ const FILES: Readonly<Record<string, object>> = {
   reports: reportsJsonSchema(),
   'trace-report': z.toJSONSchema(traceReportSchema),
   latency: z.toJSONSchema(latencyResultSchema),
+  load: z.toJSONSchema(loadResultSchema),
 };
 
 /** The schema of each line that `store export` writes. */

@@ -1,0 +1,299 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  addAgentOptions,
+  addInputOptions,
+  addQuietOption,
+  addRuntimeOptions,
+  addStoreOption,
+  addTableOptions,
+  addThreadsOption,
+  addWideOption,
+  type AgentOptions,
+  BOUND_EXAMPLES,
+  boundOf,
+  COMMAND_DEFAULTS,
+  type BenchmarkAgent,
+  type CommandHost,
+  DISPATCHES,
+  PlatformError,
+  durationOption,
+  EXIT_INTERRUPTED,
+  EXIT_PARTIAL,
+  identifySystem,
+  type InputOptions,
+  listOption,
+  loadModels,
+  nameEvaluated,
+  nameFramework,
+  noteTrace,
+  numberOption,
+  type OutputOptions,
+  prepareOutputs,
+  requireWritable,
+  runOptionsOf,
+  runsOn,
+  runtimeOf,
+  type RuntimeAxes,
+  showEvent,
+  writeShown,
+} from '../../src/plugin-api.js';
+import { readArrivals } from './arrivals.js';
+import { readGenerations } from './generation.js';
+import { loadPlot } from './load-plot.js';
+import { shownLoad } from './load-table.js';
+import { runLoad } from './run-load.js';
+import { Samples } from './samples.js';
+import type { DeploymentAddress } from './serve.js';
+import { checkSettings, fields, type LoadSettings, type Scenario, SCENARIOS, settingsSchema } from './settings.js';
+
+interface LoadOptions extends InputOptions, AgentOptions, OutputOptions, RuntimeAxes {
+  readonly scenario: Scenario;
+  readonly rate?: readonly number[];
+  readonly bound?: string;
+  readonly clients?: readonly number[];
+  readonly think?: number;
+  readonly batch?: readonly number[];
+  readonly batchLimit?: number;
+  readonly maxWait?: number;
+  readonly arrivals?: string;
+  readonly scale?: number;
+  readonly queries?: number;
+  readonly duration?: number;
+  readonly seed?: number;
+  readonly searches?: number;
+
+  readonly threads?: number;
+  readonly predict?: boolean;
+  readonly validate?: boolean;
+  readonly samples?: string;
+  readonly agents?: readonly string[];
+  readonly dispatch?: LoadSettings['dispatch'];
+  readonly deployment?: string;
+  readonly generation?: string;
+  readonly store?: string;
+  readonly wide?: boolean;
+}
+
+function boundOption(text: string): string {
+  if (boundOf(text) !== undefined) return text;
+  throw new InvalidArgumentError(`expected a latency and a percentile, as in ${BOUND_EXAMPLES}`);
+}
+
+async function settingsOf(options: LoadOptions): Promise<LoadSettings> {
+  const { predict = false, validate = false } = options;
+  const settings = settingsSchema.parse({
+    scenario: options.scenario,
+    rates: options.rate,
+    bound: options.bound,
+    clients: options.clients,
+    think_ms: options.think,
+    batches: options.batch,
+    batch_limit: options.batchLimit,
+    max_wait_ms: options.maxWait,
+    arrivals: options.arrivals === undefined ? undefined : await readArrivals(options.arrivals),
+    scale: options.scale,
+    queries: options.queries,
+    least_ms: options.duration,
+    seed: options.seed,
+    searches: options.searches,
+    dispatch: options.dispatch,
+
+    measure: validate || !predict,
+    predict: predict || validate,
+  });
+  checkSettings(settings);
+  return settings;
+}
+
+/** One agent, or several of one system that share the queries. */
+async function agentOf({ agent, agents, framework }: LoadOptions, host: CommandHost): Promise<BenchmarkAgent> {
+  if (agents === undefined) return host.connect(agent, framework);
+  if (agent !== undefined) throw new PlatformError('usage', '--agent and --agents exclude each other');
+  const all: BenchmarkAgent[] = [];
+  for (const address of agents) all.push(await host.connect(address, framework));
+  const [first, ...others] = all;
+  if (first === undefined) throw new PlatformError('usage', '--agents needs an address');
+  const fingerprintOf = ({ description }: BenchmarkAgent): string => {
+    return identifySystem(description, runOptionsOf(1, description)).fingerprint;
+  };
+  const other = others.findIndex((one) => fingerprintOf(one) !== fingerprintOf(first));
+  if (other >= 0) {
+    const which = `the agents at ${agents[0] ?? ''} and ${agents[other + 1] ?? ''} are of different systems`;
+    throw new PlatformError('unsupported', `${which}; name agents of one system`);
+  }
+  return { ...first, reaches: () => all.flatMap((one) => one.reaches?.() ?? []) };
+}
+
+const DEPLOYMENT = /^(oip|predict):\/\/([^/]+)\/([^:/]+)(?::([^:/]+))?$/;
+
+/** The servers that have the model already. */
+async function deploymentOf(options: LoadOptions, host: CommandHost): Promise<DeploymentAddress | undefined> {
+  if (options.deployment === undefined) return undefined;
+  const [, kind, hosts = '', name = '', version = ''] = DEPLOYMENT.exec(options.deployment) ?? [];
+  const addresses = hosts.split(',');
+  const model = { name, version };
+  if (kind === 'oip') return { kind, model, reaches: addresses.map((address) => ({ address, options: {} })) };
+  const agents: BenchmarkAgent[] = [];
+  for (const address of addresses) agents.push(await host.connect(address));
+  return { kind: 'predict', model, reaches: agents.flatMap((agent) => agent.reaches?.() ?? []) };
+}
+
+function deploymentOption(text: string): string {
+  if (DEPLOYMENT.test(text)) return text;
+  throw new InvalidArgumentError('expected oip://HOST:PORT/MODEL or predict://HOST:PORT/MODEL[:VERSION]');
+}
+
+async function load(references: readonly string[], options: LoadOptions, host: CommandHost): Promise<void> {
+  const settings = await settingsOf(options);
+  const generations = options.generation === undefined ? [] : await readGenerations(options.generation);
+  if (references.length + generations.length === 0) {
+    throw new PlatformError('usage', 'name a model, or a report with generated texts (--generation FILE)');
+  }
+  const outputs = await prepareOutputs(options);
+  if (options.samples !== undefined) await requireWritable(options.samples);
+  const agent = await agentOf(options, host);
+  const deployment = await deploymentOf(options, host);
+  const threads = options.threads ?? COMMAND_DEFAULTS.threads;
+  const runtime = runtimeOf(options);
+  const { quiet } = outputs;
+  const inputs = { dimension: options.dimension, input: options.input };
+  const loadedBatch = settings.batches[0] ?? 1;
+  const wanted = { ...inputs, batch: loadedBatch, quiet, runsOn: runsOn(agent, options) };
+  const unusable: { model: string; reason: string }[] = [];
+  const models = await loadModels(references, wanted as Parameters<typeof loadModels>[1], host, ({ name, reason }) => {
+    host.warn(`warning: ${name}: ${reason}`);
+    unusable.push({ model: name, reason });
+  });
+  const store = await host.openStore(options.store);
+  const progress = host.progress(quiet);
+  nameEvaluated({ models, batchSizes: settings.batches });
+  nameFramework(identifySystem(agent.description, runOptionsOf(threads, agent.description, runtime)));
+  noteTrace(progress);
+  const samples = new Samples();
+  const run = {
+    settings,
+    threads,
+    runtime,
+    loadedBatch,
+    deployment,
+    generations,
+    ...(options.samples && { onSample: samples.add }),
+  };
+  const context = {
+    agent,
+    store,
+    signal: host.signal,
+    onEvent: (event: Parameters<typeof showEvent>[0]) => showEvent(event, progress),
+  };
+  const { result, partial } = await runLoad(models, run, context).finally(() => progress.stop());
+  const whole = { ...result, unusable: [...unusable, ...result.unusable] };
+  const shown = { ...shownLoad(whole, { wide: options.wide ?? false }), picture: () => loadPlot(whole) };
+  await writeShown(shown, { ...outputs, quiet: quiet || (host.signal.aborted && whole.rows.length === 0) }, host);
+  const left = options.samples === undefined ? 0 : await samples.write(options.samples);
+  if (left > 0) host.warn(`warning: ${options.samples}: ${left} queries are left out, because there are too many`);
+  if (host.signal.aborted) {
+    host.warn('interrupted; the trials that were done are above');
+    host.setExitCode(EXIT_INTERRUPTED);
+  } else if (partial || unusable.length > 0) host.setExitCode(EXIT_PARTIAL);
+}
+
+function addScenarioOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--scenario <name>',
+        'single: one query after another; clients: some at a time; server: at random moments; batch: everything at once; replay: by a file',
+      )
+        .choices(SCENARIOS)
+        .default('single'),
+    )
+    .option('--rate <n,...>', 'queries per second (server)', listOption(numberOption(fields.rate)))
+    .option(
+      '--bound <latency@percentile>',
+      'latency that a share of the queries must not exceed, as in 20ms@p99; without --rate, the largest rate within it is searched',
+      boundOption,
+    )
+    .option(
+      '--clients <k,...>',
+      'queries that are outstanding at a time (clients)',
+      listOption(numberOption(fields.clients)),
+    )
+    .option('--think <duration>', "time from an answer to the client's next query, as in 5ms (clients)", durationOption)
+    .option('--batch <n,...>', 'samples of a query (default: 1)', listOption(numberOption(fields.samples)))
+    .option(
+      '--batch-limit <n>',
+      'most samples of one run; queries that wait join a run up to it',
+      numberOption(fields.samples),
+    )
+    .option(
+      '--max-wait <duration>',
+      'how long a query waits for others while the model is free, as in 2ms',
+      durationOption,
+    )
+    .option('--arrivals <file>', 'CSV with ms, or ms,batch, in each line (replay)')
+    .option('--scale <factor>', 'factor of the times of --arrivals', numberOption(fields.scale))
+    .option(
+      '--queries <n>',
+      'least number of queries of a trial (default: as many as the percentile of the bound, or p99, needs)',
+      numberOption(fields.queries),
+    )
+    .option('--duration <duration>', 'least length of a trial, as in 60s', durationOption)
+    .option('--seed <n>', 'of the schedule (default: 1)', numberOption(fields.seed))
+    .option(
+      '--searches <n>',
+      'how often the largest rate is searched, each time in other processes (default: 1)',
+      numberOption(fields.searches),
+    )
+    .option(
+      '--agents <host:port,...>',
+      'agents of one system that share the queries',
+      listOption((text) => text),
+    )
+    .addOption(
+      new Option('--dispatch <how>', 'how several agents share them: turns, random, or one common queue')
+        .choices(DISPATCHES)
+        .default('turns'),
+    )
+    .option(
+      '--deployment <url>',
+      'send the queries to a server that has the model: oip://HOST:PORT/MODEL (Open Inference Protocol) or predict://HOST:PORT/MODEL[:VERSION] (an agent of this platform)',
+      deploymentOption,
+    )
+    .option('--predict', 'predict from the estimates in the store, without running the model')
+    .option(
+      '--generation <file>',
+      'report of dlbricks with generated texts: predict the time to the first token under load (server)',
+    )
+    .option('--validate', 'measure and predict, and compare')
+    .option('--samples <file>', 'write every query as a JSON line, with times in microseconds');
+}
+
+export function registerLoad(program: Command, host: CommandHost): void {
+  const command = program
+    .command('load')
+    .description('Put models under load: latency by rate, the largest rate within a bound, throughput by batch')
+    .argument('[model...]', 'model manifest (.yml), .onnx file or zoo:NAME');
+  addScenarioOptions(command);
+  addInputOptions(addRuntimeOptions(addThreadsOption(addAgentOptions(addStoreOption(command)))));
+  addQuietOption(addWideOption(addTableOptions(command, 'trial')))
+    .option('--export-svg <file>', 'write latency over the rate, or throughput over the batch, as a picture')
+    .addHelpText(
+      'after',
+      `
+Latency counts from the moment at which a query is scheduled, not from the
+moment at which it is sent: a query that waits in a queue is late. The schedule
+is made before the run from --seed. A process of its own sends the queries;
+give the model one thread less than the machine has cores.
+
+--predict needs estimates of 'dlbricks run' for the same model, batch and
+threads in the store. See docs/load.md.
+
+Examples:
+  mlmodelscope load zoo:resnet18 --threads 1
+  mlmodelscope load zoo:resnet18 --scenario server --rate 10,20,30
+  mlmodelscope load zoo:resnet18 --scenario server --bound 100ms@p99
+  mlmodelscope load zoo:resnet18 --scenario server --bound 100ms@p99 --predict
+  mlmodelscope load zoo:resnet18 --scenario batch --batch 1,2,4,8`,
+    )
+    .action((references: string[], options: LoadOptions) => load(references, options, host));
+}

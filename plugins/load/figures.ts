@@ -1,0 +1,73 @@
+import {
+  batchCurve,
+  type BatchTime,
+  PERCENTILES,
+  type RanTrial,
+  type TargetEnd,
+  type TrialSummary,
+} from '../../src/plugin-api.js';
+import type { Figures, LoadResult, MeasuredLoad } from './load-result.js';
+
+function percentilesOf({ percentilesMs }: TrialSummary) {
+  const [p50 = null, p90 = null, p95 = null, p99 = null, p999 = null] = percentilesMs;
+  return { p50_ms: p50, p90_ms: p90, p95_ms: p95, p99_ms: p99, p999_ms: p999 };
+}
+
+export function figuresOf(summary: TrialSummary): Figures {
+  return { ...percentilesOf(summary), samples_per_second: summary.samplesPerSecond, holds: summary.holds };
+}
+
+/** Share of the processors' time that other machines took; null where no machine says. */
+export function stealShareOf(ends: readonly TargetEnd[]): number | null {
+  const shares = ends.flatMap(({ conditions }) => {
+    if (conditions?.stealMs === undefined) return [];
+    return [conditions.stealMs / Math.max(1, conditions.wallMs * conditions.cores)];
+  });
+  return shares.length === 0 ? null : Math.max(...shares);
+}
+
+export function measuredOf(trial: RanTrial, summary: TrialSummary): MeasuredLoad {
+  const { end, planned, longestQueue } = trial;
+  const upper = (share: (typeof PERCENTILES)[number]) => summary.upperMs[PERCENTILES.indexOf(share)] ?? null;
+  return {
+    queries: summary.queries,
+    planned,
+    failed: summary.failed,
+    achieved_per_second: summary.achievedPerSecond,
+    samples_per_second: summary.samplesPerSecond,
+    mean_batch: summary.meanBatch,
+    utilization: summary.utilization,
+    wait_mean_ms: summary.waitMeanMs,
+    service_mean_ms: summary.serviceMeanMs,
+    service_variation: summary.serviceVariation,
+    latency_mean_ms: summary.latencyMeanMs,
+    // A result that is not valid gives no headline.
+    ...percentilesOf(summary.invalid === null ? summary : { ...summary, percentilesMs: [] }),
+    upper_p50_ms: upper(0.5),
+    upper_p90_ms: upper(0.9),
+    upper_p99_ms: upper(0.99),
+    largest_ms: summary.largestMs,
+    over_share: summary.overShare,
+    longest_queue: longestQueue,
+    lateness_p99_ms: summary.latenessP99Ms,
+    little_error: summary.littleError,
+    steal_share: null,
+    holds: summary.holds,
+    ended: end.kind,
+    reason: 'reason' in end ? end.reason : null,
+    invalid: summary.invalid,
+  };
+}
+
+export function curveOf(times: readonly BatchTime[]): LoadResult['batches'][number]['measured'] {
+  const curve = batchCurve(times);
+  if (curve === undefined) return null;
+  return {
+    best_batch: curve.best,
+    largest_batch: curve.largest,
+    largest_samples_per_second: curve.largestPerSecond,
+    a_ms: curve.line?.aMs ?? null,
+    b_ms: curve.line?.bMs ?? null,
+    largest_residual_ms: curve.line?.largestResidualMs ?? null,
+  };
+}

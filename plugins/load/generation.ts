@@ -1,0 +1,152 @@
+import {
+  type Bound,
+  largestRate,
+  messageOf,
+  NO_BATCHING,
+  offeredRate,
+  PlatformError,
+  poissonArrivals,
+  readJsonFile,
+  simulateTrial,
+  summaryOf,
+  type TrialSummary,
+  z,
+} from '../../src/plugin-api.js';
+import type { GenerationRow, Overhead } from './load-result.js';
+import { perSecondText } from './headlines.js';
+import type { LoadSettings } from './settings.js';
+import { serverQueries } from './trials.js';
+
+/** As for reports in other commands: a thousand models take some megabytes. */
+const MOST_BYTES = 256 * 2 ** 20;
+
+const ms = z.number().nonnegative().nullable();
+
+/** The part of a report of dlbricks that says how long a text takes. */
+const generationSchema = z.object({
+  model: z.string(),
+  prompt: z.int().positive(),
+  tokens: z.int().positive(),
+  first_token_ms: ms,
+  first_token_low_ms: ms,
+  first_token_high_ms: ms,
+  further_tokens_ms: ms,
+  further_tokens_low_ms: ms,
+  further_tokens_high_ms: ms,
+});
+
+export type Generation = z.infer<typeof generationSchema>;
+
+const reportSchema = z.object({ generations: z.array(generationSchema).default([]) });
+const fileSchema = z.union([z.object({ reports: z.array(reportSchema) }), reportSchema]);
+
+/** @throws PlatformError `usage` where the file has no texts */
+export async function readGenerations(path: string): Promise<readonly Generation[]> {
+  const remedy = "'dlbricks run' of an evaluation with settings.generation writes one with --export-json";
+  let content: unknown;
+  try {
+    content = await readJsonFile(path, MOST_BYTES);
+  } catch (error) {
+    throw new PlatformError('usage', `${path}: not a readable report (${messageOf(error)}); ${remedy}`);
+  }
+  const { data } = fileSchema.safeParse(content);
+  const found = data === undefined ? [] : 'reports' in data ? data.reports : [data];
+  const generations = found.flatMap((report) => report.generations);
+  if (generations.length > 0) return generations;
+  throw new PlatformError('usage', `${path}: has no generated texts; ${remedy}`);
+}
+
+interface Times {
+  readonly firstMs: number;
+  readonly furtherMs: number;
+}
+
+/** A stream of texts, one at a time; the record of each ends with its first token. */
+function firstTokens(
+  { firstMs, furtherMs }: Times,
+  perSecond: number,
+  seed: number,
+  { settings, overhead, bound }: Generating,
+): { readonly summary: TrialSummary; readonly offered: number } {
+  const arrivals = poissonArrivals({
+    perSecond,
+    queries: serverQueries(settings, bound),
+    leastMs: settings.least_ms,
+    seed,
+  });
+  const options = { plan: { kind: 'open', arrivals }, dispatch: 'turns', seed, limit: 1 } as const;
+  const { handover_ms: handoverMs, between_ms: betweenMs } = overhead;
+  const trial = simulateTrial(options, NO_BATCHING, [{ runMs: () => firstMs + furtherMs, handoverMs, betweenMs }]);
+  const records = trial.records.map((one) => ({ ...one, finishedMs: (one.startedMs ?? NaN) + firstMs }));
+  const over = bound === undefined ? 0 : records.filter((one) => one.finishedMs - one.scheduledMs > bound.ms).length;
+  const summary = summaryOf(records, { ...trial, over }, { bound, servers: 1, isOpen: true });
+  return { summary, offered: offeredRate(arrivals) };
+}
+
+interface Generating {
+  readonly settings: LoadSettings;
+  readonly bound: Bound | undefined;
+  readonly overhead: Overhead;
+}
+
+function timesOf(firstMs: number | null, furtherMs: number | null): Times | undefined {
+  return firstMs === null || furtherMs === null ? undefined : { firstMs, furtherMs };
+}
+
+/** What texts take under load: their service time is that of all tokens, and a bound is on the first one. */
+export async function predictGeneration(one: Generation, generating: Generating): Promise<readonly GenerationRow[]> {
+  const { settings } = generating;
+  const { model, prompt, tokens, first_token_ms: firstMs, further_tokens_ms: furtherMs } = one;
+  const value = timesOf(firstMs, furtherMs);
+  const low = timesOf(one.first_token_low_ms, one.further_tokens_low_ms);
+  const high = timesOf(one.first_token_high_ms, one.further_tokens_high_ms);
+  const base = { model, prompt, tokens, service_ms: value === undefined ? null : value.firstMs + value.furtherMs };
+  const furtherTokenMs = furtherMs === null || tokens < 2 ? null : furtherMs / (tokens - 1);
+  const none = { low: null, value: null, high: null };
+  const nothing = { ...base, further_token_ms: furtherTokenMs, offered_per_second: null, utilization: null };
+  if (value === undefined) {
+    return [
+      {
+        ...nothing,
+        first_token_p50_ms: none,
+        first_token_p99_ms: none,
+        reason: 'the report has no complete estimate of it',
+      },
+    ];
+  }
+  const slowest = high ?? value;
+  const slowestMs = slowest.firstMs + slowest.furtherMs + generating.overhead.between_ms;
+  const rates = settings.rates ?? (await largestFirst(value, generating));
+  return rates.map((perSecond): GenerationRow => {
+    const at = (times: Times | undefined) => {
+      return times === undefined ? undefined : firstTokens(times, perSecond, settings.seed, generating);
+    };
+    const worst = (perSecond * slowestMs) / 1000;
+    const row = { ...nothing, utilization: (perSecond * (value.firstMs + value.furtherMs)) / 1000 };
+    if (worst >= 1) {
+      const reason = `texts may take longer than they come (utilization ${worst.toPrecision(3)}); rates below ${perSecondText(perSecond / worst)} are safe`;
+      return { ...row, offered_per_second: perSecond, first_token_p50_ms: none, first_token_p99_ms: none, reason };
+    }
+    const [atLow, atValue, atHigh] = [at(low), at(value), at(high)];
+    const figure = (index: number) => ({
+      low: atLow?.summary.percentilesMs[index] ?? null,
+      value: atValue?.summary.percentilesMs[index] ?? null,
+      high: atHigh?.summary.percentilesMs[index] ?? null,
+    });
+    const offered = atValue?.offered ?? perSecond;
+    const [p50, , , p99] = [0, 1, 2, 3].map(figure);
+    const [first, last] = [p50 ?? none, p99 ?? none];
+    return { ...row, offered_per_second: offered, first_token_p50_ms: first, first_token_p99_ms: last, reason: null };
+  });
+}
+
+/** The largest rate at which the bound holds for first tokens; none where it never does. */
+async function largestFirst(times: Times, generating: Generating): Promise<readonly number[]> {
+  if (generating.bound === undefined) return [];
+  const { seed: first } = generating.settings;
+  const trial = (perSecond: number, seed: number): Promise<boolean | null> => {
+    return Promise.resolve(firstTokens(times, perSecond, seed, generating).summary.holds);
+  };
+  const { passed } = await largestRate(trial, 500 / (times.firstMs + times.furtherMs), first);
+  return passed === null ? [] : [passed];
+}

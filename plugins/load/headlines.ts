@@ -1,0 +1,71 @@
+import type { GenerationRow, LoadResult, SearchedRate } from './load-result.js';
+
+export function perSecondText(value: number | null): string {
+  return value === null ? '?' : `${Number(value.toPrecision(3))}/s`;
+}
+
+function predictedText({ predicted }: SearchedRate): string | undefined {
+  if (predicted === null) return undefined;
+  const { low_per_second: low, value_per_second: value, high_per_second: high, reason } = predicted;
+  if (value === null) return `no prediction: ${reason ?? 'not known'}`;
+  const interval =
+    low === null || high === null ? 'without an interval' : `${perSecondText(low)} to ${perSecondText(high)}`;
+  return `predicted ${perSecondText(value)} (${interval})`;
+}
+
+function measuredText({ measured }: SearchedRate): string | undefined {
+  const rates = measured.flatMap(({ passed_per_second: passed }) => (passed === null ? [] : [passed]));
+  const first = measured.find(({ passed_per_second: passed }) => passed !== null);
+  if (measured.length === 0) return undefined;
+  if (first === undefined) return `no rate was found: ${measured[0]?.stopped ?? 'not known'}`;
+  const most = `measured ${perSecondText(first.passed_per_second)} (${perSecondText(first.failed_per_second)} is too much)`;
+  if (rates.length < 2) return most;
+  const range = `${perSecondText(Math.min(...rates))} to ${perSecondText(Math.max(...rates))}`;
+  return `${most}, ${measured.length} searches from ${range}`;
+}
+
+/** The largest rates within the bound, in words. */
+export function rateLines({ rates, settings: { bound } }: LoadResult): readonly string[] {
+  return rates.map((rate) => {
+    const texts = [measuredText(rate), predictedText(rate)].filter((text) => text !== undefined);
+    return `${rate.model} within ${bound ?? ''}: ${texts.join('; ')}`;
+  });
+}
+
+function curveText(kind: string, curve: LoadResult['batches'][number]['measured']): readonly string[] {
+  if (curve === null) return [];
+  const { best_batch: best, largest_batch: largest, largest_samples_per_second: most, a_ms: a, b_ms: b } = curve;
+  const residual = curve.largest_residual_ms;
+  const text = (value: number): string => String(Number(value.toPrecision(3)));
+  const line =
+    a === null || b === null || residual === null
+      ? ''
+      : `; T(B) = ${text(a)} + ${text(b)} B ms, off by ${text(residual)} ms at most`;
+  const ofBest = best === null ? 'the best batch is not among them' : `best batch ${best}`;
+  return [`${kind}: ${ofBest}, most with ${largest} (${text(most)}/s)${line}`];
+}
+
+/** Batch sweeps in words. */
+export function batchLines({ batches }: LoadResult): readonly string[] {
+  return batches.flatMap(({ model, measured, predicted }) => {
+    return [...curveText('measured', measured), ...curveText('predicted', predicted)].map(
+      (line) => `${model}, ${line}`,
+    );
+  });
+}
+
+function rangeText({ low, value, high }: GenerationRow['first_token_p50_ms']): string {
+  const [least, middle, most] = [low, value, high].map((ms) => (ms === null ? '?' : String(Number(ms.toPrecision(3)))));
+  return low === null || high === null ? `${middle} ms` : `${middle} ms (${least} to ${most})`;
+}
+
+/** Texts of decoders under load, in words. */
+export function generationLines({ generations }: LoadResult): readonly string[] {
+  return generations.map((row) => {
+    const { model, prompt, tokens, offered_per_second: offered, reason, further_token_ms: further } = row;
+    const place = `${model}, ${prompt} tokens and ${tokens} more${offered === null ? '' : `, ${perSecondText(offered)}`}`;
+    if (reason !== null) return `${place}: no prediction: ${reason}`;
+    const each = further === null ? '' : `, then ${Number(further.toPrecision(3))} ms for each token`;
+    return `${place}: first token p50 ${rangeText(row.first_token_p50_ms)}, p99 ${rangeText(row.first_token_p99_ms)}${each}`;
+  });
+}

@@ -1,0 +1,175 @@
+import { DISPATCHES, provenanceField, systemDocumentSchema, z } from '../../src/plugin-api.js';
+import { SCENARIOS } from './settings.js';
+
+const ms = z.number().nullable();
+const rate = z.number().nonnegative().nullable();
+
+const percentiles = {
+  p50_ms: ms.describe('Latency from the scheduled time; the value at index ceil(n p) - 1 of the sorted ones'),
+  p90_ms: ms,
+  p95_ms: ms,
+  p99_ms: ms,
+  p999_ms: ms.describe('null below the number of queries that early stopping asks for, as all percentiles'),
+} as const;
+
+const measuredSchema = z.strictObject({
+  queries: z.int().describe('Queries that were answered'),
+  planned: z.int().describe('Queries of the schedule; of a closed loop, those that were sent'),
+  failed: z.int(),
+  achieved_per_second: rate.describe('Answered queries less one, over the time from the first to the last answer'),
+  samples_per_second: rate,
+  mean_batch: z.number().nullable().describe('Samples of a run'),
+  utilization: z.number().nullable().describe('Share of the time in which the model runs, for each agent'),
+  wait_mean_ms: ms.describe("From the scheduled time until the model's run began"),
+  service_mean_ms: ms.describe('Of one run'),
+  service_variation: z.number().nullable().describe('Standard deviation of the service time over its mean'),
+  latency_mean_ms: ms,
+  ...percentiles,
+  upper_p50_ms: ms.describe('Upper estimates of a closed loop by early stopping; null for schedules'),
+  upper_p90_ms: ms,
+  upper_p99_ms: ms,
+  largest_ms: ms,
+  over_share: z.number().nullable().describe('Share of the queries over the bound, failed ones included'),
+  longest_queue: z.int(),
+  lateness_p99_ms: ms.describe("The generator's own: sent - scheduled"),
+  little_error: z
+    .number()
+    .nullable()
+    .describe("Little's law: mean number in the system over rate times latency, less 1"),
+  steal_share: z.number().nullable().describe('Processor time that other machines took; null where it is not known'),
+  holds: z.boolean().nullable().describe('Whether the bound holds, by early stopping with 99 % confidence'),
+  ended: z.enum(['complete', 'cut', 'failed', 'cancelled']),
+  reason: z.string().nullable().describe('Why it ended early'),
+  invalid: z.string().nullable().describe('Why its figures are no result'),
+});
+
+const figuresSchema = z.strictObject({ ...percentiles, samples_per_second: rate, holds: z.boolean().nullable() });
+
+const predictedSchema = z.strictObject({
+  low: figuresSchema.nullable().describe("With the lower end of the estimate's interval"),
+  value: figuresSchema.nullable(),
+  high: figuresSchema.nullable().describe('With its upper end; null where the estimate has no interval'),
+  service_ms: ms.describe('Estimate for a run of one query'),
+  service_low_ms: ms,
+  service_high_ms: ms,
+  utilization: z.number().nullable(),
+  growth: z
+    .number()
+    .nullable()
+    .describe('Relative change of the mean wait for one of the service time: (2 - rho) / (1 - rho)'),
+  reason: z.string().nullable().describe('Why there is no prediction'),
+});
+
+const rowSchema = z.strictObject({
+  model: z.string(),
+  samples: z.array(z.int()).describe('Samples of a query'),
+  batch_limit: z.int().describe('Most samples of one run'),
+  clients: z.int().nullable(),
+  offered_per_second: rate.describe('Of the schedule; null for closed loops'),
+  seed: z.int(),
+  measured: measuredSchema.nullable(),
+  predicted: predictedSchema.nullable(),
+});
+
+const searchSchema = z.strictObject({
+  passed_per_second: rate.describe('The largest rate that passed, also with three further seeds'),
+  failed_per_second: rate.describe('The smallest rate above it that failed'),
+  trials: z.int(),
+  stopped: z.string().nullable().describe('Why the search ended early'),
+});
+
+const rateSchema = z.strictObject({
+  model: z.string(),
+  batch_limit: z.int(),
+  measured: z.array(searchSchema).describe('One for each search, each in processes of its own'),
+  predicted: z
+    .strictObject({
+      low_per_second: rate.describe("With the upper end of the estimate's interval"),
+      value_per_second: rate,
+      high_per_second: rate,
+      reason: z.string().nullable(),
+    })
+    .nullable(),
+});
+
+const curveSchema = z
+  .strictObject({
+    best_batch: z.int().nullable().describe('The smallest whose doubling raises throughput by at most 5 %'),
+    largest_batch: z.int().describe('The batch with the largest throughput'),
+    largest_samples_per_second: z.number(),
+    a_ms: ms.describe('T(B) = a + b B by least squares'),
+    b_ms: ms,
+    largest_residual_ms: ms,
+  })
+  .nullable();
+
+const intervalSchema = z.strictObject({ low: ms, value: ms, high: ms });
+
+const generationSchema = z.strictObject({
+  model: z.string().describe('A decoder'),
+  prompt: z.int().describe('Tokens of the prompt'),
+  tokens: z.int().describe('Tokens that are generated'),
+  offered_per_second: rate.describe('Texts per second'),
+  service_ms: ms.describe('Of a whole text'),
+  further_token_ms: ms.describe('Mean time of a further token, which load does not change: one text is made at a time'),
+  utilization: z.number().nullable(),
+  first_token_p50_ms: intervalSchema.describe('From the scheduled time to the first token'),
+  first_token_p99_ms: intervalSchema,
+  reason: z.string().nullable().describe('Why there is no prediction'),
+});
+
+export const loadResultSchema = z.strictObject({
+  provenance: provenanceField,
+  system: systemDocumentSchema,
+  agents: z.int(),
+  settings: z.strictObject({
+    scenario: z.enum(SCENARIOS),
+    bound: z.string().nullable(),
+    think_ms: z.number(),
+    max_wait_ms: z.number(),
+    least_ms: z.number(),
+    dispatch: z.enum(DISPATCHES),
+    seed: z.int(),
+  }),
+  overhead: z
+    .strictObject({
+      handover_ms: z.number().describe('From the scheduled time until the run of an idle model begins'),
+      return_ms: z.number().describe('From the end of a run until its client can send the next query'),
+      between_ms: z.number().describe('From the end of a run until the next one begins'),
+    })
+    .nullable()
+    .describe(
+      'What a query costs besides the model, measured with a model that does nothing; null without a prediction',
+    ),
+  rows: z.array(rowSchema),
+  rates: z.array(rateSchema).describe('Largest rates within the bound'),
+  batches: z.array(z.strictObject({ model: z.string(), measured: curveSchema, predicted: curveSchema })),
+  generations: z.array(generationSchema).default([]).describe('Texts of decoders under load, predicted'),
+  unusable: z.array(z.strictObject({ model: z.string(), reason: z.string() })),
+  warnings: z.array(z.string()),
+});
+
+export type LoadResult = z.infer<typeof loadResultSchema>;
+export type GenerationRow = LoadResult['generations'][number];
+export type LoadRow = LoadResult['rows'][number];
+export type MeasuredLoad = z.infer<typeof measuredSchema>;
+export type PredictedLoad = z.infer<typeof predictedSchema>;
+export type Figures = z.infer<typeof figuresSchema>;
+export type SearchedRate = LoadResult['rates'][number];
+export type Overhead = NonNullable<LoadResult['overhead']>;
+
+export function isPartial({ rows, rates, generations, unusable }: LoadResult): boolean {
+  const isBad = ({ measured, predicted }: LoadRow): boolean => {
+    const isShort =
+      measured !== null && (measured.invalid !== null || measured.ended === 'failed' || measured.ended === 'cancelled');
+    return isShort || (predicted !== null && predicted.reason !== null);
+  };
+  const isUnknown = rates.some(({ measured, predicted }) => {
+    return (
+      measured.some(({ passed_per_second: passed }) => passed === null) ||
+      (predicted !== null && predicted.reason !== null)
+    );
+  });
+  const isShort = generations.some(({ reason }) => reason !== null);
+  return isShort || unusable.length > 0 || isUnknown || rows.some(isBad);
+}

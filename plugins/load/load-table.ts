@@ -1,0 +1,205 @@
+import { createColors } from 'picocolors';
+import {
+  type Column,
+  counted,
+  fittingTable,
+  leftOutLines,
+  oneLine,
+  ownValue,
+  type ShownResult,
+  type ShowOptions,
+  stackText,
+  type TableResult,
+  textTable,
+  wrap,
+} from '../../src/plugin-api.js';
+import { loadPage } from './load-page.js';
+import { type LoadResult, loadResultSchema, type LoadRow, type MeasuredLoad } from './load-result.js';
+import { validationLines } from './validation.js';
+import { batchLines, generationLines, rateLines } from './headlines.js';
+
+type LoadColumn = Column<LoadRow>;
+
+const UNKNOWN = '-';
+
+/** Left out first on a narrow terminal. */
+const DISPENSABLE = [
+  'seed',
+  'steal',
+  'little',
+  'late p99 (ms)',
+  'longest queue',
+  'largest (ms)',
+  'p99.9 (ms)',
+  'p95 (ms)',
+  'cv',
+  'failed',
+];
+
+function text(value: number | null | undefined, digits = 4): string {
+  return value == null ? UNKNOWN : String(Number(value.toPrecision(digits)));
+}
+
+function right(title: string, cell: LoadColumn['cell']): LoadColumn {
+  return { title, align: 'right', cell };
+}
+
+function measured(title: string, of: (row: MeasuredLoad) => number | null, digits?: number): LoadColumn {
+  return right(title, (row) => (row.measured === null ? UNKNOWN : text(of(row.measured), digits)));
+}
+
+function percent(title: string, of: (row: MeasuredLoad) => number | null): LoadColumn {
+  return right(title, ({ measured: row }) => {
+    const share = row === null ? null : of(row);
+    return share === null ? UNKNOWN : `${text(share * 100, 3)} %`;
+  });
+}
+
+/** A prediction with its interval, as in 12.3 (11.9 to 12.8). */
+function predicted(title: string, of: 'p50_ms' | 'p99_ms' | 'samples_per_second'): LoadColumn {
+  return right(title, ({ predicted: row }) => {
+    if (row?.value == null) return UNKNOWN;
+    const { low, value, high } = row;
+    const ends = low === null || high === null ? [] : [low[of], high[of]].map((one) => text(one, 3));
+    return ends.length === 0 ? text(value[of]) : `${text(value[of])} (${ends.join(' to ')})`;
+  });
+}
+
+export function columnsFor({ rows, settings }: LoadResult, { wide }: ShowOptions): readonly LoadColumn[] {
+  const has = (of: (row: LoadRow) => unknown): boolean => rows.some((row) => of(row));
+  const isMeasured = has((row) => row.measured);
+  const isOpen = settings.scenario === 'server' || settings.scenario === 'replay';
+  const hasBatches = has((row) => row.batch_limit > 1);
+  return [
+    { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
+    ...(hasBatches
+      ? [right('samples', ({ samples }) => samples.join(', ')), right('batch limit', (row) => String(row.batch_limit))]
+      : []),
+    ...(settings.scenario === 'clients' ? [right('clients', ({ clients }) => text(clients))] : []),
+    ...(isOpen ? [right('offered (/s)', (row) => text(row.offered_per_second))] : []),
+    ...(isMeasured
+      ? [
+          ...(isOpen || settings.scenario === 'clients'
+            ? [measured('achieved (/s)', (row) => row.achieved_per_second)]
+            : []),
+          ...(isOpen ? [] : [measured('samples (/s)', (row) => row.samples_per_second)]),
+          measured('utilization', (row) => row.utilization, 3),
+          ...(wide ? [measured('queries', (row) => row.queries, 9)] : []),
+          ...(wide || has((row) => row.measured?.failed) ? [measured('failed', (row) => row.failed)] : []),
+          ...(hasBatches ? [measured('mean batch', (row) => row.mean_batch, 3)] : []),
+          ...(wide ? [measured('wait (ms)', (row) => row.wait_mean_ms)] : []),
+          measured('service (ms)', (row) => row.service_mean_ms),
+          ...(wide ? [measured('cv', (row) => row.service_variation, 2)] : []),
+          measured('p50 (ms)', (row) => row.p50_ms),
+          measured('p90 (ms)', (row) => row.p90_ms),
+          ...(wide ? [measured('p95 (ms)', (row) => row.p95_ms)] : []),
+          measured('p99 (ms)', (row) => row.p99_ms),
+          ...(wide
+            ? [measured('p99.9 (ms)', (row) => row.p999_ms), measured('largest (ms)', (row) => row.largest_ms)]
+            : []),
+          ...(settings.bound === null ? [] : [percent('over', (row) => row.over_share)]),
+          ...(wide
+            ? [
+                measured('longest queue', (row) => row.longest_queue, 9),
+                measured('late p99 (ms)', (row) => row.lateness_p99_ms, 3),
+                percent('little', (row) => row.little_error),
+                percent('steal', (row) => row.steal_share),
+              ]
+            : []),
+        ]
+      : []),
+    ...(has((row) => row.predicted)
+      ? [
+          ...(isOpen ? [] : [predicted('predicted samples (/s)', 'samples_per_second')]),
+          predicted('predicted p50 (ms)', 'p50_ms'),
+          predicted('predicted p99 (ms)', 'p99_ms'),
+          ...(isOpen ? [right('growth', (row) => text(row.predicted?.growth, 2))] : []),
+        ]
+      : []),
+    ...(wide ? [right('seed', ({ seed }) => String(seed))] : []),
+  ];
+}
+
+/** Why rows have no figures, each with its place. */
+function reasonsOf({ rows, unusable }: LoadResult): readonly string[] {
+  const ofRows = rows.flatMap(({ model, offered_per_second: offered, measured: row, predicted: guess }) => {
+    const place = offered === null ? model : `${model}, ${text(offered)}/s`;
+    const ended =
+      row !== null && row.ended === 'cut' && row.reason !== null ? [`${place}: cut off: ${row.reason}`] : [];
+    const invalid = row !== null && row.invalid !== null ? [`${place}: no result: ${row.invalid}`] : [];
+    const unpredicted = guess !== null && guess.reason !== null ? [`${place}: no prediction: ${guess.reason}`] : [];
+    return [...ended, ...invalid, ...unpredicted];
+  });
+  return [...new Set([...ofRows, ...unusable.map(({ model, reason }) => `${model}: ${reason}`)])];
+}
+
+function overheadLine({ overhead }: LoadResult): readonly string[] {
+  if (overhead === null) return [];
+  const { handover_ms: handover, between_ms: between } = overhead;
+  return [
+    `predictions add what a model that does nothing costs here: ${text(handover, 3)} ms until its run begins, ${text(between, 3)} ms between runs`,
+  ];
+}
+
+export function notesOf(result: LoadResult): readonly string[] {
+  const { system, agents, settings, warnings } = result;
+  const machines = agents === 1 ? '' : `; ${counted(agents, 'agent')}, queries by ${settings.dispatch}`;
+  return [
+    ...rateLines(result),
+    ...batchLines(result),
+    ...generationLines(result),
+    ...validationLines(result),
+    ...reasonsOf(result),
+    ...overheadLine(result),
+    `${stackText(system)}${machines}; seed ${settings.seed}`,
+    ...warnings.map((warning) => `warning: ${warning}`),
+  ].map(oneLine);
+}
+
+function recordsOf({ rows }: LoadResult): TableResult['records'] {
+  const flat = rows.map(({ measured: row, predicted: guess, ...of }) => ({
+    ...of,
+    samples: of.samples.join(' '),
+    ...row,
+    holds: row?.holds == null ? null : String(row.holds),
+    predicted_p50_ms: guess?.value?.p50_ms ?? null,
+    predicted_p50_low_ms: guess?.low?.p50_ms ?? null,
+    predicted_p50_high_ms: guess?.high?.p50_ms ?? null,
+    predicted_p90_ms: guess?.value?.p90_ms ?? null,
+    predicted_p99_ms: guess?.value?.p99_ms ?? null,
+    predicted_p99_low_ms: guess?.low?.p99_ms ?? null,
+    predicted_p99_high_ms: guess?.high?.p99_ms ?? null,
+    predicted_samples_per_second: guess?.value?.samples_per_second ?? null,
+    no_prediction: guess?.reason ?? null,
+  }));
+  const keys = [...new Set(flat.flatMap((row) => Object.keys(row)))];
+  return {
+    keys,
+    rows: flat.map((row) => keys.map((key) => ownValue(row as Record<string, string | number | null>, key))),
+  };
+}
+
+export function shownLoad(result: LoadResult, options: ShowOptions): ShownResult {
+  return {
+    result: () => ({
+      document: result,
+      records: recordsOf(result),
+      table: textTable(columnsFor(result, { wide: true }), result.rows),
+      notes: notesOf(result),
+    }),
+    page: () => loadPage(result, textTable(columnsFor(result, { wide: true }), result.rows)),
+    text: ({ color, width = Infinity }) => {
+      const { bold } = createColors(color);
+      const table = fittingTable(columnsFor(result, options), result.rows, { width, dispensable: DISPENSABLE, bold });
+      const notes = notesOf(result).map((line) => wrap(line, width, '  '));
+      const shown = result.rows.length === 0 ? [] : [table.text, ...leftOutLines(table, width)];
+      return [...shown, ...notes, ''].join('\n');
+    },
+  };
+}
+
+/** The same for a result document; undefined for that of another version. */
+export function showLoad(document: unknown, options: ShowOptions): ShownResult | undefined {
+  const { data } = loadResultSchema.safeParse(document);
+  return data && shownLoad(data, options);
+}

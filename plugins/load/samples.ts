@@ -1,0 +1,42 @@
+import { writeResult } from '../../src/plugin-api.js';
+import type { OnSample } from './run-load.js';
+
+/** Most lines that are kept: a line takes some hundred bytes. */
+const MOST_SAMPLES = 1_000_000;
+
+const us = (ms: number | null): number | null => (ms === null ? null : Math.round(ms * 1000));
+
+/** Collects every query as a JSON line, with moments in microseconds since the start of its trial. */
+export class Samples {
+  readonly #lines: string[] = [];
+  #left = 0;
+
+  readonly add: OnSample = ({ model, offered_per_second: offered, seed }, record) => {
+    if (this.#lines.length >= MOST_SAMPLES) {
+      this.#left++;
+      return;
+    }
+    const { scheduledMs, sentMs, startedMs, finishedMs, samples, batch, server, error } = record;
+    const line = {
+      model,
+      offered_per_second: offered,
+      seed,
+      scheduled_us: us(scheduledMs),
+      sent_us: us(sentMs),
+      started_us: us(startedMs),
+      finished_us: us(finishedMs),
+      samples,
+      batch,
+      agent: server,
+      outcome: error === null ? 'answered' : 'failed',
+      error,
+    };
+    this.#lines.push(JSON.stringify(line));
+  };
+
+  /** @returns how many queries are left out because there are too many */
+  async write(path: string): Promise<number> {
+    await writeResult(path, this.#lines.map((line) => `${line}\n`).join(''));
+    return this.#left;
+  }
+}

@@ -1,0 +1,149 @@
+import {
+  type BenchmarkAgent,
+  DEFAULT_LIMITS,
+  groupedBy,
+  idleModel,
+  type LoadedModel,
+  type LoadGenerator,
+  PlatformError,
+  type DeployedModel,
+  type QueryRecord,
+  type Reach,
+  type TargetSpec,
+  type RunOptions,
+  startGenerator,
+  type TargetEnd,
+  weightlessBenchmark,
+  withBatch,
+  withOwnWeights,
+  type Benchmark,
+} from '../../src/plugin-api.js';
+import type { Overhead } from './load-result.js';
+import { runSizes } from './settings.js';
+
+/** Longest time for which a model is served: every trial has its own end long before. */
+const SERVE_LIMIT_MS = 12 * 3600_000;
+
+const WARMUP_RUNS = 3;
+
+const MOST_SIZES = 64;
+
+export interface Place {
+  readonly agent: BenchmarkAgent;
+  readonly signal: AbortSignal;
+  readonly runOptions: RunOptions;
+  /** Called when another process has the machine's turn. */
+  readonly onWaiting: (processId: number | undefined) => void;
+  /** A server that has the model already, instead of the agent. */
+  readonly deployment?: DeploymentAddress | undefined;
+}
+
+/** Where a model is deployed, on one server or on several. */
+export interface DeploymentAddress {
+  readonly kind: 'oip' | 'predict';
+  readonly reaches: readonly Reach[];
+  readonly model: DeployedModel;
+}
+
+export interface Served {
+  readonly samples: readonly number[];
+  readonly limit: number;
+  readonly waitMs: number;
+}
+
+async function benchmarkOf({ model, weights }: LoadedModel, agent: BenchmarkAgent): Promise<Benchmark> {
+  const filled = weightlessBenchmark(model);
+  return (await withOwnWeights(filled, weights, agent)) ?? filled;
+}
+
+/** @param bound size of the model's batch as it was loaded @throws PlatformError `model` where it has no open batch */
+export async function modelsBySize(
+  loaded: LoadedModel,
+  bound: number,
+  { samples, limit }: Pick<Served, 'samples' | 'limit'>,
+  { agent, deployment }: Place,
+): Promise<ReadonlyMap<number, Benchmark>> {
+  if (deployment !== undefined) return new Map();
+  const sizes = runSizes(samples, limit);
+  if (sizes.length > MOST_SIZES) {
+    const problem = `${loaded.name}: runs of ${sizes.length} sizes can occur, and ${MOST_SIZES} models can be open`;
+    throw new PlatformError('usage', `${problem}; choose a smaller --batch-limit`);
+  }
+  const models = new Map<number, Benchmark>();
+  for (const size of sizes) models.set(size, await benchmarkOf(withBatch(loaded, bound, size), agent));
+  return models;
+}
+
+/**
+ * Has all agents open the models, and holds their machines' turns while `use` sends queries.
+ *
+ * @throws PlatformError where an agent cannot serve
+ */
+export async function whileServing<T>(
+  name: string,
+  models: ReadonlyMap<number, Benchmark>,
+  { limit, waitMs, samples }: Served,
+  { agent, signal, runOptions, onWaiting, deployment }: Place,
+  use: (generator: LoadGenerator) => Promise<T>,
+): Promise<{ readonly result: T; readonly ends: readonly TargetEnd[] }> {
+  const reaches = deployment?.reaches ?? agent.reaches?.() ?? [];
+  if (reaches.length === 0) throw new PlatformError('unsupported', 'this agent cannot be reached by the generator');
+  const limits = { ...DEFAULT_LIMITS, timeLimitMs: SERVE_LIMIT_MS };
+  const request = { name, models, runOptions, batching: { limit, waitMs }, warmupRuns: WARMUP_RUNS, limits };
+  const targets = reaches.map((reach): TargetSpec => {
+    return deployment ? { ...deployment, reach, samples } : { kind: 'agent', reach, request };
+  });
+  const generator = await startGenerator(targets, {
+    signal,
+    warmupSamples: samples[0] ?? 1,
+    onProgress: ({ phase, waitsFor }) => {
+      if (phase === 'waiting') onWaiting(waitsFor);
+    },
+  });
+  try {
+    const result = await use(generator);
+    // The reason why a server failed is in the trial.
+    const ends = await generator.close().catch((): readonly TargetEnd[] => []);
+    return { result, ends };
+  } finally {
+    generator.kill();
+  }
+}
+
+/** Regular queries, so far apart that none waits for another. */
+const HANDED_OVER = Array.from({ length: 200 }, (_, query) => ({ atMs: 10 * query, samples: 1 }));
+
+const CLIENTS = 8;
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+/** What a query costs besides the model. @throws PlatformError as {@link whileServing} */
+export async function measureOverhead(place: Place): Promise<Overhead> {
+  const one = { samples: [1], limit: 1, waitMs: 0 };
+  const { result } = await whileServing('idle', new Map([[1, idleModel()]]), one, place, async (generator) => {
+    const usual = { dispatch: 'turns', seed: 1, limit: 1 } as const;
+    const apart = await generator.trial({ ...usual, plan: { kind: 'open', arrivals: HANDED_OVER } });
+    const closed = { kind: 'closed', thinkMs: 0, samples: 1, queries: 1000, leastMs: 0 } as const;
+    const alone = await generator.trial({ ...usual, plan: { ...closed, clients: 1, queries: 200 } });
+    const dense = await generator.trial({ ...usual, plan: { ...closed, clients: CLIENTS } });
+    return { apart: apart.records, alone: alone.records, dense: dense.records };
+  });
+  const waits = result.apart.flatMap(({ startedMs, scheduledMs }) => {
+    return startedMs === null ? [] : [startedMs - scheduledMs];
+  });
+  const returns = pausesOf(result.alone, ({ sentMs }) => sentMs);
+  const pauses = [...groupedBy(result.dense, ({ server }) => server).values()].flatMap((records) => {
+    return pausesOf(records, ({ startedMs }) => startedMs);
+  });
+  return { handover_ms: medianOf(waits), return_ms: medianOf(returns), between_ms: medianOf(pauses) };
+}
+
+/** From the end of each query until a moment of the next one. */
+function pausesOf(records: readonly QueryRecord[], momentOf: (next: QueryRecord) => number | null): readonly number[] {
+  return records.slice(1).flatMap((next, index) => {
+    const [before, moment] = [records[index], momentOf(next)];
+    return before === undefined || moment === null ? [] : [moment - before.finishedMs];
+  });
+}

@@ -1,0 +1,125 @@
+import {
+  BOUND_EXAMPLES,
+  boundOf,
+  DISPATCHES,
+  PlatformError,
+  positiveNumber,
+  wholeNumber,
+  z,
+} from '../../src/plugin-api.js';
+
+export const SCENARIOS = ['single', 'clients', 'server', 'batch', 'replay'] as const;
+export type Scenario = (typeof SCENARIOS)[number];
+
+const expectedBound = `a bound, as in ${BOUND_EXAMPLES}`;
+
+export const fields = {
+  rate: positiveNumber(1_000_000),
+  clients: wholeNumber(1, 1024),
+  samples: wholeNumber(1, 1024),
+  waitMs: z.number().min(0).max(60_000),
+  queries: wholeNumber(2, 1_000_000),
+  seed: wholeNumber(0, 2 ** 31 - 1),
+  searches: wholeNumber(1, 20),
+  scale: positiveNumber(1000),
+} as const;
+
+const listOf = <Schema extends z.ZodType>(one: Schema) => z.array(one).min(1).max(100);
+
+const MOST_ARRIVALS = 100_000;
+
+export const settingsSchema = z.strictObject({
+  scenario: z.enum(SCENARIOS).default('single'),
+  rates: listOf(fields.rate).optional().describe('Queries per second (server)'),
+  bound: z
+    .string()
+    .refine((text) => boundOf(text) !== undefined, { error: expectedBound })
+    .optional()
+    .describe('Latency that a share of the queries must not exceed, as in 20ms@p99'),
+  clients: listOf(fields.clients).default([1]).describe('Queries that are outstanding at a time (clients)'),
+  think_ms: fields.waitMs.default(0).describe("From an answer to the client's next query (clients)"),
+  batches: listOf(fields.samples).default([1]).describe('Samples of a query'),
+  batch_limit: fields.samples.optional().describe('Most samples of one run; queries that wait join a run up to it'),
+  max_wait_ms: fields.waitMs.default(0).describe('How long a query waits for others while the model is free'),
+  arrivals: z
+    .array(z.union([z.number().min(0), z.tuple([z.number().min(0), fields.samples])]))
+    .min(2)
+    .max(MOST_ARRIVALS)
+    .optional()
+    .describe('Times in ms since the start, or pairs of a time and samples (replay)'),
+  scale: fields.scale.default(1).describe('Factor of the times (replay)'),
+  queries: fields.queries.optional().describe('Least number of queries of a trial'),
+  least_ms: z.number().min(0).max(86_400_000).default(0).describe('Least length of a trial'),
+  seed: fields.seed.default(1),
+  searches: fields.searches.default(1).describe('How often the largest rate is searched'),
+  dispatch: z.enum(DISPATCHES).default('turns').describe('How several agents share the queries'),
+  measure: z.boolean().default(true).describe('Whether the model runs'),
+  predict: z.boolean().default(false).describe('Whether figures are predicted from stored estimates of dlbricks'),
+});
+
+export type LoadSettings = z.infer<typeof settingsSchema>;
+
+/** @throws PlatformError `usage` for settings that do not fit together */
+export function checkSettings(settings: LoadSettings): void {
+  const problem = problemWith(settings);
+  if (problem !== undefined) throw new PlatformError('usage', problem);
+}
+
+function problemWith(settings: LoadSettings): string | undefined {
+  const { scenario, rates, bound, arrivals, batches, batch_limit: limit } = settings;
+  if (scenario === 'server' && rates === undefined && bound === undefined) {
+    return 'the scenario server needs rates (--rate 50,100), or a bound to search the largest rate for (--bound 20ms@p99)';
+  }
+  if (rates !== undefined && scenario !== 'server') return 'rates (--rate) are for --scenario server';
+  if (scenario === 'replay') {
+    if (arrivals === undefined) return 'the scenario replay needs arrivals (--arrivals FILE)';
+    const times = arrivals.map(timeOf);
+    const unsorted = times.findIndex((ms, index) => ms < (times[index - 1] ?? 0));
+    if (unsorted >= 0) return `arrival ${unsorted + 1} is before the one above it; sort the times`;
+  } else if (arrivals !== undefined) return 'arrivals (--arrivals) are for --scenario replay';
+  const largest = Math.max(...samplesAsked(settings));
+  if (limit !== undefined && limit < largest) {
+    return `a query of ${largest} samples does not fit into runs of at most ${limit} (--batch-limit)`;
+  }
+  if (scenario === 'server' && batches.length > 1) return 'the scenario server takes one --batch';
+  if (!settings.measure && !settings.predict) return 'nothing to do: measure and predict are both off';
+  return undefined;
+}
+
+function timeOf(arrival: NonNullable<LoadSettings['arrivals']>[number]): number {
+  return typeof arrival === 'number' ? arrival : arrival[0];
+}
+
+/** The queries of a replay. */
+export function replayedArrivals({ arrivals = [], scale }: LoadSettings) {
+  return arrivals.map((arrival) => {
+    return { atMs: timeOf(arrival) * scale, samples: typeof arrival === 'number' ? 1 : arrival[1] };
+  });
+}
+
+/** The different sizes of the queries. */
+export function samplesAsked(settings: LoadSettings): readonly number[] {
+  const all =
+    settings.scenario === 'replay' ? replayedArrivals(settings).map(({ samples }) => samples) : settings.batches;
+  return [...new Set(all)];
+}
+
+/** Most samples of a run; without a limit, a run has one query of any size. */
+export function limitOf({ batch_limit: limit }: LoadSettings, samples: readonly number[]): number {
+  return limit ?? Math.max(...samples);
+}
+
+/** Sizes of runs that can occur: all sums of queries within the limit. */
+export function runSizes(samples: readonly number[], limit: number): readonly number[] {
+  const reachable = new Set<number>();
+  const add = (sum: number): void => {
+    for (const size of samples) {
+      const next = sum + size;
+      if (next > limit || reachable.has(next)) continue;
+      reachable.add(next);
+      add(next);
+    }
+  };
+  add(0);
+  return [...reachable].sort((a, b) => a - b);
+}

@@ -1,0 +1,86 @@
+import { type Bound, leastQueries, type Plan, poissonArrivals, type TrialOptions } from '../../src/plugin-api.js';
+import { limitOf, type LoadSettings, replayedArrivals } from './settings.js';
+
+/** A trial that is measured, predicted, or both. */
+export interface TrialPlan {
+  readonly samples: readonly number[];
+  readonly limit: number;
+  readonly clients: number | null;
+  readonly seed: number;
+  readonly options: TrialOptions;
+}
+
+/** Queries of a closed loop where nobody says how many. */
+const CLOSED_QUERIES = 200;
+
+/** Runs of each size of a batch sweep. */
+const BATCH_QUERIES = 30;
+
+/** Queries over the bound that a trial has room for, by the rule of early stopping. */
+const OVER = 10;
+
+/** The share that a trial without a bound has to show. */
+const USUAL_SHARE = 0.99;
+
+/** Queries of a stream, so that it can show the bound. */
+export function serverQueries({ queries }: LoadSettings, bound: Bound | undefined): number {
+  return queries ?? leastQueries(bound?.share ?? USUAL_SHARE, OVER);
+}
+
+/** A Poisson stream at a rate. */
+export function serverTrial(
+  settings: LoadSettings,
+  perSecond: number,
+  seed: number,
+  bound: Bound | undefined,
+): TrialPlan {
+  const { batches, least_ms: leastMs, dispatch } = settings;
+  const [samples = 1] = batches;
+  const limit = limitOf(settings, [samples]);
+  const arrivals = poissonArrivals({ perSecond, queries: serverQueries(settings, bound), leastMs, samples, seed });
+  return planned({ kind: 'open', arrivals }, [samples], limit, seed, { bound, dispatch });
+}
+
+function planned(
+  plan: Plan,
+  samples: readonly number[],
+  limit: number,
+  seed: number,
+  { bound, dispatch }: Pick<TrialOptions, 'bound' | 'dispatch'>,
+): TrialPlan {
+  const clients = plan.kind === 'closed' ? plan.clients : null;
+  return { samples, limit, clients, seed, options: { plan, bound, dispatch, seed, limit } };
+}
+
+/** The trials of all scenarios but a search. */
+export function trialsOf(settings: LoadSettings, bound: Bound | undefined): readonly TrialPlan[] {
+  const { scenario, rates = [], batches, seed, dispatch, think_ms: thinkMs, least_ms: leastMs } = settings;
+  const usual = { bound, dispatch };
+  switch (scenario) {
+    case 'server':
+      return rates.map((rate) => serverTrial(settings, rate, seed, bound));
+    case 'replay': {
+      const arrivals = replayedArrivals(settings);
+      const samples = [...new Set(arrivals.map((arrival) => arrival.samples))];
+      return [planned({ kind: 'open', arrivals }, samples, limitOf(settings, samples), seed, usual)];
+    }
+    case 'batch':
+      return batches.map((samples) => {
+        const queries = settings.queries ?? BATCH_QUERIES;
+        const arrivals = Array.from({ length: queries }, () => ({ atMs: 0, samples }));
+        return planned({ kind: 'open', arrivals }, [samples], samples, seed, { bound: undefined, dispatch });
+      });
+    case 'single':
+    case 'clients': {
+      const asked = scenario === 'single' ? [1] : settings.clients;
+      const queries = settings.queries ?? CLOSED_QUERIES;
+      return batches.flatMap((samples) =>
+        asked.map((clients) => {
+          const plan = { kind: 'closed', clients, samples, queries, leastMs } as const;
+          const limit = limitOf(settings, [samples]);
+          return planned({ ...plan, thinkMs: scenario === 'single' ? 0 : thinkMs }, [samples], limit, seed, usual);
+        }),
+      );
+    }
+  }
+}

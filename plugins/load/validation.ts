@@ -1,0 +1,52 @@
+import type { LoadResult, LoadRow } from './load-result.js';
+
+interface Compared {
+  readonly measured: number;
+  readonly low: number | null;
+  readonly value: number;
+  readonly high: number | null;
+}
+
+type Figure = 'p50_ms' | 'p99_ms' | 'samples_per_second';
+
+function compared(rows: readonly LoadRow[], figure: Figure): readonly Compared[] {
+  return rows.flatMap(({ measured, predicted }) => {
+    const [is, value] = [measured?.[figure], predicted?.value?.[figure]];
+    if (is == null || value == null || measured?.ended !== 'complete') return [];
+    const ends = [predicted?.low?.[figure] ?? null, predicted?.high?.[figure] ?? null] as const;
+    const [low, high] = ends[0] !== null && ends[1] !== null && ends[0] > ends[1] ? [ends[1], ends[0]] : ends;
+    return [{ measured: is, value, low, high }];
+  });
+}
+
+/** How far predictions are from measurements, in words. */
+function lineOf(name: string, all: readonly Compared[]): readonly string[] {
+  if (all.length === 0) return [];
+  const errors = all.map(({ measured, value }) => Math.abs(value / measured - 1) * 100);
+  const mean = errors.reduce((sum, error) => sum + error, 0) / errors.length;
+  const withInterval = all.filter(({ low, high }) => low !== null && high !== null);
+  const inside = withInterval.filter(({ measured, low, high }) => measured >= (low ?? 0) && measured <= (high ?? 0));
+  const [average, worst] = [mean, Math.max(...errors)].map((error) => `${error.toFixed(1)} %`);
+  const error = all.length === 1 ? `off by ${worst}` : `off by ${average} on average and ${worst} at most`;
+  return [`predicted ${name}: ${error}; ${inside.length} of ${withInterval.length} measured values in their intervals`];
+}
+
+export function validationLines({ rows, rates, settings: { scenario } }: LoadResult): readonly string[] {
+  const isOpen = scenario === 'server' || scenario === 'replay';
+  // The trials of a search end near the bound, or are cut off; their rate is what counts.
+  const shown = rates.length > 0 ? [] : rows;
+  const ofRates = rates.flatMap(({ measured, predicted }): readonly Compared[] => {
+    const value = predicted?.value_per_second ?? null;
+    if (value === null) return [];
+    return measured.flatMap(({ passed_per_second: passed }) => {
+      const { low_per_second: low = null, high_per_second: high = null } = predicted ?? {};
+      return passed === null ? [] : [{ measured: passed, value, low, high }];
+    });
+  });
+  return [
+    ...(isOpen ? [] : lineOf('throughput', compared(shown, 'samples_per_second'))),
+    ...lineOf('p50', compared(shown, 'p50_ms')),
+    ...lineOf('p99', compared(shown, 'p99_ms')),
+    ...lineOf('largest rate', ofRates),
+  ];
+}

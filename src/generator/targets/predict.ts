@@ -1,0 +1,37 @@
+import { PredictService } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
+import { PredictionOptions, PredictorOpenRequest } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
+import { createRpcClient } from '../../rpc/client.js';
+import type { OpenTarget, TargetSpec } from '../messages.js';
+import { QUERY_LIMIT_MS, unaryTarget } from './unary-target.js';
+
+const OPEN_LIMIT_MS = 10 * 60_000;
+
+const CLOSE_LIMIT_MS = 30_000;
+
+/** A model behind the platform's own Predict service, on an agent or a server, with its synthetic datasets. */
+export async function predictTarget(spec: Extract<TargetSpec, { kind: 'predict' }>): Promise<OpenTarget> {
+  const { reach, model, samples } = spec;
+  const client = createRpcClient(reach.address, 'agent', reach.options);
+  try {
+    const options = { ...PredictionOptions.create(), batchSize: Math.max(...samples) };
+    const opening = { ...PredictorOpenRequest.create(), modelName: model.name, modelVersion: model.version, options };
+    const predictor = await client.unary(PredictService.open, opening, { deadlineMs: OPEN_LIMIT_MS });
+    const target = unaryTarget((size) => {
+      const dataset = { category: 'synthetic', name: String(size) };
+      const asked = { predictor, dataset, options: { ...PredictionOptions.create(), batchSize: size } };
+      return client.unary(PredictService.dataset, asked, { deadlineMs: QUERY_LIMIT_MS });
+    });
+    const close = async (): Promise<{ conditions: null; clockDriftMs: number }> => {
+      try {
+        await client.unary(PredictService.close, { predictor, force: true }, { deadlineMs: CLOSE_LIMIT_MS });
+      } finally {
+        client.close();
+      }
+      return { conditions: null, clockDriftMs: 0 };
+    };
+    return { target, close };
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { loadResultSchema } from '../../plugins/load/load-result.js';
+import { assertOfSchema } from '../schemas/validator.js';
+import { workplace } from './support/command.js';
+import { chain, FOUR_LAYERS, LAYER_CUT, ONCE, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
+
+describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () => {
+  it('measures a stream of queries, and writes tables, a picture, and every query', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const args = [
+      'load',
+      'net.onnx',
+      '--threads',
+      '1',
+      '--scenario',
+      'server',
+      '--rate',
+      '100,200',
+      '--queries',
+      '100',
+    ];
+    const files = [
+      '--export-json',
+      'load.json',
+      '--export-svg',
+      'load.svg',
+      '--export-html',
+      'load.html',
+      '--samples',
+      'all.jsonl',
+    ];
+    const { stdout, stderr, code } = await place.run([...args, ...files]);
+    assert.ok(code === 0 || code === 3, stderr);
+    assert.match(stdout, /│ model │ offered \(\/s\) │ achieved \(\/s\) │/);
+    const document = JSON.parse(await readFile(join(place.folder, 'load.json'), 'utf8')) as unknown;
+    assertOfSchema('load', document);
+    const { rows } = loadResultSchema.parse(document);
+    assert.deepEqual(
+      rows.map(({ measured }) => [measured?.queries, measured?.failed, measured?.ended]),
+      [
+        [100, 0, 'complete'],
+        [100, 0, 'complete'],
+      ],
+    );
+    const lines = (await readFile(join(place.folder, 'all.jsonl'), 'utf8')).trimEnd().split('\n');
+    assert.equal(lines.length, 200);
+    const first = JSON.parse(lines[0] ?? '') as Record<string, number>;
+    assert.ok(Number.isInteger(first['scheduled_us']) && (first['finished_us'] ?? 0) > (first['started_us'] ?? 0));
+    assert.match(await readFile(join(place.folder, 'load.svg'), 'utf8'), /Latency over the rate/);
+    assert.match(await readFile(join(place.folder, 'load.html'), 'utf8'), /net under load \(server\)/);
+  });
+
+  it('predicts from stored estimates without running the model, and says what is missing', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const args = ['load', 'net.onnx', '--threads', '1', '--scenario', 'batch', '--batch', '1,2,4', '--predict'];
+    const before = await place.run(args);
+    assert.equal(before.code, 3);
+    assert.match(
+      before.stderr,
+      /no complete estimate for batches of 1,2,4 on this system; 'dlbricks run net --batch 1,2,4 --threads 1' makes it/,
+    );
+    await place.run([
+      'dlbricks',
+      'run',
+      'net.onnx',
+      '--threads',
+      '1',
+      '--batch',
+      '1,2,4',
+      ...LAYER_CUT,
+      ...QUICK,
+      ...ONCE,
+    ]);
+    const after = await place.run([...args, '--export-json', '-']);
+    const { rows, batches, overhead } = loadResultSchema.parse(JSON.parse(after.stdout));
+    assert.equal(after.code, 0, after.stderr);
+    assert.ok(rows.every(({ measured, predicted }) => measured === null && predicted?.value != null));
+    assert.equal(batches[0]?.measured, null);
+    assert.ok(batches[0].predicted?.a_ms !== null);
+    assert.ok(overhead !== null && overhead.handover_ms > 0);
+  });
+
+  it('sweeps batches and clients', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const sweep = ['load', 'net.onnx', '--threads', '1', '--scenario', 'batch', '--batch', '1,2', '--queries', '10'];
+    const { stdout } = await place.run([...sweep, '--export-json', '-']);
+    const { rows, batches } = loadResultSchema.parse(JSON.parse(stdout));
+    assert.deepEqual(
+      rows.map(({ measured }) => measured?.mean_batch),
+      [1, 2],
+    );
+    assert.ok(batches[0]?.measured?.b_ms !== null);
+    const clients = [
+      'load',
+      'net.onnx',
+      '--threads',
+      '1',
+      '--scenario',
+      'clients',
+      '--clients',
+      '1,3',
+      '--queries',
+      '30',
+    ];
+    const ofClients = loadResultSchema.parse(JSON.parse((await place.run([...clients, '--export-json', '-'])).stdout));
+    assert.deepEqual(
+      ofClients.rows.map((row) => [row.clients, row.measured?.longest_queue]),
+      [
+        [1, 1],
+        [3, 3],
+      ],
+    );
+  });
+
+  it('replays arrivals of a file, and refuses one that is empty or unsorted', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    await place.write('arrivals.csv', 'ms,batch\n0,1\n10,2\n20,1\n');
+    const args = ['load', 'net.onnx', '--threads', '1', '--scenario', 'replay', '--arrivals'];
+    const { rows } = loadResultSchema.parse(
+      JSON.parse((await place.run([...args, 'arrivals.csv', '--scale', '2', '--export-json', '-'])).stdout),
+    );
+    assert.deepEqual([rows[0]?.samples, rows[0]?.offered_per_second, rows[0]?.measured?.queries], [[1, 2], 50, 3]);
+    for (const [name, content, message] of [
+      ['empty.csv', '', /empty\.csv: expected at least two arrivals/],
+      ['unsorted.csv', '5\n1\n', /unsorted\.csv, line 2: 1 ms is before the line above/],
+      ['words.csv', '1\ntwo\n', /words\.csv, line 2: expected ms or ms,batch/],
+    ] as const) {
+      await place.write(name, content);
+      const { stderr, code } = await place.run([...args, name]);
+      assert.equal(code, 2);
+      assert.match(stderr, message);
+    }
+  });
+
+  it('refuses bad input, each with its own message', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    await place.write('fixed.onnx', chain(FOUR_LAYERS, [1, 8]));
+    for (const [args, message] of [
+      [['net.onnx', '--scenario', 'server', '--rate', '0'], /expected a number above 0/],
+      [['net.onnx', '--scenario', 'server'], /needs rates \(--rate 50,100\), or a bound/],
+      [['net.onnx', '--bound', '20'], /as in 20ms@p99/],
+      [
+        ['fixed.onnx', '--scenario', 'server', '--rate', '5', '--batch-limit', '2', '--queries', '10'],
+        /fixed has a fixed batch of 1, so it cannot run a batch of 2/,
+      ],
+      [
+        ['net.onnx', '--scenario', 'server', '--bound', '0.0001ms@p90'],
+        /so no rate holds the bound of 0\.0001 ms; choose a larger bound/,
+      ],
+      [['net.onnx', '--deployment', 'http://x/y'], /expected oip:\/\/HOST:PORT\/MODEL/],
+    ] as const) {
+      const { stderr, code } = await place.run(['load', ...args, '--threads', '1']);
+      assert.notEqual(code, 0, args.join(' '));
+      assert.match(stderr, message);
+    }
+  });
+
+  it('divides one stream among several agents', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    // Each on a machine of its own, as far as turns go.
+    const agents = ['one', 'other'].map((name) => {
+      return place.start(['agent', '--listen', '127.0.0.1:0'], {
+        env: { MLMODELSCOPE_TURN_GROUP: `${place.folder} ${name}` },
+      });
+    });
+    const addresses: string[] = [];
+    for (const agent of agents) addresses.push((await agent.said(/listening on (\S+)/))[1] ?? '');
+    for (const dispatch of ['turns', 'random', 'queue']) {
+      const at = ['--agents', addresses.join(','), '--dispatch', dispatch];
+      const args = ['load', 'net.onnx', '--threads', '1', '--scenario', 'server', '--rate', '100', '--queries', '60'];
+      const { stdout, stderr } = await place.run([...args, ...at, '--samples', 'all.jsonl', '--export-json', '-']);
+      assert.notEqual(stdout, '', stderr);
+      const { agents: count, rows } = loadResultSchema.parse(JSON.parse(stdout));
+      assert.deepEqual([count, rows[0]?.measured?.queries], [2, 60]);
+      const lines = (await readFile(join(place.folder, 'all.jsonl'), 'utf8')).trimEnd().split('\n');
+      assert.deepEqual(new Set(lines.map((line) => (JSON.parse(line) as { agent: number }).agent)), new Set([0, 1]));
+    }
+  });
+
+  it('shows the trials that were done after Ctrl-C', async (t) => {
+    const place = await workplace(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const args = ['load', 'net.onnx', '--threads', '1', '--scenario', 'server', '--rate', '200,1', '--queries', '100'];
+    const command = place.start(args, { ownGroup: true });
+    await command.said(/note: net, \d+(\.\d+)?\/s: /);
+    // To the whole group, as a terminal sends it.
+    process.kill(-command.pid, 'SIGINT');
+    const { stdout, stderr, code } = await command.ended;
+    assert.equal(code, 130, stderr);
+    assert.match(stdout, /│ net +│ +[12]\d\d/);
+    assert.match(stderr, /interrupted; the trials that were done are above/);
+  });
+
+  it('runs as an evaluation', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const checksum = createHash('sha256').update(chain(FOUR_LAYERS)).digest('hex');
+    const tensor = '[{ layer_name: x, element_type: float32, dimensions: [batch, 8] }]';
+    const model = ['dlspec: model/v1', 'name: net', 'version: 1.0.0', "framework: { name: onnxruntime, version: '*' }"];
+    const io = [`inputs: ${tensor}`, `outputs: ${tensor.replace('x', 'y')}`];
+    await place.write(
+      'net.yml',
+      [...model, `model: { graph_path: net.onnx, checksum: ${checksum} }`, ...io, ''].join('\n'),
+    );
+    const settings = 'settings: { scenario: server, rates: [100], queries: 50, batch_limit: 2 }';
+    const manifest = ['dlspec: evaluation/v1', 'name: load', 'version: 1.0.0', 'plugin: load', 'models: [net.yml]'];
+    await place.write('load.yml', [...manifest, 'threads: 1', settings, ''].join('\n'));
+    const { stdout, stderr } = await place.run(['evaluate', 'load.yml', '--export-json', '-']);
+    assert.notEqual(stdout, '', stderr);
+    const { rows, provenance } = loadResultSchema.parse(JSON.parse(stdout));
+    assert.deepEqual([rows[0]?.batch_limit, rows[0]?.measured?.queries], [2, 50]);
+    assert.equal(provenance?.manifests[0]?.kind, 'evaluation');
+  });
+});

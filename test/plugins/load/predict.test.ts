@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type EstimatedTimes, predictRate, predictTrial } from '../../../plugins/load/predict.js';
+import { predictGeneration } from '../../../plugins/load/generation.js';
+import { settingsSchema } from '../../../plugins/load/settings.js';
+import { serverTrial, trialsOf } from '../../../plugins/load/trials.js';
+
+const NOTHING = { handover_ms: 0, return_ms: 0, between_ms: 0 };
+
+const times = (low: number, value: number, high: number): EstimatedTimes => ({
+  low: [{ batch: 1, ms: low }],
+  value: [{ batch: 1, ms: value }],
+  high: [{ batch: 1, ms: high }],
+});
+
+const predicting = (of: EstimatedTimes, overhead = NOTHING) => ({ times: of, overhead, agents: 1, waitMs: 0 });
+
+const settings = (given: object) => settingsSchema.parse({ scenario: 'server', rates: [1], queries: 20_000, ...given });
+
+test('a prediction is the queue of the estimate, with an interval from both of its ends', () => {
+  // M/D/1 with s = 10 ms at 50/s: p99 is 4.336 s.
+  const plan = serverTrial(settings({}), 50, 3, undefined);
+  const { low, value, high, utilization, growth, reason } = predictTrial(plan, 50, predicting(times(9.5, 10, 10.5)));
+  assert.equal(reason, null);
+  assert.ok(low && value && high);
+  assert.ok(Math.abs((value.p99_ms ?? 0) / 43.36 - 1) < 0.1, `${value.p99_ms}`);
+  assert.ok((low.p99_ms ?? 0) < (value.p99_ms ?? 0) && (value.p99_ms ?? 0) < (high.p99_ms ?? 0));
+  assert.equal(utilization, 0.5);
+  assert.equal(growth, 3);
+});
+
+test('the cost of handing a query over is part of its latency, and the pause between runs of the utilization', () => {
+  const plan = serverTrial(settings({}), 1, 3, undefined);
+  const { value, utilization } = predictTrial(
+    plan,
+    1,
+    predicting(times(10, 10, 10), { handover_ms: 2, return_ms: 5, between_ms: 10 }),
+  );
+  assert.equal(Number(value?.p50_ms?.toFixed(6)), 12);
+  assert.equal(utilization, 0.02);
+});
+
+test('near saturation the prediction is refused, with the rates that are safe', () => {
+  const plan = serverTrial(settings({ queries: 100 }), 100, 3, undefined);
+  const { value, reason } = predictTrial(plan, 100, predicting(times(9, 9.9, 10.5)));
+  assert.equal(value, null);
+  assert.match(reason ?? '', /utilization 1\.05.*rates below 95\.2\/s are safe/);
+});
+
+test('without an interval of the estimate, a prediction has none', () => {
+  const plan = serverTrial(settings({ queries: 1000 }), 10, 3, undefined);
+  const of = { ...times(0, 10, 0), low: undefined, high: undefined };
+  const { low, value, high } = predictTrial(plan, 10, predicting(of));
+  assert.deepEqual([low, high], [null, null]);
+  assert.ok(value !== null);
+});
+
+test('the largest rate is predicted as an interval', async () => {
+  const bound = { ms: 50, share: 0.99 };
+  const asked = settings({ bound: '50ms@p99' });
+  const trialAt = (rate: number, seed: number) => serverTrial(asked, rate, seed, bound);
+  const start = () => 50;
+  const rate = await predictRate(trialAt, start, 1, predicting(times(9.5, 10, 10.5)));
+  const { low_per_second: low, value_per_second: value, high_per_second: high } = rate;
+  assert.ok(low !== null && value !== null && high !== null && low < value && value < high);
+  // Largest utilization of M/D/1 for 5 s at p99: 0.561. Early stopping asks for more than the share itself.
+  assert.ok(value > 50 && value < 58, `${value}`);
+  const impossible = await predictRate(
+    (r, seed) => serverTrial(asked, r, seed, { ms: 5, share: 0.99 }),
+    start,
+    1,
+    predicting(times(9, 10, 11)),
+  );
+  assert.equal(impossible.value_per_second, null);
+  assert.match(impossible.reason ?? '', /no rate holds the bound/);
+});
+
+test('clients are bounded by the service and by their number', () => {
+  const [plan] = trialsOf(
+    settingsSchema.parse({ scenario: 'clients', clients: [3], think_ms: 40, queries: 2000 }),
+    undefined,
+  );
+  assert.ok(plan);
+  const { value } = predictTrial(plan, null, predicting(times(10, 10, 10)));
+  // min(1 / s, k / (s + z)) = min(100, 60).
+  assert.ok(Math.abs((value?.samples_per_second ?? 0) - 60) < 1, `${value?.samples_per_second}`);
+});
+
+const TEXT = {
+  model: 'decoder',
+  prompt: 128,
+  tokens: 11,
+  first_token_ms: 100,
+  first_token_low_ms: 95,
+  first_token_high_ms: 105,
+  further_tokens_ms: 100,
+  further_tokens_low_ms: 95,
+  further_tokens_high_ms: 105,
+};
+
+test('the first token of a text waits for the whole texts before it', async () => {
+  const of = { settings: settings({ rates: [2.5] }), bound: undefined, overhead: NOTHING };
+  const [row] = await predictGeneration(TEXT, of);
+  assert.ok(row && row.reason === null);
+  assert.equal(row.further_token_ms, 10);
+  assert.equal(row.utilization, 0.5);
+  // M/D/1 with s = 200 ms at 2.5/s: the latency's p99 is 4.336 s = 867 ms, of which the further tokens are 100.
+  const { low, value, high } = row.first_token_p99_ms;
+  assert.ok(low !== null && value !== null && high !== null && low < value && value < high);
+  assert.ok(Math.abs(value / 767 - 1) < 0.1, `${value}`);
+  const [busy] = await predictGeneration(TEXT, { ...of, settings: settings({ rates: [5] }) });
+  assert.match(busy?.reason ?? '', /rates below 4\.76\/s are safe/);
+  const [unknown] = await predictGeneration({ ...TEXT, first_token_ms: null }, of);
+  assert.match(unknown?.reason ?? '', /no complete estimate/);
+});
+
+test('a bound on the first token gives the largest rate of texts', async () => {
+  const bound = { ms: 500, share: 0.9 };
+  const of = { settings: settingsSchema.parse({ scenario: 'server', bound: '500ms@p90' }), bound, overhead: NOTHING };
+  const [row] = await predictGeneration(TEXT, of);
+  assert.ok(row?.offered_per_second != null && row.offered_per_second > 2 && row.offered_per_second < 4);
+});
