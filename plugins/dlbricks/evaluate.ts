@@ -320,8 +320,15 @@ function plannedEvent(
   { agent }: Pick<MeasuringContext, 'agent'>,
 ): EvaluationEvent {
   const phases = plans.flatMap(phasesOf);
-  const toMeasure = phases.reduce((sum, { missing }) => sum + missing.length, 0);
-  const known = phases.reduce((sum, { tasks }) => sum + tasks.length, 0) - toMeasure;
+  // Plans with different settings of the optimizer may share bricks.
+  const countOf = (tasks: readonly Task[]): number => {
+    const keys = tasks.map(({ request }) => {
+      return [taskKey(request), request.runOptions, request.protocol, request.limits];
+    });
+    return new Set(keys.map((key) => JSON.stringify(key))).size;
+  };
+  const toMeasure = countOf(phases.flatMap(({ missing }) => missing));
+  const known = countOf(phases.flatMap(({ tasks }) => tasks)) - toMeasure;
   const models = plans.flatMap((plan) => plan.models);
   const layers = models.reduce((sum, { recipe }) => sum + recipe.layers, 0);
   const sequences = models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0);

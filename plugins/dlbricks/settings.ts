@@ -18,9 +18,9 @@ export const settingsSchema = z.strictObject({
     description:
       "Keep dimensions open that are open in the model's file, while the runtime optimizes graphs and runs whole models; by default they get sizes first.",
   }),
-  shorten: z.enum(SHORTEN).default('large').meta({
+  shorten: z.enum(SHORTEN).default('auto').meta({
     description:
-      'Models whose kernels are found in graphs with two and three of their repeated blocks and extended to all: those with more than 2 GiB of weights, all with repeated blocks, or none; kernel cut only.',
+      'Models whose kernels are found in graphs with two and three of their repeated blocks and extended to all: those with more than 2 GiB of weights (large), those and the ones where it is faster (auto: at least eight blocks that are most of the graph, and made-up weights), all with at least four blocks, or none; kernel cut only.',
   }),
   values: z.enum(VALUES).default('made-up').meta({
     description:

@@ -25,8 +25,11 @@ import type { EmptyCall } from './empty-call.js';
 import { type Values, type WeightsOfRun, withValuesOfRun } from './values-of-run.js';
 import { type DecomposedModel, decomposeKernels, decomposeModel, type KernelContext } from './unique-bricks.js';
 
-/** Options for the models that are optimized with fewer of their repeated blocks. */
-export const SHORTEN = ['large', 'always', 'never'] as const;
+/**
+ * Options for the models that are optimized with fewer of their repeated blocks. `auto`: large ones, and those where it
+ * is faster.
+ */
+export const SHORTEN = ['auto', 'large', 'always', 'never'] as const;
 
 export type Shorten = (typeof SHORTEN)[number];
 
@@ -39,7 +42,7 @@ export interface CutSettings {
    * bound.
    */
   readonly keepDynamic?: boolean | undefined;
-  /** The models that are optimized with fewer of their repeated blocks, at the kernel cut; default: large ones. */
+  /** The models that are optimized with fewer of their repeated blocks, at the kernel cut; default: auto. */
   readonly shorten?: Shorten | undefined;
   /** Where the values come from that steer operators; default: they are made up. */
   readonly values?: Values | undefined;

@@ -4,6 +4,7 @@ import {
   type LayerGraph,
   type LoadedModel,
   type Model,
+  sumOf,
   type TensorType,
   tensorBytes,
 } from '../../../src/plugin-api.js';
@@ -18,6 +19,15 @@ import { type DecomposedModel, roundedFootprint } from './unique-bricks.js';
 
 /** Models with more bytes of weights are large. No ONNX file can hold more without further files: protobuf's limit. */
 export const LARGE_BYTES = 2 ** 31;
+
+/** Fewest blocks of a model that is shortened because that is faster, not because it is large. */
+const LEAST_FASTER = 8;
+
+/**
+ * Most that both shortened graphs together may have of the nodes, and of the bytes of weights, of the whole graph. Each
+ * optimized graph also has the nodes and the weights beside the blocks, such as a table of words.
+ */
+const [MOST_NODES, MOST_BYTES] = [2 / 3, 1];
 
 /** How many blocks the shortened graphs have: their difference is one block. */
 const FEWER = 2;
@@ -43,18 +53,40 @@ export function largestInitializerBytes({ graph }: Model): number {
   return Math.max(0, ...[...graph.initializers.values()].map(tensorBytes));
 }
 
+/** Whether optimizing both shortened graphs takes less time than optimizing the whole one. */
+function isFaster({ graph: { nodes } }: Model, { length, count }: RepeatedBlocks, bytes: readonly number[]): boolean {
+  const [wholeBytes = 0, ...shortenedBytes] = bytes;
+  const shortenedNodes = sumOf([FEWER, MORE].map((keep) => nodes.length - (count - keep) * length));
+  return (
+    count >= LEAST_FASTER &&
+    shortenedNodes <= MOST_NODES * nodes.length &&
+    sumOf(shortenedBytes) <= MOST_BYTES * wholeBytes
+  );
+}
+
 /** @returns undefined where the whole model is to be optimized */
 export function shorteningOf(
-  { model, open }: Pick<LoadedModel, 'model' | 'open'>,
-  { cut, keepDynamic = false, shorten = 'large' }: Pick<CutSettings, 'cut' | 'keepDynamic' | 'shorten'>,
+  { model, open, weights }: Pick<LoadedModel, 'model' | 'open' | 'weights'>,
+  { cut, keepDynamic = false, shorten = 'auto', values }: ShortenSettings,
 ): Shortening | undefined {
   if (cut === 'layer' || shorten === 'never' || (keepDynamic && open !== undefined)) return undefined;
   const wholeBytes = initializerBytes(model);
-  if (shorten === 'large' && wholeBytes <= LARGE_BYTES) return undefined;
+  const isLarge = wholeBytes > LARGE_BYTES;
+  if (shorten === 'large' && !isLarge) return undefined;
+  // The kernels of a graph with its own weights are compared with those of the whole graph.
+  const needsWhole = weights !== undefined || values === 'run';
+  if (shorten === 'auto' && !isLarge && needsWhole) return undefined;
   const blocks = findRepeatedBlocks(model);
   if (blocks === undefined) return undefined;
-  return { blocks, wholeBytes, shortenedBytes: initializerBytes(shortenModel(model, blocks, MORE).model) };
+  const [fewerBytes = 0, shortenedBytes = 0] = [FEWER, MORE].map((keep) => {
+    return initializerBytes(shortenModel(model, blocks, keep).model);
+  });
+  const bytes = [wholeBytes, fewerBytes, shortenedBytes];
+  if (shorten === 'auto' && !isLarge && !isFaster(model, blocks, bytes)) return undefined;
+  return { blocks, wholeBytes, shortenedBytes };
 }
+
+type ShortenSettings = Pick<CutSettings, 'cut' | 'keepDynamic' | 'shorten' | 'values'>;
 
 /** A model whose bricks are derived from shortened graphs, or the reason why they cannot be. */
 export type PreparedExtended =

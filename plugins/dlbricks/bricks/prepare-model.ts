@@ -10,6 +10,7 @@ import {
   memoryProblem,
   memoryThere,
   type Model,
+  PlatformError,
   signatureWithoutName,
   staticTypeOf,
   sumOf,
@@ -18,9 +19,9 @@ import {
   withOwnWeights,
 } from '../../../src/plugin-api.js';
 import type { CheckableGraph } from './checkable-graph.js';
-import { type CutSettings, decompose, wholeOf } from './decompose.js';
+import { type CutSettings, decompose, graphToCut, wholeOf } from './decompose.js';
 import { checkKernels, type KernelCheck } from './own-graph.js';
-import { type Extension, prepareExtended, shorteningOf } from './prepare-extended.js';
+import { type Extension, LARGE_BYTES, prepareExtended, shorteningOf } from './prepare-extended.js';
 import type { DecomposedModel } from './unique-bricks.js';
 import type { WeightsOfRun } from './values-of-run.js';
 
@@ -33,7 +34,7 @@ export interface PreparedModel extends DecomposedModel {
   readonly kernelCheck?: KernelCheck | undefined;
   readonly runWith?: WeightsOfRun | undefined;
   /** The whole graph of kernels, for a check of the bricks, or the reason why they cannot be checked. */
-  readonly toCheck?: (() => CheckableGraph) | string | undefined;
+  readonly toCheck?: (() => CheckableGraph | Promise<CheckableGraph>) | string | undefined;
   readonly inputs?: ChosenInputs | undefined;
   /** How the kernels of a model with repeated blocks were found; undefined where its graph was optimized as it is. */
   readonly extension?: Extension | undefined;
@@ -71,12 +72,18 @@ export async function prepareModel(
     const { decomposed, extension, costMs } = found;
     const reason = 'only graphs with fewer of its blocks were optimized, without the weights of its file';
     const kernelCheck = own && { kind: 'failed' as const, reason };
+    const isLarge = shortening !== undefined && shortening.wholeBytes > LARGE_BYTES;
+    const toCheck = async (): Promise<CheckableGraph> => {
+      const { toCheck: make } = await graphToCut(loaded, settings, agent, signal, { own, filled });
+      if (make === undefined) throw new PlatformError('internal', 'a graph of kernels cannot be checked');
+      return make();
+    };
     return {
       ...decomposed,
       ...common,
       extension,
       kernelCheck,
-      toCheck: 'only graphs with fewer of its blocks were optimized',
+      toCheck: isLarge ? 'only graphs with fewer of its blocks were optimized' : toCheck,
       costMs,
     };
   }

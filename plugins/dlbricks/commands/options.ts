@@ -113,7 +113,7 @@ function addShortenOption(command: Command): Command {
   return command.addOption(
     new Option(
       '--shorten <models>',
-      `optimize two and three of a model's repeated blocks, and extend the result to all: large, for models with more than 2 GiB of weights; always; never (default: ${DEFAULT_SETTINGS.shorten}); kernel cut only`,
+      `optimize two and three of a model's repeated blocks, and extend the result to all: large, for models with more than 2 GiB of weights; auto, also where it is faster; always; never (default: ${DEFAULT_SETTINGS.shorten}); kernel cut only`,
     ).choices(SHORTEN),
   );
 }

@@ -19,6 +19,8 @@ export interface BrickLatency {
   readonly occasionsMs: readonly number[];
   /** The process of each occasion, see processOf. */
   readonly processes: readonly string[];
+  /** When each occasion ended; milliseconds since 1970. */
+  readonly endsMs: readonly number[];
   /** Its uncertainty by the spread of runs within processes. */
   readonly within: Summary;
   /** Share of its runs during which another machine shared a core, mean over the occasions; 0 to 1. */
@@ -45,6 +47,7 @@ export interface CallLatency {
 interface Taken {
   readonly summary: Summary;
   readonly process: string;
+  readonly endMs: number;
   readonly sharedShare: number;
   readonly runs: number;
   readonly costMs: number;
@@ -70,12 +73,17 @@ export function occasionSummary({ runMs, overheadMs = 0 }: Samples): Summary {
 /** Summaries of the successful measurements. */
 function successes(measurements: readonly Measurement[]): readonly Taken[] {
   return measurements.flatMap((measurement) => {
-    const { outcome, costMs } = measurement;
+    const { outcome, costMs, measuredAt } = measurement;
     if (outcome.kind === 'failure') return [];
-    const { runMs } = outcome;
-    const summary = occasionSummary(outcome);
     return [
-      { summary, process: processOf(measurement), sharedShare: sharedShareOf(measurement), runs: runMs.length, costMs },
+      {
+        summary: occasionSummary(outcome),
+        process: processOf(measurement),
+        endMs: Date.parse(measuredAt),
+        sharedShare: sharedShareOf(measurement),
+        runs: outcome.runMs.length,
+        costMs,
+      },
     ];
   });
 }
@@ -149,6 +157,7 @@ export function brickLatency(
     ms: within.ms,
     occasionsMs: summaries.map(({ ms }) => ms),
     processes: taken.map(({ process }) => process),
+    endsMs: taken.map(({ endMs }) => endMs),
     within,
     sharedShare: mean(taken.map(({ sharedShare }) => sharedShare)),
     runs: taken.reduce((sum, { runs }) => sum + runs, 0),

@@ -47,6 +47,28 @@ function machineError(ms: number, machines: Spread): ErrorSource {
   return { deviationMs: Math.SQRT2 * ms * machines.relative, degreesOfFreedom: machines.degreesOfFreedom };
 }
 
+/** Occasions with a longer pause between them are of different times: then the machine may be in another state. */
+const PAUSE_MS = 30_000;
+
+/**
+ * The share of a time's error that the mean over some times keeps: 1 for bricks that were all measured at one time, a
+ * half for bricks that were all measured at two.
+ */
+function shareOfTimes(bricks: readonly (readonly [ms: number, endsMs: readonly number[]])[]): number {
+  const allMs = Math.max(sumOf(bricks.map(([ms]) => ms)), Number.MIN_VALUE);
+  const parts = bricks.flatMap(([ms, ends]) => ends.map((endMs) => ({ endMs, part: ms / ends.length / allMs })));
+  let [squares, part, before] = [0, 0, NaN];
+  for (const next of parts.toSorted((a, b) => a.endMs - b.endMs)) {
+    if (next.endMs - before > PAUSE_MS) {
+      squares += part ** 2;
+      part = 0;
+    }
+    part += next.part;
+    before = next.endMs;
+  }
+  return squares + part ** 2;
+}
+
 /** How far measurements of a system vary. All values are relative. */
 export interface Spreads {
   /** Between occasions of bricks. */
@@ -157,8 +179,9 @@ export function predictionErrors(
  *
  * - the spread between occasions, for the mean of the bricks: what bricks of a process have in common, and what each
  *   brick has of its own; a brick that is far off on one occasion counts by its own deviation;
- * - the spread between occasions of whole models, for that measurement of the whole model; where none is known, that of
- *   its bricks in one process;
+ * - the spread between occasions of whole models, for that measurement of the whole model, and again for the times at
+ *   which the bricks were measured: their occasions may be seconds apart, and do not show what that time did to all of
+ *   them; where none is known, the spread of its bricks in one process, and again what they have in common;
  * - the spread of a call's runs;
  * - a shared core, as far as bricks were measured on one;
  * - the errors of predictions, for bricks that were not measured;
@@ -186,13 +209,17 @@ export function predictionInterval(
   ];
   const ofPredictions = predictionErrors(predicted, commonError);
   const inOneProcess = factorsOf([...ofBricks.map(([time]) => time), ...ofPredicted].map((time) => [time, ['whole']]));
+  // Predictions have a common error of their own, and count like bricks of one more time.
+  const ends = terms.map(({ latency, count }) => [count * latency.ms, latency.endsMs] as const);
+  const times = shareOfTimes([...ends, [sumOf(ofPredicted), [Infinity]]]);
   const withWhole = (factors: Factors): readonly ErrorSource[] => {
     if (wholes === undefined) {
-      const sum = { common: factors.common + inOneProcess.common, own: factors.own + inOneProcess.own };
-      return [errorOf(sum, bricks), ...others];
+      const common = factors.common + (1 + times) * inOneProcess.common;
+      return [errorOf({ common, own: factors.own + inOneProcess.own }, bricks), ...others];
     }
     const { relative, degreesOfFreedom } = wholes;
-    return [errorOf(factors, bricks), { deviationMs: ms * relative, degreesOfFreedom }, ...others];
+    const deviationMs = ms * relative * Math.sqrt(1 + times);
+    return [errorOf(factors, bricks), { deviationMs, degreesOfFreedom }, ...others];
   };
   const sources = [...withWhole(measured), ...outlying, ...ofPredictions];
   const relativeTo = (errors: readonly ErrorSource[]): number | undefined =>

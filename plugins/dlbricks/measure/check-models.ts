@@ -87,7 +87,7 @@ export async function checkModels(
     if (toCheck === undefined || typeof toCheck === 'string') {
       return { kind: 'failed', reason: toCheck ?? 'the runtime keeps no profile of its kernels' };
     }
-    const { benchmark, names } = toCheck();
+    const { benchmark, names } = await toCheck();
     const key = { system: system.fingerprint, graph: benchmark.signature, protocol: protocolKey(protocol) };
     const known = again ? undefined : await unlessGone(stored.get(key));
     if (known !== undefined) return { kind: 'run', ...known, names };

@@ -140,8 +140,8 @@ export async function knownKernels(
 }
 
 /**
- * The measurements of some kernels on a system, for predictions of others. Measurements that others disturbed count
- * only where there are no others.
+ * The measurements of some kernels on a system, for predictions of others. Measurements that others disturbed do not
+ * count: nothing says how far off they are.
  */
 export async function measuredKernels(
   kernels: ReadonlyMap<string, StoredKernel>,
@@ -155,9 +155,8 @@ export async function measuredKernels(
     return occasions().flatMap((occasion) => needs.map(({ benchmark }) => wantedOfNeed(benchmark, occasion, settings)));
   });
   const results = await unlessGone(knownResults(wanted, system, store));
-  const measurements = [...(results?.measurements() ?? [])];
-  const quiet = observationsOf(measurements.filter((measurement) => !isDisturbed(measurement)));
-  const observations = new Map([...observationsOf(measurements), ...quiet]);
+  const quiet = [...(results?.measurements() ?? [])].filter((measurement) => !isDisturbed(measurement));
+  const observations = observationsOf(quiet);
   return contextsOf(system).flatMap((context) => {
     return [...kernels.values()].flatMap((kernel): MeasuredKernel[] => {
       const latency = brickLatency({ signature: kernel.signature, operators: [] }, context, observations);

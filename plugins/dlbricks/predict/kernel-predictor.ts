@@ -234,7 +234,7 @@ export class KernelPredictor {
       if (operator === undefined) {
         const count = this.points.get(features.key)?.length ?? 0;
         return none(
-          `cannot be predicted: ${count} kernels like this ${facts.operator} were measured on this system, and ${MIN_KERNELS} are needed`,
+          `cannot be predicted: ${count} kernels like this ${facts.operator} were measured undisturbed on this system, and ${MIN_KERNELS} are needed`,
         );
       }
       const expected = operator.fit.expect(features);

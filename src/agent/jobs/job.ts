@@ -143,7 +143,12 @@ export type JobResult =
   | { readonly kind: 'measured-bricks'; readonly measured: readonly Measured[] }
   | { readonly kind: 'traced'; readonly trace: LayerTrace }
   | { readonly kind: 'inferred'; readonly values: ReadonlyMap<string, InferredValue> }
-  | { readonly kind: 'optimized'; readonly optimized: Omit<OptimizedGraph, 'costMs'> }
+  | {
+      readonly kind: 'optimized';
+      readonly optimized: Omit<OptimizedGraph, 'costMs'>;
+      /** Time of the processor that optimizing took. */
+      readonly processorMs: number;
+    }
   | { readonly kind: 'opened' }
   | { readonly kind: 'served'; readonly served: Pick<Measured, 'conditions' | 'peakMemoryBytes'> }
   | { readonly kind: 'predicted'; readonly predicted: Predicted }

@@ -102,12 +102,8 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const job = { kind: 'optimize', benchmark, runOptions, memoryLimitBytes, steeringValues } as const;
       const options = { signal, beside: leavesRoom(benchmark, description) };
       const { end, shareMs } = await runner.runBeside(job, limits, options);
-      const optimized = optimizedOf(end);
-      return {
-        benchmark: toWireBenchmark(optimized.benchmark),
-        values: toWireValues(optimized.values),
-        costMs: shareMs,
-      };
+      const { benchmark: made, values, costMs } = optimizedOf(end, shareMs);
+      return { benchmark: toWireBenchmark(made), values: toWireValues(values), costMs };
     });
   };
 

@@ -127,8 +127,12 @@ async function resultOf(job: WorkerJob, recorder: SpanRecorder): Promise<JobResu
     }
     case 'infer-types':
       return { kind: 'inferred', values: await inferTypes(job, context) };
-    case 'optimize':
-      return { kind: 'optimized', optimized: await optimizeGraph(job, context) };
+    case 'optimize': {
+      const before = process.cpuUsage();
+      const optimized = await optimizeGraph(job, context);
+      const { user, system } = process.cpuUsage(before);
+      return { kind: 'optimized', optimized, processorMs: (user + system) / 1000 };
+    }
     case 'open':
       session = await openSession(job);
       return { kind: 'opened' };

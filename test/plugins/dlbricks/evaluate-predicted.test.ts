@@ -52,6 +52,26 @@ function unevenAgent(): ReturnType<typeof driftingAgent> {
   };
 }
 
+/** A machine on which other processes make the bricks of these occasions take three times as long. */
+function disturbedAgent(...occasions: readonly number[]): ReturnType<typeof driftingAgent> {
+  const agent = driftingAgent(1, 1);
+  return {
+    ...agent,
+    async *measure(...asked: Parameters<typeof agent.measure>) {
+      for await (const { index, measurement } of agent.measure(...asked)) {
+        const { context, occasion, outcome } = measurement;
+        if (context === undefined || outcome.kind === 'failure' || !occasions.includes(occasion)) {
+          yield { index, measurement };
+          continue;
+        }
+        const conditions = { wallMs: 100 + occasion, cores: 1, othersMs: 60 };
+        const slower = { ...outcome, runMs: outcome.runMs.map((ms) => 3 * ms) };
+        yield { index, measurement: { ...measurement, conditions, outcome: slower } };
+      }
+    },
+  };
+}
+
 async function run(
   store: ResultStore,
   changes: Partial<EstimateRequest> = {},
@@ -103,7 +123,7 @@ describe('an evaluation that measures nothing', () => {
       missing.map(({ operators }) => operators),
       [['Exp']],
     );
-    assert.match(missing[0]?.reason ?? '', /0 kernels like this Exp were measured on this system, and 3 are needed/);
+    assert.match(missing[0]?.reason ?? '', /0 kernels like this Exp were measured undisturbed on this system, and 3 are needed/);
   });
 
   test('uses all occasions of measured bricks', async () => {
@@ -138,6 +158,20 @@ describe('an evaluation that measures nothing', () => {
     assert.ok((sequential?.ms ?? 0) > 0);
     assert.equal(sequential?.highMs, undefined);
     assert.match(result.spreads.reason ?? '', /measured once/);
+  });
+
+  test('uses the others of bricks of which some measurements were disturbed', async () => {
+    const store = await openMemoryStore();
+    await run(store, { remeasure: { kind: 'none' } }, disturbedAgent(1));
+    const { predictedMs } = estimateIn((await run(store, { models: [chain(24, 'Relu')], measure: 'none' })).result);
+    assert.ok(Math.abs(predictedMs - 1) < 0.1, `${predictedMs} ms`);
+  });
+
+  test('predicts nothing from disturbed measurements alone, and says so', async () => {
+    const store = await openMemoryStore();
+    await run(store, { remeasure: { kind: 'none' } }, disturbedAgent(1, 2));
+    const { missing } = estimateIn((await run(store, { models: [chain(24, 'Relu')], measure: 'none' })).result);
+    assert.match(missing[0]?.reason ?? '', /0 kernels like this Relu were measured undisturbed on this system/);
   });
 
   test('of an empty store has no estimate', async () => {

@@ -81,6 +81,25 @@ describe('shortening', () => {
     assert.equal(shorteningOf(smallDecoder('prefill', 6), { ...SETTINGS, cut: 'layer', shorten: 'always' }), undefined);
   });
 
+  test('is by default also for a model with twelve blocks that are most of its graph, unless it has its own weights', () => {
+    const twelve = smallDecoder('prefill', 12);
+    assert.equal(shorteningOf(twelve, SETTINGS)?.blocks.count, 12);
+    assert.equal(shorteningOf(twelve, { ...SETTINGS, shorten: 'large' }), undefined);
+    assert.equal(shorteningOf(twelve, { ...SETTINGS, values: 'run' }), undefined);
+    assert.equal(shorteningOf({ ...twelve, weights: 'decoder.onnx' }, SETTINGS), undefined);
+  });
+
+  for (const [name, why] of [
+    ['gpt2', 'whose table of words would be in both graphs'],
+    ['resnet101', 'whose blocks are a part of it only'],
+  ] as const) {
+    test(`is not by default for ${name}, ${why}`, async () => {
+      const loaded = await loadModel(`zoo:${name}`, { batch: 1 });
+      assert.equal(shorteningOf(loaded, SETTINGS), undefined);
+      assert.ok((shorteningOf(loaded, { ...SETTINGS, shorten: 'always' })?.blocks.count ?? 0) >= 8);
+    });
+  }
+
   for (const phase of ['prefill', 'decode']) {
     test(`reduces the 32 GB of the decoder of 8 billion parameters to a fifth (${phase}), and a note says so`, async () => {
       const loaded = await loadModel(`zoo:llama_8b_${phase}`, { batch: 1 });

@@ -23,6 +23,7 @@ import {
   surrounded,
 } from '../support/measured-bricks.js';
 import { normalNumbers } from '../support/noise.js';
+import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { near } from '../../../support/near.js';
 import { commonSpread, spreadsOf } from '../support/spreads.js';
 
@@ -34,6 +35,10 @@ const TOTAL_MS = BRICKS_MS.reduce((sum, ms, brick) => sum + ms * (COUNTS[brick] 
 
 /** Standard deviations relative to a latency. */
 interface Machine {
+  /**
+   * Of the factor that all measurements of one time have in common: all occasions of the bricks, or one of a whole model.
+   */
+  readonly minute: number;
   /** Of the factor that all bricks of one occasion have in common. */
   readonly drift: number;
   /** Of the factor that each brick has on each occasion. */
@@ -75,11 +80,12 @@ function simulateOnMany(count: number, sharing: Sharing, isCompared: boolean, no
 }
 
 /** Simulates a model's estimate from bricks on this many occasions, and the model's latency in a process of its own. */
-function simulate({ drift, own, within }: Machine, occasions: number, noise: () => number) {
+function simulate({ minute, drift, own, within }: Machine, occasions: number, noise: () => number) {
+  const [ofBricks, ofWhole] = [1 + minute * noise(), 1 + minute * noise()];
   const measurements = Array.from({ length: occasions }, (_, index) => {
     const common = 1 + drift * noise();
     return BRICKS_MS.map((ms, brick) => {
-      const onOccasion = ms * (common + own * noise());
+      const onOccasion = ms * ofBricks * (common + own * noise());
       const runs = Array.from({ length: 5 }, () => onOccasion * (1 + within * noise()));
       return measuredOn(index + 1, brick, runs);
     });
@@ -87,7 +93,7 @@ function simulate({ drift, own, within }: Machine, occasions: number, noise: () 
   const observations = observationsOf([measuredCall, ...measurements.flat()]);
   const common = 1 + drift * noise();
   const ownMs = BRICKS_MS.reduce((sum, ms, brick) => sum + ms * (COUNTS[brick] ?? 0) * own * noise(), 0);
-  const wholeMs = (TOTAL_MS * common + ownMs) * (1 + METHOD_ERROR * noise()) + CALL_MS;
+  const wholeMs = ofWhole * (TOTAL_MS * common + ownMs) * (1 + METHOD_ERROR * noise()) + CALL_MS;
   return { estimate: compose(recipe, observations, spreadsOf([recipe], observations)), wholeMs };
 }
 
@@ -97,8 +103,19 @@ interface Laboratory extends Machine {
   /** Composites of each model on an occasion. */
   readonly composites: number;
   readonly occasions: number;
-  /** Standard deviation of whole models between occasions; undefined where they are not measured. */
+  /**
+   * Standard deviation of whole models between occasions beside that of their times; undefined where they are not
+   * measured.
+   */
   readonly whole?: number;
+  /** Whether each occasion is a minute after the one before, so that each has a time of its own. */
+  readonly minutesApart?: boolean;
+}
+
+/** The same measurement, so many minutes later. */
+function minutesLater(measurement: Measurement, minutes: number): Measurement {
+  const measuredAt = new Date(Date.parse(measurement.measuredAt) + minutes * 60_000).toISOString();
+  return { ...measurement, measuredAt };
 }
 
 /** Models that have no brick in common. */
@@ -120,19 +137,22 @@ function recipesFor(models: number): readonly RecipeInContext[] {
  */
 function simulateComposites(
   recipes: readonly RecipeInContext[],
-  { drift, own, within, composites, occasions, whole }: Laboratory,
+  { minute, drift, own, within, composites, occasions, whole, minutesApart = false }: Laboratory,
   noise: () => number,
 ) {
+  const [ofWhole = NaN, ofFirst = NaN, ...ofLater] = Array.from({ length: 1 + occasions }, () => 1 + minute * noise());
   const size = BRICKS_MS.length;
   const measurements = recipes.flatMap((_, model) =>
     Array.from({ length: occasions }, (_, index) => {
+      const ofBricks = (minutesApart ? ofLater[index - 1] : undefined) ?? ofFirst;
       const commons = Array.from({ length: composites }, () => 1 + drift * noise());
       return BRICKS_MS.map((ms, brick) => {
         const composite = brick % composites;
-        const onOccasion = ms * ((commons[composite] ?? NaN) + own * noise());
+        const onOccasion = ms * ofBricks * ((commons[composite] ?? NaN) + own * noise());
         const measuredMs = onOccasion * (1 + within * noise());
         const conditions = { wallMs: 100 + model * composites + composite, cores: 2 };
-        return { ...measuredTogetherOn(index + 1, model * size + brick, measuredMs), conditions };
+        const measured = { ...measuredTogetherOn(index + 1, model * size + brick, measuredMs), conditions };
+        return minutesLater(measured, minutesApart ? index : 0);
       });
     }).flat(),
   );
@@ -142,7 +162,7 @@ function simulateComposites(
     for (let model = 0; model < 12; model++)
       wholes.set(
         `${model}`,
-        [1, 2].map(() => 50 * (1 + whole * noise())),
+        [1, 2].map(() => 50 * (1 + Math.hypot(whole, minute) * noise())),
       );
   }
   const [first = assert.fail()] = recipes;
@@ -150,7 +170,7 @@ function simulateComposites(
   const common = 1 + (whole ?? drift) * noise();
   const ownMs =
     whole === undefined ? BRICKS_MS.reduce((sum, ms, brick) => sum + ms * (COUNTS[brick] ?? 0) * own * noise(), 0) : 0;
-  const wholeMs = (TOTAL_MS * common + ownMs) * (1 + METHOD_ERROR * noise()) + CALL_MS;
+  const wholeMs = ofWhole * (TOTAL_MS * common + ownMs) * (1 + METHOD_ERROR * noise()) + CALL_MS;
   return { estimate, wholeMs };
 }
 
@@ -160,10 +180,10 @@ function holds({ sequential }: Estimate, ms: number): boolean {
 
 describe('the interval of an estimate', () => {
   const machines: Readonly<Record<string, Machine>> = {
-    'repeats itself within half a percent': { drift: 0.005, own: 0.005, within: 0.01 },
-    'repeats itself within a percent and a half': { drift: 0.01, own: 0.01, within: 0.02 },
-    'is noisy': { drift: 0.02, own: 0.02, within: 0.03 },
-    'drifts for all bricks alike': { drift: 0.01, own: 0.002, within: 0.02 },
+    'repeats itself within half a percent': { minute: 0.0025, drift: 0.005, own: 0.005, within: 0.01 },
+    'repeats itself within a percent and a half': { minute: 0.005, drift: 0.01, own: 0.01, within: 0.02 },
+    'is noisy': { minute: 0.01, drift: 0.02, own: 0.02, within: 0.03 },
+    'drifts for all bricks alike': { minute: 0.005, drift: 0.01, own: 0.002, within: 0.02 },
   };
   for (const [what, machine] of Object.entries(machines)) {
     test(`holds a measurement of the whole model in 92 to 98 of 100 cases on a machine that ${what}`, () => {
@@ -178,7 +198,7 @@ describe('the interval of an estimate', () => {
     });
   }
 
-  const quiet: Machine = { drift: 0.015, own: 0.02, within: 0.01 };
+  const quiet: Machine = { minute: 0.0075, drift: 0.015, own: 0.02, within: 0.01 };
   const laboratories: Readonly<Record<string, Laboratory>> = {
     'a model in one composite on three occasions': { ...quiet, models: 1, composites: 1, occasions: 3 },
     'a model in one composite on five occasions': { ...quiet, models: 1, composites: 1, occasions: 5 },
@@ -192,14 +212,36 @@ describe('the interval of an estimate', () => {
     'six models in three composites each, on two occasions': { ...quiet, models: 6, composites: 3, occasions: 2 },
     'six models, and whole models that repeat within 1 %': {
       ...quiet,
+      minute: 0.01,
+      models: 6,
+      composites: 2,
+      occasions: 2,
+      whole: 0.002,
+    },
+    'bricks within seconds that agree much better than whole models do minutes later': {
+      minute: 0.035,
+      drift: 0.005,
+      own: 0.02,
+      within: 0.01,
       models: 6,
       composites: 2,
       occasions: 2,
       whole: 0.01,
     },
+    'the same with a minute between two occasions of the bricks': {
+      minute: 0.035,
+      drift: 0.005,
+      own: 0.02,
+      within: 0.01,
+      models: 6,
+      composites: 2,
+      occasions: 2,
+      whole: 0.01,
+      minutesApart: true,
+    },
     'bricks that differ little of their own': { ...quiet, own: 0.002, models: 6, composites: 2, occasions: 2 },
-    'bricks that have nothing in common': { ...quiet, drift: 0, models: 6, composites: 2, occasions: 2 },
-    'a busy machine': { drift: 0.1, own: 0.15, within: 0.05, models: 6, composites: 2, occasions: 3 },
+    'bricks that have nothing in common': { ...quiet, minute: 0, drift: 0, models: 6, composites: 2, occasions: 2 },
+    'a busy machine': { minute: 0.05, drift: 0.1, own: 0.15, within: 0.05, models: 6, composites: 2, occasions: 3 },
   };
   for (const [what, laboratory] of Object.entries(laboratories)) {
     test(`holds in 92 to 98 of 100 cases for ${what}, and at 50 and 80 % as well`, () => {
@@ -256,7 +298,7 @@ describe('the interval of an estimate', () => {
       let hits = 0;
       let width = 0;
       for (let trial = 0; trial < cases; trial++) {
-        const { estimate, wholeMs } = simulate({ drift: 0.02, own: 0.02, within: 0.02 }, occasions, noise);
+        const { estimate, wholeMs } = simulate({ minute: 0, drift: 0.02, own: 0.02, within: 0.02 }, occasions, noise);
         if (holds(estimate, wholeMs)) hits++;
         width += (estimate.sequential?.highMs ?? NaN) - (estimate.sequential?.lowMs ?? NaN);
       }
@@ -271,7 +313,8 @@ describe('the interval of an estimate', () => {
   const single = surrounded(recipeOf([1]));
   const twice = compose(single, observationsOf([measuredCall, ...measuredBrick(0, 10, 10)]), spread);
   const ms = 10 + CALL_MS;
-  const ofBrick: ErrorSource = { deviationMs: 10 * 0.03 * Math.hypot(Math.SQRT1_2, 1), degreesOfFreedom: 12 };
+  // Its mean on two occasions, the whole model's measurement, and the time at which the brick was measured.
+  const ofBrick: ErrorSource = { deviationMs: 10 * 0.03 * Math.hypot(Math.SQRT1_2, 1, 1), degreesOfFreedom: 12 };
   const ofMethod: ErrorSource = { deviationMs: ms * METHOD_ERROR, degreesOfFreedom: Infinity };
 
   test('combines the spreads of the bricks’ mean and of the model’s own measurement, and the error of the method', () => {
@@ -286,10 +329,19 @@ describe('the interval of an estimate', () => {
     const known = compose(single, observationsOf([measuredCall, ...measuredBrick(0, 10, 10)]), { ...spread, wholes });
     const expected = marginOf([
       { deviationMs: 10 * 0.03 * Math.SQRT1_2, degreesOfFreedom: 12 },
-      { deviationMs: ms * 0.01, degreesOfFreedom: 4 },
+      { deviationMs: ms * 0.01 * Math.SQRT2, degreesOfFreedom: 4 },
       ofMethod,
     ]);
     near(known.sequential?.highMs, ms + expected);
+  });
+
+  test('counts the time of the bricks once for bricks of one time, and half for bricks of two', () => {
+    const wholes: Spread = { relative: 0.01, degreesOfFreedom: 4 };
+    const later = measuredBrick(0, 10, 10).map((measurement, index) => minutesLater(measurement, index));
+    const known = compose(single, observationsOf([measuredCall, ...later]), { ...spread, wholes });
+    const ofMean = { deviationMs: 10 * 0.03 * Math.SQRT1_2, degreesOfFreedom: 12 };
+    const ofTwoTimes = { deviationMs: ms * 0.01 * Math.sqrt(1.5), degreesOfFreedom: 4 };
+    near(known.sequential?.highMs, ms + marginOf([ofMean, ofTwoTimes, ofMethod]));
   });
 
   test('contains the difference of two machines if several measured the bricks', () => {
@@ -328,7 +380,7 @@ describe('the interval of an estimate', () => {
     near(twice.measuringError, (studentQuantile(12) * 10 * 0.03) / Math.SQRT2 / ms);
     const five = compose(single, observationsOf([measuredCall, ...measuredBrick(0, 10, 10, 10, 10, 10)]), spread);
     near(five.measuringError, (studentQuantile(12) * 10 * 0.03) / Math.sqrt(5) / ms);
-    near(five.leastError, marginOf([{ deviationMs: 10 * 0.03, degreesOfFreedom: 12 }, ofMethod]) / ms);
+    near(five.leastError, marginOf([{ deviationMs: 10 * 0.03 * Math.SQRT2, degreesOfFreedom: 12 }, ofMethod]) / ms);
     near(five.leastError, twice.leastError ?? NaN);
   });
 
@@ -365,6 +417,7 @@ describe('the relative error of measuring', () => {
         ms,
         occasionsMs: [ms, ms],
         processes: ['1', '2'],
+        endsMs: [0, 0],
         within,
         sharedShare: 0,
         runs: 10,

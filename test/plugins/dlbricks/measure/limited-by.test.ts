@@ -35,7 +35,7 @@ describe('the limit that ended the measuring of bricks', () => {
     const both = surrounded(recipeOf([1, 1]));
     const measured = [...measuredBrick(0, 10, 13, 9, 14, 8), ...measuredBrick(1, 10, 13)];
     const observations = observationsOf([measuredCall, ...measured]);
-    const estimate = compose(both, observations, spreadsOf([both], observations));
+    const estimate = compose(both, observations, spreadsOf([both], observations, { wholes: STEADY }));
     assert.equal(limitOf(estimate, { targetError: 0.001, repeatLimit: 1, leastRepeatMs: 0 }), 'time');
   });
 
