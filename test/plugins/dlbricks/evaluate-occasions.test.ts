@@ -86,14 +86,14 @@ describe('an evaluation at the kernel cut', () => {
 
   const restless = [0.8, 1.25, 0.75, 1.2, 1];
 
-  test('continues while the occasions differ too much, up to five occasions of each brick', async () => {
+  test('continues while the occasions differ too much, until further ones narrow the interval by less than a tenth', async () => {
     const agent = driftingAgent(...restless);
     const precision = { targetError: 0.001, repeatLimit: 100, leastRepeatMs: 0 };
     const { result } = await run({ precision }, { agent, store: await openMemoryStore() });
     for (const { limitedBy, estimate } of result.models) {
-      // Five occasions are nearly as precise as whole models, whose spread is not known but by their bricks.
+      // Three occasions are nearly as precise as whole models, whose spread is not known but by their bricks.
       assert.equal(limitedBy, 'whole_model');
-      assert.deepEqual(new Set(estimate.parts.map(({ occasions }) => occasions)), new Set([5]));
+      assert.deepEqual(new Set(estimate.parts.map(({ occasions }) => occasions)), new Set([3]));
     }
     assert.equal(Math.max(...agent.asked.map(({ occasion }) => occasion)), 5);
   });

@@ -123,7 +123,10 @@ describe('an evaluation that measures nothing', () => {
       missing.map(({ operators }) => operators),
       [['Exp']],
     );
-    assert.match(missing[0]?.reason ?? '', /0 kernels like this Exp were measured undisturbed on this system, and 3 are needed/);
+    assert.match(
+      missing[0]?.reason ?? '',
+      /0 kernels like this Exp were measured undisturbed on this system, and 3 are needed/,
+    );
   });
 
   test('uses all occasions of measured bricks', async () => {

@@ -86,7 +86,8 @@ describe('shortening', () => {
     assert.equal(shorteningOf(twelve, SETTINGS)?.blocks.count, 12);
     assert.equal(shorteningOf(twelve, { ...SETTINGS, shorten: 'large' }), undefined);
     assert.equal(shorteningOf(twelve, { ...SETTINGS, values: 'run' }), undefined);
-    assert.equal(shorteningOf({ ...twelve, weights: 'decoder.onnx' }, SETTINGS), undefined);
+    const weights = { path: 'decoder.onnx', identity: () => Promise.resolve('') };
+    assert.equal(shorteningOf({ ...twelve, weights }, SETTINGS), undefined);
   });
 
   for (const [name, why] of [
