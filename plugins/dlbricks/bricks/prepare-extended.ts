@@ -21,13 +21,13 @@ import { type DecomposedModel, roundedFootprint } from './unique-bricks.js';
 export const LARGE_BYTES = 2 ** 31;
 
 /** Fewest blocks of a model that is shortened because that is faster, not because it is large. */
-const LEAST_FASTER = 8;
+const MIN_BLOCKS_TO_BE_FASTER = 8;
 
 /**
  * Most that both shortened graphs together may have of the nodes, and of the bytes of weights, of the whole graph. Each
  * optimized graph also has the nodes and the weights beside the blocks, such as a table of words.
  */
-const [MOST_NODES, MOST_BYTES] = [2 / 3, 1];
+const [MAX_NODES, MAX_BYTES] = [2 / 3, 1];
 
 /** How many blocks the shortened graphs have: their difference is one block. */
 const FEWER = 2;
@@ -58,9 +58,9 @@ function isFaster({ graph: { nodes } }: Model, { length, count }: RepeatedBlocks
   const [wholeBytes = 0, ...shortenedBytes] = bytes;
   const shortenedNodes = sumOf([FEWER, MORE].map((keep) => nodes.length - (count - keep) * length));
   return (
-    count >= LEAST_FASTER &&
-    shortenedNodes <= MOST_NODES * nodes.length &&
-    sumOf(shortenedBytes) <= MOST_BYTES * wholeBytes
+    count >= MIN_BLOCKS_TO_BE_FASTER &&
+    shortenedNodes <= MAX_NODES * nodes.length &&
+    sumOf(shortenedBytes) <= MAX_BYTES * wholeBytes
   );
 }
 

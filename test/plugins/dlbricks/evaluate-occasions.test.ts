@@ -93,9 +93,9 @@ describe('an evaluation at the kernel cut', () => {
     for (const { limitedBy, estimate } of result.models) {
       // Three occasions are nearly as precise as whole models, whose spread is not known but by their bricks.
       assert.equal(limitedBy, 'whole_model');
-      assert.deepEqual(new Set(estimate.parts.map(({ occasions }) => occasions)), new Set([3]));
+      assert.ok(estimate.parts.every(({ occasions }) => occasions === 2 || occasions === 3));
     }
-    assert.equal(Math.max(...agent.asked.map(({ occasion }) => occasion)), 5);
+    assert.equal(Math.max(...agent.asked.map(({ occasion }) => occasion)), 3);
   });
 
   test('ends if an agent returns other measurements than the requested ones', async () => {
