@@ -8,7 +8,7 @@ BUILT := dist/.built
 SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test quick build lint lint-code lint-style run-tests contract fuzz torture mutants bench bench-accuracy bench-instant bench-suites bench-generation bench-scale schema clean
+.PHONY: help run test quick build lint lint-code lint-style run-tests contract fuzz torture mutants bench bench-accuracy bench-instant bench-compare bench-suites bench-generation bench-scale schema clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -66,6 +66,9 @@ bench-accuracy: build ## Measure every model whole and by its bricks, and write 
 
 bench-instant: build ## Predict the bricks of models that were left out, from what `make bench-accuracy` measured, and write docs/results/instant.md; OUT names its folder
 	node dist/bench/instant/main.js $(OUT)
+
+bench-compare: build ## Compare VERSIONS=1.24.3,1.27.0 of onnxruntime-node with the installed one over MODELS=resnet18,… of the zoo, and write docs/results/compare.md (10 minutes)
+	node dist/bench/compare/main.js
 
 bench-suites: build ## Measure the models of the paper and modern models, and write their docs (hours); SUITE=modern for one suite, FILES='a.json' for existing exports
 	node dist/bench/suites/main.js $(if $(SUITE),--suite $(SUITE)) $(FILES)

@@ -34,6 +34,7 @@ export { DEFAULT_REMEASURE, type Remeasure, remeasureAsked, remeasureSetting } f
 // Commands
 export {
   addAgentOptions,
+  addAllowVersionOption,
   addBatchOption,
   addInputOptions,
   addProtocolOptions,
@@ -56,7 +57,8 @@ export {
   type SweepOptions,
 } from './command/options.js';
 export { addReuseOptions, type ReuseOptions } from './command/reuse-option.js';
-export { durationOption, listOption, numberOption } from './base/option-value.js';
+export { durationOption, listOption, numberOption, wholeNumberOption } from './base/option-value.js';
+export { threadsSchema } from './base/default-threads.js';
 export { numberFrom, numberIn, positiveNumber, wholeNumber } from './base/bounded-number.js';
 export { checkInputs, type LoadedBatch, loadBatches, loadModels, runsOn } from './command/load-models.js';
 export { requireFitMachine } from './command/doctor/machine.js';
@@ -147,6 +149,8 @@ export {
   runtimeSettings,
   runtimeText,
   runtimesOf,
+  SESSION_KEYS,
+  sessionProblem,
 } from './measurement/runtime-settings.js';
 export {
   identifySystem,
@@ -169,6 +173,10 @@ export { type Phase, phaseOf } from './measuring/phase.js';
 export { Measuring, type MeasuringContext } from './measuring/measuring.js';
 export { RunProgress } from './measuring/run-progress.js';
 export { knownResults, KnownResults, type Wanted } from './measuring/known-results.js';
+export { FRAMEWORK_NAMES, type FrameworkName } from './predictor/frameworks.js';
+export { runnableFile } from './predictor/runnable-file.js';
+export { shellQuoted } from './base/shell-quoted.js';
+export { isRuntimePackage, type RuntimePackage, runtimePackageOf } from './predictor/runtime-package.js';
 export { type Both, measurePaired, type Pair } from './measuring/measure-paired.js';
 export {
   ONE_INTERVAL,

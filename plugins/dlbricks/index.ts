@@ -36,8 +36,8 @@ const plugin: Plugin = {
     registerPatterns(command, host);
     registerGenerate(command, host);
     registerCompose(command, host);
-    registerCompare(command, host);
     registerImport(command, host);
+    registerCompare(program, host);
   },
 };
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { surroundingsSchema } from '../measurement/surroundings.js';
 import { systemFactsSchema } from '../measurement/system.js';
 import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
 
@@ -34,6 +35,8 @@ export const agentDescriptionSchema = systemFactsSchema
     /** Levels of the traces that it can make. */
     traceLevels: z.array(z.enum(TRACE_LEVELS)),
     abilities: z.array(z.enum(ABILITIES)),
+    /** Absent in descriptions of earlier versions. */
+    surroundings: surroundingsSchema.optional(),
   })
   .readonly();
 
@@ -58,7 +61,7 @@ export function isAbleTo({ abilities }: Pick<AgentDescription, 'abilities'>, abi
 }
 
 /** Fields that may differ between two connections to an agent: memory varies by a few pages between boots. */
-const VARYING: ReadonlySet<keyof AgentDescription> = new Set(['memoryBytes', 'host']);
+const VARYING: ReadonlySet<keyof AgentDescription> = new Set(['memoryBytes', 'host', 'surroundings']);
 
 /** How an agent differs from its earlier description, in words; empty where it is the same system as before. */
 export function differencesBetween(before: AgentDescription, now: AgentDescription): readonly string[] {

@@ -4,6 +4,7 @@ import { PLATFORM_VERSION } from '../base/platform-version.js';
 import { MANIFEST_KINDS, type ManifestIdentity } from '../manifest/index.js';
 import type { Protocol } from '../measurement/protocol.js';
 import type { SystemFacts } from '../measurement/system.js';
+import { surroundingsSchema } from '../measurement/surroundings.js';
 import { stackOf, stackSchema } from '../measurement/system-document.js';
 import { signatureWithoutName } from '../measurement/weightless.js';
 import type { Model } from '../onnx/model/model.js';
@@ -42,6 +43,10 @@ export const provenanceSchema = z.strictObject({
     .describe('How often each benchmark was run'),
   host: z.string().nullable().describe("Name of the agent's host"),
   stack: stackSchema.nullable().describe('Machine and framework, as the agent found them'),
+  surroundings: surroundingsSchema
+    .nullable()
+    .default(null)
+    .describe("What the agent's process ran in; null where the agent could not read a fact"),
   reasons: z
     .record(z.string(), z.string())
     .describe('By the names of fields that are null: why, or which other part of the document has the fact'),
@@ -55,9 +60,9 @@ export const provenanceField = provenanceSchema
   .default(null)
   .describe('What the document is of; null in documents of earlier versions');
 
-type Field = 'protocol' | 'host' | 'stack' | 'graph_sha256' | 'file_sha256' | 'weights';
+type Field = 'protocol' | 'host' | 'stack' | 'surroundings' | 'graph_sha256' | 'file_sha256' | 'weights';
 
-type Described = SystemFacts & Pick<AgentDescription, 'host'>;
+type Described = SystemFacts & Pick<AgentDescription, 'host' | 'surroundings'>;
 
 /** A model that ran; without its graph where only the agent read it. */
 type ModelOfOrigin = Pick<LoadedModel, 'name' | 'identity' | 'sha256' | 'weights'> & {
@@ -81,6 +86,7 @@ const USUAL_REASONS: Readonly<Record<Field, string>> = {
   protocol: 'nothing was measured',
   host: 'no agent took part',
   stack: 'no agent took part',
+  surroundings: 'no agent took part, or one of an earlier version',
   graph_sha256: 'the graph was not read',
   file_sha256: 'no manifest states the checksum of a file',
   weights: 'the agent does not say it',
@@ -104,6 +110,7 @@ export function provenanceOf({ identities = [], models = [], protocol, agent, re
   const fields = {
     protocol: known('protocol', () => (protocol === undefined ? null : protocolDocument(protocol))),
     host: known('host', () => agent?.description.host ?? null),
+    surroundings: known('surroundings', () => agent?.description.surroundings ?? null),
     stack: known('stack', () => (agent === undefined ? null : stackOf(agent.description))),
   };
   const missing = [fields, ...ofModels].flatMap((part) => {

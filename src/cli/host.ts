@@ -43,7 +43,11 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     else shown.warn(line);
   }
 
-  async function connect(server: string | undefined, framework?: FrameworkName): Promise<BenchmarkAgent> {
+  async function connect(
+    server: string | undefined,
+    framework?: FrameworkName,
+    packageFolder?: string,
+  ): Promise<BenchmarkAgent> {
     if (server !== undefined && framework !== undefined) throw onlyForAgentHere('--framework', '--agent');
     let address = server;
     if (address === undefined) {
@@ -53,7 +57,14 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
         const runsOn = { framework: ownFramework, frameworkVersion, allowVersion: false };
         return resolvePredictionModel(name, version, { runsOn });
       };
-      const agent = await startAgent({ host: '127.0.0.1', port: 0, framework, resolveModel, weightFiles });
+      const agent = await startAgent({
+        host: '127.0.0.1',
+        port: 0,
+        framework,
+        packageFolder,
+        resolveModel,
+        weightFiles,
+      });
       closers.push(() => agent.close());
       address = agent.address;
     }

@@ -32,9 +32,10 @@ export interface CommandHost {
    * An agent at `server`, or one that is started on loopback; closed when the command ends.
    *
    * @param framework the framework of an agent on loopback
+   * @param packageFolder of another package of the framework than the installed one, for an agent on loopback
    * @throws PlatformError `usage` for a framework together with a server: the agent there has its own
    */
-  connect(server: string | undefined, framework?: FrameworkName): Promise<BenchmarkAgent>;
+  connect(server: string | undefined, framework?: FrameworkName, packageFolder?: string): Promise<BenchmarkAgent>;
   /**
    * The store at `uri`, or the user's own; closed when the command ends. A command that changes nothing opens it to
    * read: then a named store that does not exist is an error, and a store that cannot be written is accepted.

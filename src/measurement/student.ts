@@ -6,7 +6,8 @@
  */
 export function studentTail(t: number, degrees: number): number {
   const angle = Math.atan(Math.abs(t) / Math.sqrt(degrees));
-  const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
+  const sine = Math.sin(angle);
+  const cosine = Math.cos(angle);
   const isOdd = degrees % 2 === 1;
   let term = isOdd ? cosine : 1;
   let sum = degrees === 1 ? 0 : term;
@@ -28,7 +29,8 @@ const HALVINGS = 80;
  * @param degrees a whole number, at least 1
  */
 export function studentWidth(tail: number, degrees: number): number {
-  let [low, high] = [0, 1];
+  let low = 0;
+  let high = 1;
   while (studentTail(high, degrees) > tail) high *= 2;
   for (let i = 0; i < HALVINGS; i++) {
     const middle = (low + high) / 2;

@@ -1,8 +1,9 @@
 import { studentWidth } from '../measurement/student.js';
+import { trimmed } from '../measurement/trimmed-mean.js';
 
 /** A ratio, the second side over the first, with its interval. */
 export interface PairedRatio {
-  /** Geometric mean of the rounds. */
+  /** Geometric mean of the rounds without the smallest and the largest ones. */
   readonly ratio: number;
   /** undefined, like `high`, with fewer than two rounds. */
   readonly low: number | undefined;
@@ -23,9 +24,18 @@ export interface PairedConfidence {
 /** One interval with a confidence of 95 %. */
 export const ONE_INTERVAL: PairedConfidence = { tail: 0.05, comparisons: 1 };
 
+/** With fewer rounds, none is left out. */
+const MIN_TRIMMED = 8;
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
 /**
  * The ratio of two sides that were measured in rounds. Only the difference within a round counts, so that what changes
- * from minute to minute, and affects both sides, is in no interval: Student's interval of the mean logarithm.
+ * from minute to minute, and affects both sides, is in no interval. Another process or another machine may disturb one
+ * side of a round for seconds: then this round is far from all others. So the interval is that of the trimmed mean of
+ * the logarithms (Tukey and McLaughlin, Sankhya A 25(3), 1963), and that of the mean with few rounds.
  *
  * @returns undefined without a round in which both times are above 0
  */
@@ -36,9 +46,15 @@ export function pairedRatio(
   const logs = rounds.filter((times) => times.every((time) => time > 0)).map(([a, b]) => Math.log(b / a));
   const count = logs.length;
   if (count === 0) return undefined;
-  const mean = logs.reduce((sum, log) => sum + log, 0) / count;
-  if (count === 1) return { ratio: Math.exp(mean), low: undefined, high: undefined, rounds: count };
-  const variance = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / (count - 1);
-  const half = studentWidth(tail / Math.max(1, comparisons), count - 1) * Math.sqrt(variance / count);
-  return { ratio: Math.exp(mean), low: Math.exp(mean - half), high: Math.exp(mean + half), rounds: count };
+  const kept = count < MIN_TRIMMED ? logs : trimmed(logs);
+  const center = meanOf(kept);
+  if (count === 1) return { ratio: Math.exp(center), low: undefined, high: undefined, rounds: count };
+  const lowest = Math.min(...kept);
+  const highest = Math.max(...kept);
+  const winsorized = logs.map((log) => Math.min(Math.max(log, lowest), highest));
+  const mean = meanOf(winsorized);
+  const variance = winsorized.reduce((sum, log) => sum + (log - mean) ** 2, 0) / (count - 1);
+  const error = Math.sqrt(variance / count) / (kept.length / count);
+  const half = studentWidth(tail / Math.max(1, comparisons), kept.length - 1) * error;
+  return { ratio: Math.exp(center), low: Math.exp(center - half), high: Math.exp(center + half), rounds: count };
 }

@@ -81,7 +81,7 @@ function withInitializers(graph: Uint8Array, tensors: readonly TensorProto[]): U
   return Buffer.concat([graph, MODEL_GRAPH, varint(graphPart.length), graphPart]);
 }
 
-function inlineTensor(weight: FillableWeight): TensorProto {
+export function inlineTensor(weight: FillableWeight): TensorProto {
   const rawData = Buffer.concat(Array.from(weightBlocks(weight), (block) => block.slice()));
   return { ...describe(weight), rawData };
 }

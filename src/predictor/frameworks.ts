@@ -1,10 +1,13 @@
 import type { Framework, Predictor } from './predictor.js';
-import { onnxRuntimeFramework } from './onnxruntime/framework.js';
+import { CHOSEN_PACKAGE, onnxRuntimeFramework } from './onnxruntime/framework.js';
 import { onnxRuntimeWebFramework } from './onnxruntime-web/framework.js';
 
 /** A framework that an agent can have, described without loading it. */
 export interface FrameworkEntry {
-  readonly describe: () => Framework;
+  /** @param folder of another package than the installed one */
+  readonly describe: (folder?: string) => Framework;
+  /** Environment variable with the folder of the package to load; absent where only the installed one can be. */
+  readonly packageVariable?: string;
   /** Flags of Node for the processes that measure with it. */
   readonly nodeFlags: readonly string[];
   /** Whether a process keeps the number of threads that it was first used with. */
@@ -24,13 +27,14 @@ export const DEFAULT_FRAMEWORK: FrameworkName = 'onnxruntime';
 export const FRAMEWORKS: Readonly<Record<FrameworkName, FrameworkEntry>> = {
   onnxruntime: {
     describe: onnxRuntimeFramework,
+    packageVariable: CHOSEN_PACKAGE,
     nodeFlags: [],
     keepsThreads: false,
     keepsProfile: true,
     load: async () => (await import('./onnxruntime/predictor.js')).onnxRuntimePredictor(),
   },
   'onnxruntime-web': {
-    describe: onnxRuntimeWebFramework,
+    describe: () => onnxRuntimeWebFramework(),
     // V8's baseline compiler makes code that is 5 times slower, and V8 replaces it by optimized code at some later run.
     nodeFlags: ['--no-liftoff'],
     keepsThreads: true,

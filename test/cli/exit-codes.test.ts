@@ -35,7 +35,7 @@ const COMMANDS: Readonly<Record<string, readonly (readonly [args: readonly strin
     [['relu.onnx', '--system', 'abcd', '--store', 'memory:'], 2],
     [['none.onnx'], 2],
   ],
-  'dlbricks compare': [[['none.json', 'none.json'], 2]],
+  compare: [[['none.json', 'none.json'], 2]],
   'dlbricks import': [[['none.json'], 2]],
   latency: [
     [['relu.onnx', ...QUICK], 0],

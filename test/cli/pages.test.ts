@@ -17,7 +17,7 @@ describe('--export-html', { ...deadline }, () => {
       [['dlbricks', 'validate', ...models], `Latency of four, two ${ON}`, 'two'],
       [['dlbricks', 'compose', ...models], `Latency of four, two ${ON}`, 'four'],
       [['dlbricks', 'share', ...models], 'What 2 models share, batch 1: four, two', 'two'],
-      [['dlbricks', 'compare', 'a.json', 'a.json'], 'a\\.json compared with a\\.json', 'four'],
+      [['compare', 'a.json', 'a.json'], 'a\\.json compared with a\\.json', 'four'],
       [
         ['dlbricks', 'sweep', 'four.onnx', 'two.onnx', '--cut', 'layer', ...QUICK],
         `1 way to cut 2 models ${ON}, batch 1`,

@@ -36,6 +36,16 @@ describe('the ratio of two sides', () => {
     assert.ok((many?.high ?? 0) > (one?.high ?? 0));
   });
 
+  test('a round that something disturbs on one side hardly matters', () => {
+    const normal = normalNumbers(5);
+    const rounds = Array.from({ length: 20 }, (): PairedTimes => [10, 10.3 * Math.exp(0.005 * normal())]);
+    const disturbed = rounds.map((times, index): PairedTimes => (index < 3 ? [10, 20] : times));
+    const plain = pairedRatio(rounds);
+    const found = pairedRatio(disturbed);
+    assert.ok(plain?.low !== undefined && found?.low !== undefined && found.high !== undefined);
+    assert.ok(Math.abs(found.ratio - 1.03) < 0.005 && found.low > 1.02 && found.high < 1.04, JSON.stringify(found));
+  });
+
   test('has no interval with one round, and is unknown without any', () => {
     assert.deepEqual(pairedRatio([[2, 3]]), { ratio: 1.5, low: undefined, high: undefined, rounds: 1 });
     assert.equal(pairedRatio([[0, 3]]), undefined);

@@ -41,7 +41,7 @@ describe('JSON by the published schemas', { ...deadline, concurrency: 2 }, () =>
     const toStdout = ['--export-json', '-'] as const;
     await assertPrints(place, 'report', ['dlbricks', 'validate', 'net.onnx', ...MEASURING, ...toStdout]);
     await stdoutOf(place, ['dlbricks', 'run', 'net.onnx', ...MEASURING, '--export-json', 'before.json']);
-    await assertPrints(place, 'comparison', ['dlbricks', 'compare', 'before.json', 'before.json', ...toStdout]);
+    await assertPrints(place, 'comparison', ['compare', 'before.json', 'before.json', ...toStdout]);
     await assertPrints(place, 'sharing', ['dlbricks', 'share', 'net.onnx', ...LAYER_CUT, ...toStdout]);
     await assertPrints(place, 'sweep', ['dlbricks', 'sweep', 'net.onnx', '--cut', 'layer', ...QUICK, ...toStdout]);
     await stdoutOf(place, ['dlbricks', 'generate', 'net.onnx', '-o', 'given', ...LAYER_CUT]);

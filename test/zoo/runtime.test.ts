@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { GraphProto, ModelProto, ValueInfoProto } from '../../src/generated/onnx/onnx.js';
 import { elementCount } from '../../src/onnx/model/element-type.js';
+import type { InferenceSession as Session } from 'onnxruntime-node';
 import { fillBlocks } from '../../src/onnx/values/fill.js';
 import type { Model } from '../../src/onnx/model/model.js';
 import { readModel } from '../../src/onnx/read/read-model.js';
@@ -42,7 +43,7 @@ function feedsOf(model: Model, dimensions: Dimensions): Record<string, Tensor> {
 
 async function withSession(
   file: string,
-  options: InferenceSession.SessionOptions,
+  options: Session.SessionOptions,
   use: (session: InferenceSession) => Promise<void>,
 ): Promise<void> {
   const session = await InferenceSession.create(file, { intraOpNumThreads: 2, logSeverityLevel: 3, ...options });

@@ -31,6 +31,8 @@ export interface DecomposedModel {
   readonly facts: readonly (readonly LayerFacts[])[];
   /** The memory that its largest layer or kernel needs. */
   readonly largest: MemoryNeed;
+  /** Names of the values that each sequence produces, in the order of the sequences; they stay with the owner. */
+  readonly produces?: readonly (readonly string[])[] | undefined;
   /** The empty call, whose cost is part of every run of the model; undefined where the bricks contain it. */
   readonly call?: Benchmark | undefined;
   /** The cost of handing over its outputs; undefined where it is nothing or the bricks contain it. */
@@ -169,6 +171,9 @@ function assemble(
     roughMs: times,
     facts,
     largest: largestLayer(graph),
+    produces: sequences.map(({ first, last }) => {
+      return graph.layers.slice(first, last + 1).flatMap(({ outputs }) => outputs.filter((name) => name !== ''));
+    }),
   };
 }
 

@@ -1,45 +1,72 @@
 import type { Command } from 'commander';
 import {
+  addAllowVersionOption,
+  addBatchOption,
+  addInputOptions,
+  addProtocolOptions,
   addQuietOption,
   addTableOptions,
+  type Both,
   type CommandHost,
+  counted,
   EXIT_REFUSED,
   numberOption,
   type OutputOptions,
   PlatformError,
   prepareOutputs,
+  wholeNumberOption,
   writeShown,
   z,
 } from '../../../src/plugin-api.js';
 import { compareReports } from '../compare/compare-reports.js';
 import { type ComparisonDocument, comparisonDocument, shownComparison } from '../compare/comparison-result.js';
 import { readReports } from '../compare/read-reports.js';
+import { saveKernels } from '../compare/save-kernels.js';
+import { type ComparedSides, compareSides, DEFAULT_ROUNDS, type SidesOptions } from './compare-sides.js';
 
 /** Aspects of a machine. Times of two machines say nothing about a change of software. */
 const OF_MACHINE: ReadonlySet<string> = new Set(['processor', 'architecture', 'cores', 'processor_features']);
 
-interface CompareOptions extends OutputOptions {
+const limitOption = numberOption(z.number().min(0).max(1e6));
+
+interface CompareOptions extends OutputOptions, SidesOptions {
   readonly failAbove?: number;
   readonly anyMachine?: boolean;
+  readonly saveKernels?: string;
 }
 
 const HELP = `
-BEFORE and AFTER are documents that 'run', 'validate' or 'compose' wrote with
---export-json. Models are paired by name, batch and dimensions.
+With models, A and B are measured here by turns, A B B A, in rounds of a few
+seconds. A side is 'default', a version of the runtime, or settings:
+  onnxruntime-node@1.27.0   this version; 'npm install --prefix FOLDER' puts
+                            it where the message says if it is not there
+  threads=2                 settings, with commas between several: threads,
+                            optimization_level, execution_mode,
+                            inter_op_threads, and keys of the session
+  framework=onnxruntime-web, agent=HOST:PORT
+The interval of a change is that of the difference within a round, so what
+changes from hour to hour on the machine is not in it. Nothing is stored.
 
-"change" is the time after over the time before. The intervals of a table
-contain all changes at once with 95 % probability. "seen from" is the smallest
-change that would have been seen. A change is put down to an aspect (a version,
-a number of threads) only where nothing else differs. Bricks are paired by
-signature: the second table has those that changed, and what they cost in all
-models together.
+Without models, A and B are documents that 'dlbricks run', 'validate' or
+'compose' wrote with --export-json. Models are paired by name, batch and
+dimensions. FILE#DIGITS is one system of a document that has several, by the
+beginning of its fingerprint. Two measurements an hour apart may differ
+although nothing was changed: to decide about a small change, name the models
+and measure both.
 
-Two measurements an hour apart may differ although nothing was changed. Before
-you act on a small change, measure both again, one right after the other.
+"change" is the time of B over the time of A. All intervals that a command
+shows contain all changes at once with 95 % probability. "seen from" is the
+smallest change that would have been seen. A change is put down to an aspect
+(a version, a number of threads) only where nothing else differs. Bricks are
+paired by signature: the second table has those that changed, and what they
+cost in all models together.
 
 Examples:
-  mlmodelscope dlbricks compare before.json after.json
-  mlmodelscope dlbricks compare before.json after.json --fail-above 5`;
+  mlmodelscope compare onnxruntime-node@1.27.0 default -- zoo:resnet18
+  mlmodelscope compare threads=1 threads=2 --whole -- zoo:resnet18 my.onnx
+  mlmodelscope compare optimization_level=basic default --rounds 20 -- my.onnx
+  mlmodelscope compare before.json after.json
+  mlmodelscope compare before.json after.json --fail-above 5`;
 
 /** Models that became slower by more than a limit, as far as their interval shows it. */
 function slowerThan({ models }: ComparisonDocument, limitPercent: number): readonly string[] {
@@ -62,37 +89,84 @@ function requireComparable({ aspects, models, before, after }: ComparisonDocumen
   );
 }
 
-/** `dlbricks compare BEFORE AFTER` */
-export function registerCompare(parent: Command, host: CommandHost): void {
-  const command = parent
+/** @throws PlatformError `usage` where one is no report, or the two have no model in common */
+async function compareFiles([before, after]: Both<string>): Promise<ComparisonDocument> {
+  const comparison = compareReports(await readReports(before), await readReports(after));
+  if (comparison.models.length === 0) {
+    const { unpaired } = comparison;
+    const one = unpaired.before.join(', ') || 'none';
+    const other = unpaired.after.join(', ') || 'none';
+    const problem = 'the two have no model of the same name, batch and dimensions in common';
+    throw new PlatformError('usage', `${problem}; ${before} has: ${one}; ${after} has: ${other}`);
+  }
+  return comparisonDocument(comparison, { before, after });
+}
+
+/** Models that are slower on a second occasion too, where the two sides can be measured again. */
+async function confirmed(
+  slower: readonly string[],
+  limitPercent: number,
+  measured: ComparedSides | undefined,
+  host: CommandHost,
+): Promise<readonly string[]> {
+  if (slower.length === 0 || measured === undefined) return slower;
+  host.warn(`note: slower by more than ${limitPercent} %: ${slower.join(', ')}; measured once more to be sure`);
+  const again = slowerThan(await measured.again(slower), limitPercent);
+  const others = slower.filter((name) => !again.includes(name));
+  if (others.length > 0) host.warn(`note: not slower the second time: ${others.join(', ')}`);
+  return again;
+}
+
+/** @throws PlatformError `usage` for an option that only measuring has */
+function refuseMeasuringOptions(options: CompareOptions): void {
+  const { batch, dimension, input, runs, warmup, rounds, whole, saveKernels } = options;
+  const given = Object.entries({ batch, dimension, input, runs, warmup, rounds, whole, 'save-kernels': saveKernels });
+  const [name] = given.find(([, value]) => value !== undefined) ?? [];
+  if (name === undefined) return;
+  throw new PlatformError('usage', `--${name} is for measuring two sides; name models after --, as in -- zoo:resnet18`);
+}
+
+/** `mlmodelscope compare A B`, `mlmodelscope compare A B -- MODEL...` */
+export function registerCompare(program: Command, host: CommandHost): void {
+  const command = program
     .command('compare')
-    .description('Compare two reports: models, their causes, and the bricks that changed')
-    .argument('<before>', 'report that --export-json wrote')
-    .argument('<after>', 'report to compare with it');
-  addQuietOption(addTableOptions(command))
+    .description('Compare two versions, settings, agents or reports: models, causes, and the bricks that changed')
+    .argument('<a>', "what to measure, as in 'threads=1', or a report that --export-json wrote")
+    .argument('<b>', 'what to compare with it')
+    .argument('[model...]', 'models to measure on both sides: manifest (.yml), .onnx file or zoo:NAME');
+  addAllowVersionOption(addProtocolOptions(addInputOptions(addBatchOption(addQuietOption(addTableOptions(command))))))
+    .option('--whole', 'measure whole models too')
+    .option(
+      '--rounds <n>',
+      `rounds in which both sides are measured (default: ${DEFAULT_ROUNDS})`,
+      wholeNumberOption(2, 1000),
+    )
     .option(
       '--fail-above <percent>',
-      'exit with 4 if a model is slower by more than this, and by more than chance explains',
-      numberOption(z.number().min(0).max(1e6)),
+      'exit with 4 if a model is slower by more than this, and by more than chance explains; two sides are measured once more first',
+      (text: string) => limitOption(text.replace(/%$/, '')),
     )
-    .option('--any-machine', 'let --fail-above compare reports of different machines')
+    .option('--any-machine', 'let --fail-above compare different machines')
     .addHelpText('after', HELP)
-    .action(async (before: string, after: string, options: CompareOptions) => {
+    .option(
+      '--save-kernels <folder>',
+      'write each kernel that differs as an ONNX file, with the command that measures it',
+    )
+    .addHelpText('after', HELP)
+    .action(async (before: string, after: string, references: readonly string[], options: CompareOptions) => {
       const outputs = await prepareOutputs(options);
-      const from = await readReports(before);
-      const to = await readReports(after);
-      const comparison = compareReports(from, to);
-      if (comparison.models.length === 0) {
-        const { unpaired } = comparison;
-        const one = unpaired.before.join(', ') || 'none';
-        const other = unpaired.after.join(', ') || 'none';
-        const problem = 'the two have no model of the same name, batch and dimensions in common';
-        throw new PlatformError('usage', `${problem}; ${before} has: ${one}; ${after} has: ${other}`);
-      }
-      const document = comparisonDocument(comparison, { before, after });
+      const isMeasured = references.length > 0;
+      if (!isMeasured) refuseMeasuringOptions(options);
+      const measured = isMeasured ? await compareSides([before, after], references, options, host) : undefined;
+      const document = measured?.document ?? (await compareFiles([before, after]));
       if (options.failAbove !== undefined) requireComparable(document, options.anyMachine ?? false);
       await writeShown(shownComparison(document), outputs, host);
-      const slower = options.failAbove === undefined ? [] : slowerThan(document, options.failAbove);
+      if (options.saveKernels !== undefined && measured !== undefined) {
+        const saved = await saveKernels(options.saveKernels, document, measured.sides);
+        host.warn(`note: ${counted(saved, 'kernel')} that differ in ${options.saveKernels}`);
+      }
+      if (options.failAbove === undefined || host.signal.aborted) return;
+      const slower = await confirmed(slowerThan(document, options.failAbove), options.failAbove, measured, host);
       if (slower.length === 0) return;
       host.warn(`slower by more than ${options.failAbove} %: ${slower.join(', ')}`);
       host.setExitCode(EXIT_REFUSED);

@@ -1,56 +1,13 @@
 import type { ModelReport, Report } from '../report/report-schema.js';
-
-/** A ratio, after over before, with its interval; null where an end is not known. */
-export interface Ratio {
-  readonly ratio: number;
-  readonly low: number | null;
-  readonly high: number | null;
-}
-
-export type Verdict = 'faster' | 'slower' | 'no difference seen';
-
-/** A fact about machine, runtime or settings that differs between two reports. */
-export interface Aspect {
-  readonly aspect: string;
-  readonly before: string;
-  readonly after: string;
-}
-
-export interface ComparedModel {
-  readonly name: string;
-  readonly batch: number;
-  readonly threads: readonly [before: number, after: number];
-  readonly before: ModelReport;
-  readonly after: ModelReport;
-  readonly ratio: Ratio | undefined;
-  /** Ratio of the whole models as measured; undefined where one of them was not measured. */
-  readonly measuredRatio: number | undefined;
-  readonly reason: string | undefined;
-}
-
-export interface ComparedBrick {
-  readonly signature: string;
-  readonly operators: readonly string[];
-  readonly beforeMs: number;
-  readonly afterMs: number;
-  readonly ratio: Ratio;
-  readonly verdict: Verdict | undefined;
-  /** What each model gains (below 0) or loses by all of its sequences; ms. */
-  readonly models: readonly { readonly name: string; readonly sequences: number; readonly differenceMs: number }[];
-  readonly differenceMs: number;
-}
-
-export interface Comparison {
-  readonly aspects: readonly Aspect[];
-  readonly models: readonly ComparedModel[];
-  /** Geometric mean over the compared models; undefined without one. */
-  readonly overall: Ratio | undefined;
-  /** The largest differences first. */
-  readonly bricks: readonly ComparedBrick[];
-  /** Shares of the estimates' time in bricks that the other side does not have; undefined where nothing is known. */
-  readonly unmatched: { readonly before: number | undefined; readonly after: number | undefined };
-  readonly unpaired: { readonly before: readonly string[]; readonly after: readonly string[] };
-}
+import {
+  type Aspect,
+  type ComparedBrick,
+  type ComparedModel,
+  type Comparison,
+  type Ratio,
+  RESOLUTION_MS,
+  verdictOf,
+} from './comparison.js';
 
 interface Entry {
   readonly report: Report;
@@ -68,9 +25,6 @@ export function widthOf(count: number): number {
   const t = Math.sqrt(-2 * Math.log((1 - CONFIDENCE) / 2 / Math.max(1, count)));
   return t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
-
-/** The profile states whole microseconds. */
-const RESOLUTION_MS = 1e-3;
 
 function positive(value: number | null): number | undefined {
   return value !== null && value > 0 ? value : undefined;
@@ -103,18 +57,6 @@ export function ratioOf(before: ModelReport, after: ModelReport, count = 1): Rat
   };
 }
 
-/** undefined where the interval is not known. */
-export function verdictOf({ low, high }: Ratio): Verdict | undefined {
-  if (low !== null && low > 1) return 'slower';
-  if (high !== null && high < 1) return 'faster';
-  return low === null || high === null ? undefined : 'no difference seen';
-}
-
-/** The smallest difference that would have been seen, relative to the time before; undefined where it is not known. */
-export function seenFrom({ ratio, low, high }: Ratio): number | undefined {
-  return low === null || high === null ? undefined : Math.max(high / ratio - 1, 1 - low / ratio);
-}
-
 function entriesOf(reports: readonly Report[]): readonly Entry[] {
   return reports.flatMap((report) => report.models.map((model) => ({ report, model })));
 }
@@ -138,6 +80,16 @@ function hasSeveralThreads(entries: readonly Entry[]): boolean {
   return new Set(entries.map(({ report }) => report.system.threads)).size > 1;
 }
 
+type Surroundings = NonNullable<Report['provenance']>['surroundings'];
+
+/** What the agent's process ran in. */
+function surroundingsOf(surroundings: Surroundings | undefined): Record<string, string | null> {
+  if (!surroundings) return {};
+  const { node, libc, kernel, container, environment } = surroundings;
+  const set = environment && Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  return { node, libc, kernel, container, environment: set && set.sort().join(' ') };
+}
+
 /** Facts of a model's report that a latency may depend on. The fingerprint follows from them. */
 function factsOf({ report: { system, settings, provenance }, model }: Entry): ReadonlyMap<string, string> {
   const { cut, granularity, keep_dynamic, warmup_runs, runs, min_runs, time_budget_ms } = settings;
@@ -148,6 +100,7 @@ function factsOf({ report: { system, settings, provenance }, model }: Entry): Re
     host: provenance?.host,
     weights: ofModel?.weights,
     file_sha256: ofModel?.file_sha256,
+    ...surroundingsOf(provenance?.surroundings),
   };
   // Documents of earlier versions do not state these.
   const stated = Object.entries(ofProvenance).filter(([, value]) => value !== undefined && value !== null);
@@ -197,10 +150,13 @@ function comparedModel(
     name: before.name,
     batch: report.settings.batch,
     threads: [report.system.threads, other.system.threads],
-    before,
-    after,
+    beforeMs: before.estimate_ms,
+    afterMs: after.estimate_ms,
     ratio: reason === undefined ? ratioOf(before, after, count) : undefined,
-    measuredRatio: reason === undefined && from !== undefined && to !== undefined ? to / from : undefined,
+    measuredRatio:
+      reason === undefined && from !== undefined && to !== undefined
+        ? { ratio: to / from, low: null, high: null }
+        : undefined,
     reason,
   };
 }

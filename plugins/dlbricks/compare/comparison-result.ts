@@ -4,6 +4,7 @@ import {
   fittingTable,
   leftOutLines,
   oneLine,
+  type Origin,
   provenanceField,
   provenanceOf,
   type Page,
@@ -16,14 +17,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { formatMs, percent, UNKNOWN } from '../report/words.js';
-import {
-  type ComparedModel,
-  type Comparison,
-  type Ratio,
-  seenFrom,
-  type Verdict,
-  verdictOf,
-} from './compare-reports.js';
+import { type ComparedModel, type Comparison, type Ratio, seenFrom, type Verdict, verdictOf } from './comparison.js';
 
 const FORMAT = 'dlbricks-comparison/1';
 
@@ -51,13 +45,20 @@ const rowSchema = z.strictObject({
   ...ratioSchema,
   seen_from_percent: known.describe('The smallest difference that would have been seen'),
   measured_ratio: known.describe('The same ratio of the whole models as measured; null where one was not measured'),
+  measured_ratio_low: known.default(null).describe('null where the interval is not known'),
+  measured_ratio_high: known.default(null),
   reason: z.string().nullable().describe('Why the two are not compared; null where they are'),
 });
 
 export const comparisonSchema = z.strictObject({
   format: z.literal(FORMAT),
   provenance: provenanceField,
-  before: z.string().describe('File of the first report'),
+  rounds: z
+    .int()
+    .nullable()
+    .default(null)
+    .describe('Rounds in which both sides were measured by turns; null where each side was measured on its own'),
+  before: z.string().describe('The first side: the file of a report, or what was measured'),
   after: z.string(),
   aspects: z
     .array(z.strictObject({ aspect: z.string(), before: z.string(), after: z.string() }))
@@ -73,6 +74,11 @@ export const comparisonSchema = z.strictObject({
       z.strictObject({
         signature: z.string(),
         operators: z.array(z.string()),
+        after_operators: z
+          .array(z.string())
+          .nullable()
+          .default(null)
+          .describe('Where the sides have different kernels between the same values: those of the second side'),
         before_ms: z.number(),
         after_ms: z.number(),
         ...ratioSchema,
@@ -80,7 +86,9 @@ export const comparisonSchema = z.strictObject({
         models: z.array(z.strictObject({ name: z.string(), sequences: z.int(), difference_ms: z.number() })),
       }),
     )
-    .describe('The bricks that both sides have, the largest differences first'),
+    .describe(
+      'What both sides have, the largest differences first: bricks of one signature, then kernels between the same values',
+    ),
   unmatched_before_percent: known.describe('Share of the time before in bricks that only this side has'),
   unmatched_after_percent: known,
   only_before: z.array(z.string()).describe('Models of the first report alone'),
@@ -96,54 +104,62 @@ function ratioFields(ratio: Ratio | undefined): Pick<Row, 'ratio' | 'ratio_low' 
   return { ratio: ratio.ratio, ratio_low: low, ratio_high: high, verdict: verdictOf(ratio) ?? null };
 }
 
-function rowOf({ name, batch, threads, before, after, ratio, measuredRatio, reason }: ComparedModel): Row {
+function rowOf({ name, batch, threads, beforeMs, afterMs, ratio, measuredRatio, reason }: ComparedModel): Row {
   const seen = ratio && seenFrom(ratio);
   return {
     model: name,
     batch,
     threads_before: threads[0],
     threads_after: threads[1],
-    before_ms: before.estimate_ms,
-    after_ms: after.estimate_ms,
+    before_ms: beforeMs,
+    after_ms: afterMs,
     ...ratioFields(ratio),
     seen_from_percent: seen === undefined ? null : seen * 100,
-    measured_ratio: measuredRatio ?? null,
+    measured_ratio: measuredRatio?.ratio ?? null,
+    measured_ratio_low: measuredRatio?.low ?? null,
+    measured_ratio_high: measuredRatio?.high ?? null,
     reason: reason ?? null,
   };
 }
 
-export interface ComparedFiles {
+export interface ComparedSides {
   readonly before: string;
   readonly after: string;
+  /** Of what was measured for the comparison; by default, reports state it. */
+  readonly origin?: Origin | undefined;
 }
 
 function inPercent(share: number | undefined): number | null {
   return share === undefined ? null : share * 100;
 }
 
-export function comparisonDocument(comparison: Comparison, { before, after }: ComparedFiles): Document {
-  const { aspects, models, overall, bricks, unmatched, unpaired } = comparison;
+export function comparisonDocument(comparison: Comparison, { before, after, origin }: ComparedSides): Document {
+  const { aspects, models, overall, bricks, unmatched, unpaired, rounds = null } = comparison;
   const [aspect, ...others] = aspects;
   const ofReports = 'the two reports state it';
   return {
     format: FORMAT,
-    provenance: provenanceOf({ reasons: { protocol: ofReports, host: ofReports, stack: ofReports } }),
+    provenance: provenanceOf(origin ?? { reasons: { protocol: ofReports, host: ofReports, stack: ofReports } }),
+    rounds,
     before,
     after,
     aspects: [...aspects],
     put_down_to: others.length === 0 ? (aspect?.aspect ?? null) : null,
     models: models.map(rowOf),
     geometric_mean: { models: models.filter(({ ratio }) => ratio !== undefined).length, ...ratioFields(overall) },
-    bricks: bricks.map(({ signature, operators, beforeMs, afterMs, ratio, verdict, differenceMs, ...rest }) => ({
-      signature,
-      operators: [...operators],
-      before_ms: beforeMs,
-      after_ms: afterMs,
-      ...ratioFields(ratio),
-      verdict: verdict ?? null,
-      difference_ms: differenceMs,
-      models: rest.models.map((of) => ({ name: of.name, sequences: of.sequences, difference_ms: of.differenceMs })),
-    })),
+    bricks: bricks.map(
+      ({ signature, operators, afterOperators, beforeMs, afterMs, ratio, verdict, differenceMs, ...rest }) => ({
+        signature,
+        operators: [...operators],
+        after_operators: afterOperators === undefined ? null : [...afterOperators],
+        before_ms: beforeMs,
+        after_ms: afterMs,
+        ...ratioFields(ratio),
+        verdict: verdict ?? null,
+        difference_ms: differenceMs,
+        models: rest.models.map((of) => ({ name: of.name, sequences: of.sequences, difference_ms: of.differenceMs })),
+      }),
+    ),
     unmatched_before_percent: inPercent(unmatched.before),
     unmatched_after_percent: inPercent(unmatched.after),
     only_before: [...unpaired.before],
@@ -169,7 +185,8 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'change measured',
     align: 'right',
-    cell: ({ measured_ratio: ratio }) => change({ ratio, ratio_low: null, ratio_high: null }),
+    cell: ({ measured_ratio: ratio, measured_ratio_low: ratio_low, measured_ratio_high: ratio_high }) =>
+      change({ ratio, ratio_low, ratio_high }),
   },
   {
     title: 'verdict',
@@ -183,7 +200,7 @@ const DISPENSABLE = ['batch', 'change measured', 'seen from', 'before (ms)', 'af
 type BrickRow = Document['bricks'][number];
 
 const BRICK_COLUMNS: readonly Column<BrickRow>[] = [
-  { title: 'brick', align: 'left', cell: ({ operators }) => oneLine(operatorsLabel(operators)) },
+  { title: 'brick', align: 'left', cell: kernelsText },
   { title: 'signature', align: 'left', cell: ({ signature }) => signature.slice(0, 8) },
   { title: 'before (ms)', align: 'right', cell: (row) => formatMs(row.before_ms) },
   { title: 'after (ms)', align: 'right', cell: (row) => formatMs(row.after_ms) },
@@ -199,6 +216,11 @@ const BRICK_COLUMNS: readonly Column<BrickRow>[] = [
 
 const DISPENSABLE_OF_BRICKS = ['signature', 'largest in', 'before (ms)', 'after (ms)'];
 
+function kernelsText({ operators, after_operators: after }: BrickRow): string {
+  const label = operatorsLabel(operators);
+  return oneLine(after === null ? label : `${label} → ${operatorsLabel(after)}`);
+}
+
 /** Bricks in the table. */
 const MAX_BRICKS = 10;
 
@@ -211,7 +233,7 @@ function largestOf(models: BrickRow['models']): string {
   return largest?.name ?? '';
 }
 
-function causeLines({ aspects, put_down_to: cause, models }: Document): string[] {
+function causeLines({ aspects, put_down_to: cause, models, rounds }: Document): string[] {
   if (models.every(({ reason }) => reason !== null)) return [];
   if (cause !== null) {
     const [only] = aspects;
@@ -219,6 +241,7 @@ function causeLines({ aspects, put_down_to: cause, models }: Document): string[]
       `only ${cause} differs (${only?.before ?? ''}, then ${only?.after ?? ''}), so the changes are put down to it`,
     ];
   }
+  if (aspects.length === 0 && rounds !== null) return ['both sides have the same machine, runtime and settings'];
   if (aspects.length === 0) {
     return [
       'machine, runtime and settings are the same; what differs is the time of measuring, or the load of the machine',
@@ -242,6 +265,10 @@ function notesOf(document: Document): string[] {
     const verdict = overall.verdict === null ? '' : `: ${overall.verdict}`;
     lines.push(`geometric mean over ${counted(overall.models, 'model')}: ${change(overall)}${verdict}`);
   }
+  if (document.rounds !== null) {
+    const { rounds, before: first, after: second } = document;
+    lines.push(`${counted(rounds, 'round')} of ${oneLine(first)} (before) and ${oneLine(second)} (after) by turns`);
+  }
   lines.push(...causeLines(document));
   for (const { model, reason } of models) if (reason !== null) lines.push(`${oneLine(model)}: not compared: ${reason}`);
   const unclear = models.filter(({ ratio, verdict }) => ratio !== null && verdict === null);
@@ -259,7 +286,7 @@ function notesOf(document: Document): string[] {
   }
   if ((before ?? 0) > 0 || (after ?? 0) > 0) {
     lines.push(
-      `in bricks of one side alone: ${percent(before)} of the time before, ${percent(after)} of the time after`,
+      `in kernels without a counterpart: ${percent(before)} of the time before, ${percent(after)} of the time after`,
     );
   }
   return lines;

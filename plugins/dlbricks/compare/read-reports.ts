@@ -1,4 +1,12 @@
-import { messageOf, PlatformError, readJsonFile, schemaProblems, z } from '../../../src/plugin-api.js';
+import {
+  messageOf,
+  PlatformError,
+  readJsonFile,
+  runtimeText,
+  schemaProblems,
+  stackText,
+  z,
+} from '../../../src/plugin-api.js';
 import { type Report, reportSchema, reportsSchema } from '../report/report-schema.js';
 
 /** A thousand models with ten thousand bricks take some megabytes. */
@@ -7,8 +15,32 @@ const MAX_BYTES = 256 * 2 ** 20;
 /** How many problems of one file a message lists. */
 const MAX_PROBLEMS = 5;
 
-/** @throws PlatformError `usage` where the file is missing or no document of `run`, `validate` or `compose` */
-export async function readReports(path: string): Promise<readonly Report[]> {
+/** A file, and the beginning of the fingerprint of one of its systems: all.json#3fa9c2e1. */
+const WITH_SYSTEM = /^(.+)#([0-9a-f]{4,64})$/;
+
+/**
+ * The reports in a file, or those of one of its systems.
+ *
+ * @throws PlatformError `usage` where the file is missing or no document of `run`, `validate` or `compose`, or has no
+ *   such system
+ */
+export async function readReports(reference: string): Promise<readonly Report[]> {
+  const [, path = reference, digits] = WITH_SYSTEM.exec(reference) ?? [];
+  const reports = await readDocument(path);
+  if (digits === undefined) return reports;
+  const found = reports.filter(({ system }) => system.fingerprint.startsWith(digits));
+  if (found.length > 0) return found;
+  const systems = new Map(reports.map(({ system }) => [system.fingerprint.slice(0, SHOWN_DIGITS), system]));
+  const list = [...systems].map(
+    ([id, system]) => `  ${id}  ${stackText(system)}, ${runtimeText(system) || 'default settings'}`,
+  );
+  throw new PlatformError('usage', [`${path} has no system ${digits}; it has:`, ...list].join('\n'));
+}
+
+/** Digits of a fingerprint that a message shows. */
+const SHOWN_DIGITS = 8;
+
+async function readDocument(path: string): Promise<readonly Report[]> {
   const remedy = "'dlbricks run', 'validate' and 'compose' write one with --export-json";
   let content: unknown;
   try {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import type { SystemFacts } from '../../measurement/system.js';
 import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
+import { describeSurroundings } from './describe-surroundings.js';
 import { abilitiesWith, type AgentDescription } from '../agent-description.js';
 
 export type MachineFacts = Omit<SystemFacts, 'framework' | 'frameworkVersion' | 'devices'>;
@@ -82,9 +83,10 @@ export function readMachine(): MachineFacts {
   };
 }
 
-export function describeAgent(frameworkName: FrameworkName): AgentDescription {
+/** @param packageFolder of another package of the framework than the installed one */
+export function describeAgent(frameworkName: FrameworkName, packageFolder?: string): AgentDescription {
   const { describe, keepsProfile } = FRAMEWORKS[frameworkName];
-  const { name, version } = describe();
+  const { name, version } = describe(packageFolder);
   const { traceLevels, abilities } = abilitiesWith(keepsProfile);
   return {
     ...readMachine(),
@@ -94,6 +96,7 @@ export function describeAgent(frameworkName: FrameworkName): AgentDescription {
     providers: [],
     traceLevels,
     abilities: [...abilities, 'settings', 'load'],
+    surroundings: describeSurroundings(),
   };
 }
 

@@ -22,6 +22,8 @@ export interface AgentServerOptions {
   readonly port?: number;
   readonly security?: ServerSecurity | undefined;
   readonly framework?: FrameworkName | undefined;
+  /** Folder of another package of the framework than the installed one. */
+  readonly packageFolder?: string | undefined;
   /** Without it, no model can be opened by name; measuring needs none. */
   readonly resolveModel?: ResolveModel;
   readonly weightFiles?: ReadonlyMap<string, string>;
@@ -59,11 +61,16 @@ const knowsNoModels: ResolveModel = (name) => {
  */
 export async function startAgent(options: AgentServerOptions = {}): Promise<RunningAgent> {
   const { host = '127.0.0.1', port = 0, security, resolveModel = knowsNoModels } = options;
-  const { framework = DEFAULT_FRAMEWORK, access = {}, weightFiles = new Map<string, string>() } = options;
+  const {
+    framework = DEFAULT_FRAMEWORK,
+    packageFolder,
+    access = {},
+    weightFiles = new Map<string, string>(),
+  } = options;
   const ownToken = randomBytes(32).toString('hex');
   const server = createRpcServer({ security: { ...security, ownToken } });
-  const description = describeAgent(framework);
-  const runner = new WorkerRunner(framework, description.cores);
+  const description = describeAgent(framework, packageFolder);
+  const runner = new WorkerRunner(framework, description.cores, packageFolder);
   const { calls } = server;
   const shared = { description, runner, calls, weightFiles };
   addBenchmarkService(server, shared);

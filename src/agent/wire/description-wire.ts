@@ -1,6 +1,7 @@
 // Converts between AgentDescription and the messages that carry it. `fromWire…` checks its message and throws
 // PlatformError `usage`; the caller knows which side was wrong.
 import * as wire from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
+import { TIMING_VARIABLES } from '../../measurement/surroundings.js';
 import { identifySystem, type RunOptions, type System, type SystemFacts } from '../../measurement/system.js';
 import { check } from '../../rpc/check-message.js';
 import { TRACE_LEVELS } from '../../tracing/trace-level.js';
@@ -60,7 +61,7 @@ export function fromWireSystem(message: wire.System | undefined): System {
 }
 
 export function toWireDescription(description: AgentDescription, runOptions: RunOptions): wire.DescribeSystemResponse {
-  const { host, abilities, providers, traceLevels } = description;
+  const { host, abilities, providers, traceLevels, surroundings } = description;
   return {
     system: toWireSystem(description, runOptions),
     measuresTogether: isAbleTo(description, 'measure_bricks'),
@@ -68,6 +69,25 @@ export function toWireDescription(description: AgentDescription, runOptions: Run
     abilities: [wire.Ability.MEASURE, ...abilities.map((ability) => WIRE_ABILITIES[ability])],
     executionProviders: [...providers],
     traceLevels: [...traceLevels],
+    surroundings: surroundings && {
+      node: surroundings.node ?? '',
+      libc: surroundings.libc ?? '',
+      kernel: surroundings.kernel ?? '',
+      container: surroundings.container ?? '',
+      environment: { ...surroundings.environment },
+    },
+  };
+}
+
+/** Variables that this version does not know are left out. */
+function surroundingsIn({ node, libc, kernel, container, environment }: wire.Surroundings): object {
+  const known = new Set<string>(TIMING_VARIABLES);
+  return {
+    node: node || null,
+    libc: libc || null,
+    kernel: kernel || null,
+    container: container || null,
+    environment: Object.fromEntries(Object.entries(environment).filter(([name]) => known.has(name))),
   };
 }
 
@@ -78,7 +98,7 @@ export function toWireDescription(description: AgentDescription, runOptions: Run
  * @throws PlatformError `usage`
  */
 export function fromWireDescription(message: wire.DescribeSystemResponse, address: string): AgentDescription {
-  const { system, measuresTogether, hostname, abilities, executionProviders, traceLevels } = message;
+  const { system, measuresTogether, hostname, abilities, executionProviders, traceLevels, surroundings } = message;
   const known = (Object.keys(WIRE_ABILITIES) as Ability[]).filter((name) => abilities.includes(WIRE_ABILITIES[name]));
   const usual = abilitiesWith(abilities.length === 0 ? measuresTogether : known.includes('trace'));
   const described = {
@@ -88,6 +108,7 @@ export function fromWireDescription(message: wire.DescribeSystemResponse, addres
     traceLevels:
       traceLevels.length === 0 ? usual.traceLevels : TRACE_LEVELS.filter((level) => traceLevels.includes(level)),
     abilities: abilities.length === 0 ? usual.abilities : known,
+    ...(surroundings !== undefined && { surroundings: surroundingsIn(surroundings) }),
   };
   return check(agentDescriptionSchema, described, 'system');
 }

@@ -44,6 +44,12 @@ const MAX_KEPT_BYTES = 256 * 2 ** 20;
  */
 const SETTLED_ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: `${32 * 2 ** 20}`, MALLOC_TRIM_THRESHOLD_: `${64 * 2 ** 20}` };
 
+/** A framework, and the folder of its package where that is another one than the installed. */
+export interface RunningRuntime {
+  readonly framework: FrameworkName;
+  readonly packageFolder?: string | undefined;
+}
+
 export interface FastestProbe {
   ns?: number | undefined;
 }
@@ -98,12 +104,12 @@ export class WorkerProcess {
   #occasion: number | undefined;
 
   private constructor(
-    framework: FrameworkName,
+    { framework, packageFolder }: RunningRuntime,
     folder: string,
     workingFolder: string,
     private readonly fastestProbe: FastestProbe,
   ) {
-    const { nodeFlags, keepsThreads } = FRAMEWORKS[framework];
+    const { nodeFlags, keepsThreads, packageVariable } = FRAMEWORKS[framework];
     this.#keepsThreads = keepsThreads;
     this.#child = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), [folder, framework], {
       // The working folder is empty, so that a model cannot make the runtime open a file in it.
@@ -113,7 +119,12 @@ export class WorkerProcess {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
       execArgv: ['--expose-gc', ...nodeFlags],
       // Its other temporary files are in its folder as well and are removed with it.
-      env: { ...SETTLED_ALLOCATOR, ...process.env, TMPDIR: folder },
+      env: {
+        ...SETTLED_ALLOCATOR,
+        ...process.env,
+        TMPDIR: folder,
+        ...(packageVariable !== undefined && { [packageVariable]: packageFolder }),
+      },
     });
     (this.#child.stderr as Readable).setEncoding('utf8').on('data', (text: string) => {
       this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS_LENGTH);
@@ -145,23 +156,23 @@ export class WorkerProcess {
    *
    * @throws PlatformError `unavailable` where the process does not start, `storage` where the machine has no room for it
    */
-  static async start(framework: FrameworkName, fastestProbe: FastestProbe): Promise<WorkerProcess> {
+  static async start(runtime: RunningRuntime, fastestProbe: FastestProbe): Promise<WorkerProcess> {
     for (let starts = 1; ; starts++) {
-      const started = await WorkerProcess.#startOnce(framework, fastestProbe);
+      const started = await WorkerProcess.#startOnce(runtime, fastestProbe);
       if (started instanceof WorkerProcess) return started;
       if (!started.wasKilled || starts === MAX_STARTS) throw new PlatformError('unavailable', started.problem);
     }
   }
 
   /** @throws PlatformError `storage` where it can get no folder */
-  static async #startOnce(framework: FrameworkName, fastestProbe: FastestProbe): Promise<WorkerProcess | NotStarted> {
+  static async #startOnce(runtime: RunningRuntime, fastestProbe: FastestProbe): Promise<WorkerProcess | NotStarted> {
     const folder = temporaryFolderPath();
     const workingFolder = join(folder, 'working');
     await mkdir(workingFolder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
       const problem = `no folder can be made for the worker process: ${messageOf(cause)}`;
       throw new PlatformError('storage', `${problem}; make room there or set TMPDIR to another folder`, { cause });
     });
-    const measuring = new WorkerProcess(framework, folder, workingFolder, fastestProbe);
+    const measuring = new WorkerProcess(runtime, folder, workingFolder, fastestProbe);
     let isLate = false;
     const tooLate = setTimeout(() => {
       isLate = true;

@@ -28,6 +28,7 @@ export class WorkerRunner {
   constructor(
     readonly framework: FrameworkName,
     cores: number,
+    readonly packageFolder?: string,
   ) {
     this.#turns = new Turns(Math.min(cores, MAX_CONCURRENT_JOBS));
   }
@@ -118,7 +119,7 @@ export class WorkerRunner {
   }
 
   async #start(): Promise<WorkerProcess> {
-    const process = await WorkerProcess.start(this.framework, this.#fastestProbe);
+    const process = await WorkerProcess.start(this, this.#fastestProbe);
     if (this.#closed) {
       await process.kill();
       throw new PlatformError('unavailable', 'the agent is shutting down');

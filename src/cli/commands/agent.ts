@@ -8,6 +8,7 @@ import { PlatformError } from '../../base/errors.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { announceAgent } from '../../directory/announce-agent.js';
 import { type AgentOffer, modelsWithin, offeredFacts } from '../../directory/agent-offer.js';
+import { type RuntimePackage, runtimePackageOf } from '../../predictor/runtime-package.js';
 import type { RunningFramework } from '../../registry/load-model.js';
 import { offeredModels, type OfferedModels } from '../../registry/offered-models.js';
 import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
@@ -23,6 +24,7 @@ const DEFAULT_AGENT = '127.0.0.1:7070';
 interface AgentFlags {
   readonly listen: HostPort;
   readonly framework: FrameworkName;
+  readonly runtime?: RuntimePackage;
   readonly server?: readonly HostPort[];
   readonly queue?: string;
   readonly accessFile?: string;
@@ -133,6 +135,11 @@ export function registerAgentCommand(program: Command, host: OwnedHost): void {
         .choices(FRAMEWORK_NAMES)
         .default(DEFAULT_FRAMEWORK),
     )
+    .option(
+      '--runtime <package>',
+      'onnxruntime-node@VERSION or onnxruntime-node@FOLDER: load this package, which npm installed, instead of the usual one',
+      runtimePackageOf,
+    )
     .addOption(
       serversOption(
         "the platform's server; the agent stays registered with it. Several servers of one store: HOST:PORT,…",
@@ -160,6 +167,7 @@ machines can reach it.
 Examples:
   mlmodelscope agent --listen 127.0.0.1:7070
   mlmodelscope agent --framework onnxruntime-web
+  mlmodelscope agent --runtime onnxruntime-node@1.27.0
   mlmodelscope dlbricks validate zoo:resnet18 --agent 127.0.0.1:7070
   mlmodelscope agent --server 127.0.0.1:7080 --queue amqp://mq.example \\
     --store mongodb://db.example/results
@@ -168,10 +176,13 @@ Examples:
     --token-file token`,
     )
     .action(async (flags: AgentFlags) => {
-      const { listen, framework, server, queue, accessFile } = flags;
+      const { listen, framework, runtime, server, queue, accessFile } = flags;
       assertSharedStore(flags);
+      if (runtime !== undefined && framework !== DEFAULT_FRAMEWORK) {
+        throw new PlatformError('usage', `--runtime names a package of ${DEFAULT_FRAMEWORK}; leave out --framework`);
+      }
       const security = await serverSecurity(accessFile, host);
-      const settings = { ...listen, framework, security, access: accessOf(flags) };
+      const settings = { ...listen, framework, packageFolder: runtime?.folder, security, access: accessOf(flags) };
       const { startAgent } = await import('../../agent/services/server.js');
       const agent = await startAgent({
         ...settings,

@@ -2,7 +2,11 @@ import { createRequire } from 'node:module';
 import { packageVersion } from '../package-version.js';
 import type { Framework } from '../predictor.js';
 
-export function onnxRuntimeFramework(): Framework {
-  const manifest: unknown = createRequire(import.meta.url)('onnxruntime-node/package.json');
+/** Environment variable with the folder of the package that a worker process loads. Agents set it, never users. */
+export const CHOSEN_PACKAGE = 'MLMODELSCOPE_WORKER_ONNXRUNTIME';
+
+/** @param folder of another package of the runtime than the installed one */
+export function onnxRuntimeFramework(folder = 'onnxruntime-node'): Framework {
+  const manifest: unknown = createRequire(import.meta.url)(`${folder}/package.json`);
   return { name: 'onnxruntime', version: packageVersion('onnxruntime-node', manifest) };
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { InferenceSession as Session } from 'onnxruntime-node';
 import { AS_IT_IS } from '../../measurement/as-it-is.js';
 import type { RunOptions } from '../../measurement/system.js';
 import {
@@ -14,13 +15,13 @@ import {
 } from '../predictor.js';
 import type { TensorType } from '../../onnx/model/model.js';
 import { OPTIMIZED_WEIGHTS, optimizingOptionsOf, prepareRun, sessionOptionsOf, staticTypesIn } from '../session-run.js';
-import { onnxRuntimeFramework } from './framework.js';
+import { CHOSEN_PACKAGE, onnxRuntimeFramework } from './framework.js';
 import { InferenceSession, Tensor } from './library.js';
 
 /** Names the folder of external weights. Key: onnxruntime_session_options_config_keys.h of ONNX Runtime. */
 const WEIGHTS_FOLDER = 'session.model_external_initializers_file_folder_path';
 
-function createSession(model: ModelSource, options: InferenceSession.SessionOptions): Promise<InferenceSession> {
+function createSession(model: ModelSource, options: Session.SessionOptions): Promise<InferenceSession> {
   if (model.kind === 'file') return InferenceSession.create(model.path, options);
   const { bytes, weightsFolder } = model;
   const folder = weightsFolder === undefined ? {} : { [WEIGHTS_FOLDER]: weightsFolder };
@@ -96,7 +97,7 @@ async function inferStaticTypes(model: Uint8Array): Promise<ReadonlyMap<string, 
 
 export function onnxRuntimePredictor(): Predictor {
   return {
-    framework: onnxRuntimeFramework(),
+    framework: onnxRuntimeFramework(process.env[CHOSEN_PACKAGE]),
     inlineLimitBytes: PROTOBUF_LIMIT_BYTES,
     mapsWeightFiles: true,
     open,

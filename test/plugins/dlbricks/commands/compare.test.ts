@@ -36,7 +36,7 @@ async function compare(
   return { host, folder };
 }
 
-describe('dlbricks compare', () => {
+describe('compare of reports', () => {
   test('shows each model with its change and verdict, the cause, and the bricks that changed', async (t) => {
     const { host } = await compare(t, [reportWith(10), reportWith(11, { system: { framework_version: '1.30.0' } })]);
     const text = host.printed.join('\n');
@@ -88,6 +88,30 @@ describe('dlbricks compare', () => {
     assert.match(header ?? '', /^model,batch,threads_before,threads_after,before_ms,after_ms,ratio,/);
     assert.match(row ?? '', /^net,1,1,1,10,11,1\.1,.*,slower,/);
     assert.deepEqual(others, []);
+  });
+
+  test('compares two systems of one document, and lists the systems where one is not there', async (t) => {
+    const folder = await temporaryFolder(t);
+    const file = join(folder, 'all.json');
+    const on = (digit: string, ms: number, threads: number): Report => {
+      return reportWith(ms, { system: { fingerprint: digit.repeat(64), threads } });
+    };
+    await writeFile(file, JSON.stringify({ reports: [on('a', 10, 1), on('b', 6, 2)] }));
+    const compared = async (...sides: readonly string[]): Promise<RecordingHost> => {
+      const host = recordingHost(createFakeAgent({ latencyOf: () => 1 }));
+      const program = new Command().exitOverride();
+      registerCompare(program, host);
+      await program.parseAsync(['compare', ...sides], { from: 'user' });
+      return host;
+    };
+    const { printed } = await compared(`${file}#aaaa`, `${file}#bbbbbbbb`);
+    assert.match(printed.join('\n'), /│ net .*-40\.0 %.* faster +│/);
+    assert.match(printed.join('\n'), /^only threads differs \(1, then 2\)/m);
+    await refused(
+      compared(`${file}#aaaa`, `${file}#cccc`),
+      'usage',
+      /has no system cccc; it has:\n {2}aaaaaaaa {2}.*\n {2}bbbbbbbb {2}/,
+    );
   });
 
   test('names both sides where they have no model in common, and what is wrong with a file', async (t) => {

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { provenanceOf } from '../../../../src/agent/provenance.js';
 import { describe, test } from 'node:test';
-import {
-  compareReports,
-  ratioOf,
-  seenFrom,
-  verdictOf,
-  widthOf,
-} from '../../../../plugins/dlbricks/compare/compare-reports.js';
+import { compareReports, ratioOf, widthOf } from '../../../../plugins/dlbricks/compare/compare-reports.js';
+import { seenFrom, verdictOf } from '../../../../plugins/dlbricks/compare/comparison.js';
 import type { ModelReport, Report } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { normalNumbers } from '../support/noise.js';
 import { comparedReport, modelReport } from './sample-reports.js';
@@ -69,6 +64,22 @@ describe('two reports', () => {
       { aspect: 'weights', before: 'own', after: 'made_up' },
     ]);
     assert.deepEqual(compareReports([slower(1)], [of('other', 'own')]).aspects, []);
+  });
+
+  test('name what the agents ran in where both documents state it', () => {
+    const surroundings = { node: '20.1.0', libc: null, kernel: '6.1', container: null, environment: {} };
+    const within = (changes: Partial<typeof surroundings & { environment: { OMP_NUM_THREADS?: string } }>): Report => ({
+      ...slower(1),
+      provenance: { ...provenanceOf({}), surroundings: { ...surroundings, ...changes } },
+    });
+    const { aspects } = compareReports(
+      [within({})],
+      [within({ kernel: '6.8', environment: { OMP_NUM_THREADS: '1' } })],
+    );
+    assert.deepEqual(aspects, [
+      { aspect: 'kernel', before: '6.1', after: '6.8' },
+      { aspect: 'environment', before: '', after: 'OMP_NUM_THREADS=1' },
+    ]);
   });
 
   test('put a change down to the only aspect that differs, and to none of several', () => {

@@ -1,0 +1,165 @@
+import {
+  type AgentOptions,
+  askedProtocol,
+  type BenchmarkAgent,
+  type Both,
+  checkInputs,
+  COMMAND_DEFAULTS,
+  type CommandHost,
+  counted,
+  DEFAULT_LIMITS,
+  type EvaluationEvent,
+  EXIT_INTERRUPTED,
+  identifySystem,
+  idleSettings,
+  type InputOptions,
+  type KnownResults,
+  loadBatches,
+  type LoadedModel,
+  measurePaired,
+  nameEvaluated,
+  type OutputOptions,
+  PlatformError,
+  type Protocol,
+  type ProtocolOptions,
+  runOptionsOf,
+  runsOn,
+  showEvent,
+} from '../../../src/plugin-api.js';
+import { prepareOrRefuse } from '../bricks/prepare-model.js';
+import { compareRounds } from '../compare/compare-rounds.js';
+import { type ComparisonDocument, comparisonDocument } from '../compare/comparison-result.js';
+import { pairsOf, type PreparedSide } from '../compare/measure-sides.js';
+import { placeOf, type Side, sideOf } from '../compare/side.js';
+import { prepareModels } from './prepare-models.js';
+
+export interface SidesOptions
+  extends InputOptions, ProtocolOptions, Pick<AgentOptions, 'allowVersion'>, Pick<OutputOptions, 'quiet'> {
+  readonly batch?: number;
+  readonly whole?: boolean;
+  readonly rounds?: number;
+}
+
+/** An even number, so that each side is first in half of the rounds. */
+export const DEFAULT_ROUNDS = 20;
+
+/**
+ * Many short sessions are worth more than a few long ones, since processes differ more than the runs of one do. Options
+ * change it.
+ */
+const PROTOCOL_OF_ROUND: Protocol = { warmupRuns: 1, runs: 5, minRuns: 3, timeBudgetMs: 500 };
+
+async function loadFor(
+  agent: BenchmarkAgent,
+  references: readonly string[],
+  options: SidesOptions,
+  host: CommandHost,
+): Promise<readonly LoadedModel[]> {
+  const { batch = COMMAND_DEFAULTS.batch, quiet = false } = options;
+  const wanted = { references, batches: [batch], inputs: options, quiet, runsOn: runsOn(agent, options) };
+  const models = (await loadBatches(wanted, host)).flatMap((loaded) => loaded.models);
+  checkInputs(models, options);
+  return models;
+}
+
+async function prepareSide(
+  { threads, settings, text }: Side,
+  agent: BenchmarkAgent,
+  models: readonly LoadedModel[],
+  options: SidesOptions,
+  host: CommandHost,
+): Promise<PreparedSide> {
+  for (const message of idleSettings(settings)) host.warn(`warning: ${text}: ${message}`);
+  const runOptions = runOptionsOf(threads, agent.description, settings);
+  const cutting = { cut: 'kernel' as const, runOptions };
+  const preparing = { settings: cutting, agent, prepare: prepareOrRefuse, quiet: options.quiet ?? false };
+  const measuring = { runOptions, protocol: askedProtocol(options, PROTOCOL_OF_ROUND), limits: DEFAULT_LIMITS };
+  return {
+    agent,
+    system: identifySystem(agent.description, runOptions),
+    settings: measuring,
+    models: await prepareModels(models, preparing, host),
+  };
+}
+
+/** Connects to the agents of two sides: to one where both have the same place. */
+async function agentsOf([first, second]: Both<Side>, host: CommandHost): Promise<Both<BenchmarkAgent>> {
+  const connect = ({ agent, framework, runtime }: Side): Promise<BenchmarkAgent> => {
+    return host.connect(agent, framework, runtime?.folder);
+  };
+  const one = await connect(first);
+  const other = placeOf(first) === placeOf(second) ? one : await connect(second);
+  // With the weights of files on one side alone, the two would run different models.
+  if ((one.offerWeights === undefined) === (other.offerWeights === undefined)) return [one, other];
+  const withoutFiles = ({ offerWeights: _, ...agent }: BenchmarkAgent): BenchmarkAgent => agent;
+  return [withoutFiles(one), withoutFiles(other)];
+}
+
+async function* roundsOf(
+  sides: Both<PreparedSide>,
+  { isWhole, rounds }: { readonly isWhole: boolean; readonly rounds: number },
+  options: SidesOptions,
+  host: CommandHost,
+): AsyncGenerator<Both<KnownResults>> {
+  const progress = host.progress(options.quiet ?? false);
+  const onEvent = (event: EvaluationEvent): void => showEvent(event, progress);
+  const [{ agent: one }, { agent: other }] = sides;
+  try {
+    yield* measurePaired([one, other], pairsOf(sides, { isWhole }), { rounds, signal: host.signal, onEvent });
+  } finally {
+    progress.stop();
+  }
+}
+
+/** Two sides that were measured, and what was found. */
+export interface ComparedSides {
+  readonly document: ComparisonDocument;
+  readonly sides: Both<PreparedSide>;
+  /** Measures some of the models once more, at another time in other processes. */
+  readonly again: (models: readonly string[]) => Promise<ComparisonDocument>;
+}
+
+/**
+ * Measures two sides by turns, and compares them.
+ *
+ * @throws PlatformError `usage` for a side that is none, `cancelled` where no round was completed, and as the agents do
+ */
+export async function compareSides(
+  [before, after]: Both<string>,
+  references: readonly string[],
+  options: SidesOptions,
+  host: CommandHost,
+): Promise<ComparedSides> {
+  const texts = [sideOf(before), sideOf(after)] as const;
+  const agents = await agentsOf(texts, host);
+  const loaded = await loadFor(agents[0], references, options, host);
+  const others = agents[0] === agents[1] ? loaded : await loadFor(agents[1], references, options, host);
+  const { batch = COMMAND_DEFAULTS.batch, whole: isWhole = false, rounds = DEFAULT_ROUNDS } = options;
+  nameEvaluated({ models: loaded, batchSizes: [batch] });
+  const all = [
+    await prepareSide(texts[0], agents[0], loaded, options, host),
+    await prepareSide(texts[1], agents[1], others, options, host),
+  ] as const;
+  const reasons = { host: 'two sides', stack: 'two sides; aspects has what differs', ...(!isWhole && NO_WHOLE) };
+  const origin = { models: loaded, agent: agents[0], protocol: all[0].settings.protocol, reasons };
+  const compare = async (sides: Both<PreparedSide>): Promise<ComparisonDocument> => {
+    const taken: Both<KnownResults>[] = [];
+    for await (const round of roundsOf(sides, { isWhole, rounds }, options, host)) taken.push(round);
+    if (host.signal.aborted) {
+      if (taken.length === 0) throw new PlatformError('cancelled', 'interrupted before the first round was complete');
+      host.warn(`interrupted; the ${counted(taken.length, 'complete round')} of ${rounds} are compared`);
+      host.setExitCode(EXIT_INTERRUPTED);
+    }
+    return comparisonDocument(compareRounds(sides, taken, { batch, isWhole }), { before, after, origin });
+  };
+  const only = (names: readonly string[], side: PreparedSide): PreparedSide => {
+    return { ...side, models: side.models.filter(({ recipe }) => names.includes(recipe.name)) };
+  };
+  return {
+    document: await compare(all),
+    sides: all,
+    again: (names) => compare([only(names, all[0]), only(names, all[1])]),
+  };
+}
+
+const NO_WHOLE = { weights: 'no whole model was run' };

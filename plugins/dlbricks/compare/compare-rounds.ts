@@ -1,0 +1,280 @@
+import {
+  type Both,
+  type KnownResults,
+  type PairedConfidence,
+  pairedRatio,
+  type PairedTimes,
+  sumOf,
+  systemDocumentOf,
+} from '../../../src/plugin-api.js';
+import { contextOf } from '../bricks/needs.js';
+import type { PreparedModel } from '../bricks/prepare-model.js';
+import { occasionSummary } from '../estimate/brick-latency.js';
+import { type BrickShare, compose, type Estimate } from '../estimate/compose.js';
+import { observationsOf } from '../estimate/observations.js';
+import { geometricMean, meanOf } from '../estimate/statistics.js';
+import { FIRST_OCCASION } from '../measure/tasks.js';
+import {
+  type Aspect,
+  type ComparedBrick,
+  type ComparedModel,
+  type Comparison,
+  type Ratio,
+  RESOLUTION_MS,
+  verdictOf,
+} from './comparison.js';
+import type { PreparedSide } from './measure-sides.js';
+import { type Region, regionsOf } from './regions.js';
+
+/** Models and bricks are two tables, and both together call something different without a difference in one of 20 runs. */
+const TAIL_OF_TABLE = 0.025;
+
+/** A model in one round: its estimate, and the whole model's latency where it was measured. */
+interface RoundOfModel {
+  readonly estimate: Estimate;
+  readonly wholeMs: number | undefined;
+}
+
+type ModelRounds = readonly Both<RoundOfModel>[];
+
+function bothOf<T, R>([first, second]: Both<T>, map: (one: T, side: 0 | 1) => R): Both<R> {
+  return [map(first, 0), map(second, 1)];
+}
+
+function wholeMsOf(model: PreparedModel, { settings }: PreparedSide, results: KnownResults): number | undefined {
+  const request = { ...settings, benchmark: model.whole, occasion: FIRST_OCCASION };
+  const outcome = results.get(request)?.outcome;
+  return outcome?.kind === 'samples' ? occasionSummary(outcome).ms : undefined;
+}
+
+/** All rounds of each model. */
+function roundsOf(sides: Both<PreparedSide>, rounds: readonly Both<KnownResults>[]): readonly ModelRounds[] {
+  const observed = rounds.map((round) => bothOf(round, (results) => observationsOf(results.measurements())));
+  return sides[0].models.map((_, index) =>
+    rounds.flatMap((round, at) => {
+      const half = (side: 0 | 1): RoundOfModel | undefined => {
+        const of = sides[side];
+        const model = of.models[index];
+        const observations = observed[at]?.[side];
+        if (model === undefined || observations === undefined) return undefined;
+        const { recipe, facts } = model;
+        const estimate = compose({ recipe, facts, context: contextOf(recipe, of.system) }, observations);
+        return { estimate, wholeMs: wholeMsOf(model, of, round[side]) };
+      };
+      const first = half(0);
+      const second = half(1);
+      return first === undefined || second === undefined ? [] : [[first, second] as const];
+    }),
+  );
+}
+
+/** Times of the rounds in which both sides have one. */
+function timesOf<T>(rounds: readonly Both<T>[], msOf: (one: T) => number | undefined): readonly PairedTimes[] {
+  return rounds.flatMap(([first, second]) => {
+    const a = msOf(first);
+    const b = msOf(second);
+    return a === undefined || b === undefined ? [] : [[a, b] as const];
+  });
+}
+
+function estimateMs({ estimate: { isWhole, sequential } }: RoundOfModel): number | undefined {
+  return isWhole ? sequential?.ms : undefined;
+}
+
+function ratioOf(times: readonly PairedTimes[], confidence: PairedConfidence): Ratio | undefined {
+  const found = pairedRatio(times, confidence);
+  return found && { ratio: found.ratio, low: found.low ?? null, high: found.high ?? null };
+}
+
+/** Why a model has no ratio. */
+function whyNone(sides: Both<PreparedSide>, index: number, rounds: ModelRounds): string {
+  const reasons = ([0, 1] as const).flatMap((side) => {
+    const { refusal } = sides[side].models[index] ?? {};
+    const missing = rounds.flatMap((round) => round[side].estimate.missing.map(({ reason }) => reason));
+    const reason = refusal ?? missing[0];
+    return reason === undefined ? [] : [`${side === 0 ? 'before' : 'after'}: ${reason}`];
+  });
+  return reasons.join('; ') || 'no round is complete';
+}
+
+/** Something of both sides that is compared: a brick, or different kernels between the same values. */
+interface Counterpart {
+  readonly signature: string;
+  readonly operators: readonly string[];
+  readonly afterOperators: readonly string[] | undefined;
+  readonly times: readonly PairedTimes[];
+  readonly models: ComparedBrick['models'][number][];
+}
+
+type Parts = readonly BrickShare[];
+
+/** Adds the counterparts of one model, and says how much time of each side they are. */
+class Counterparts {
+  readonly found = new Map<string, Counterpart>();
+  readonly #all: [number, number] = [0, 0];
+  readonly #matched: [number, number] = [0, 0];
+
+  /** @param rounds bricks of both sides, in each round */
+  addModel(name: string, rounds: readonly Both<Parts>[], models: Both<PreparedModel>): void {
+    const [first] = rounds;
+    if (first === undefined) return;
+    for (const side of [0, 1] as const) {
+      this.#all[side] += sumOf(first[side].map(({ count }, brick) => count * meanMs(rounds, side, [brick])));
+    }
+    const regions = regionsOf(models);
+    const within = (side: 0 | 1, brick: number): number => {
+      return sumOf(regions.map((region) => region[side].filter((one) => one === brick).length));
+    };
+    const after = new Map(first[1].map(({ signature }, brick) => [signature, brick] as const));
+    for (const [brick, { signature, count }] of first[0].entries()) {
+      const other = after.get(signature);
+      if (other === undefined) continue;
+      const counts = [count - within(0, brick), (first[1][other]?.count ?? 0) - within(1, other)] as const;
+      if (counts.every((left) => left > 0)) this.#add(name, rounds, [[brick], [other]], counts);
+    }
+    for (const region of regions) this.#add(name, rounds, region, [1, 1]);
+  }
+
+  get unmatched(): Comparison['unmatched'] {
+    const shareOf = (side: 0 | 1): number | undefined => {
+      const all = this.#all[side];
+      return all === 0 ? undefined : Math.max(0, 1 - this.#matched[side] / all);
+    };
+    return { before: shareOf(0), after: shareOf(1) };
+  }
+
+  #add(name: string, rounds: readonly Both<Parts>[], bricks: Region, counts: Both<number>): void {
+    const [first] = rounds;
+    if (first === undefined) return;
+    const partsOf = (side: 0 | 1): Parts => bricks[side].flatMap((brick) => first[side][brick] ?? []);
+    const before = partsOf(0);
+    const after = partsOf(1);
+    const key = JSON.stringify([before, after].map((parts) => parts.map(({ benchmark }) => benchmark)));
+    const times = rounds.flatMap((round): PairedTimes[] => {
+      const a = msOf(round[0], bricks[0]);
+      const b = msOf(round[1], bricks[1]);
+      return a === undefined || b === undefined || a === 0 || b === 0 ? [] : [[a, b]];
+    });
+    if (times.length === 0) return;
+    const beforeMs = counts[0] * meanMs(rounds, 0, bricks[0]);
+    const afterMs = counts[1] * meanMs(rounds, 1, bricks[1]);
+    this.#matched[0] += beforeMs;
+    this.#matched[1] += afterMs;
+    const isSame = before.length === 1 && after.length === 1 && before[0]?.signature === after[0]?.signature;
+    const found = this.found.get(key) ?? {
+      signature: before[0]?.signature ?? '',
+      operators: before.flatMap(({ operators }) => operators),
+      afterOperators: isSame ? undefined : after.flatMap(({ operators }) => operators),
+      times,
+      models: [],
+    };
+    this.found.set(key, found);
+    found.models.push({ name, sequences: counts[1], differenceMs: afterMs - beforeMs });
+  }
+}
+
+/** Sum over some bricks in one round; undefined where one has no time. */
+function msOf(parts: Parts, bricks: readonly number[]): number | undefined {
+  const times = bricks.map((brick) => parts[brick]?.ms);
+  return times.some((ms) => ms === undefined) ? undefined : sumOf(times.map((ms) => ms ?? 0));
+}
+
+function meanMs(rounds: readonly Both<Parts>[], side: 0 | 1, bricks: readonly number[]): number {
+  return meanOf(rounds.flatMap((round) => msOf(round[side], bricks) ?? [])) ?? 0;
+}
+
+function comparedBrick({ times, models, ...brick }: Counterpart, comparisons: number): ComparedBrick[] {
+  const ratio = ratioOf(times, { tail: TAIL_OF_TABLE, comparisons });
+  if (ratio === undefined) return [];
+  const beforeMs = meanOf(times.map(([a]) => a)) ?? 0;
+  const afterMs = meanOf(times.map(([, b]) => b)) ?? 0;
+  const isAbove = Math.abs(afterMs - beforeMs) > RESOLUTION_MS;
+  const verdict = isAbove ? verdictOf(ratio) : 'no difference seen';
+  const differenceMs = sumOf(models.map((of) => of.differenceMs));
+  return [{ ...brick, beforeMs, afterMs, ratio, verdict, models, differenceMs }];
+}
+
+/** Facts about agents and settings that differ. */
+function aspectsOf(sides: Both<PreparedSide>): readonly Aspect[] {
+  const [before, after] = bothOf(sides, ({ system, agent: { description } }) => {
+    const { environment, ...surroundings } = description.surroundings ?? {};
+    const set = { ...surroundings, environment: JSON.stringify(environment ?? {}) };
+    return { host: description.host, ...set, ...systemDocumentOf(system) };
+  });
+  const values = new Map(Object.entries(after).map(([aspect, value]) => [aspect, String(value)]));
+  return Object.entries(before).flatMap(([aspect, value]) => {
+    const from = String(value);
+    const to = values.get(aspect) ?? '';
+    // The fingerprint follows from the other facts.
+    return from === to || aspect === 'fingerprint' ? [] : [{ aspect, before: from, after: to }];
+  });
+}
+
+/** Means over the models, in each round in which all of them have times. */
+function overallOf(ofModels: readonly (readonly PairedTimes[])[], confidence: PairedConfidence): Ratio | undefined {
+  const rounds = Math.min(...ofModels.map((times) => times.length));
+  if (!Number.isFinite(rounds)) return undefined;
+  const means = Array.from({ length: rounds }, (_, round): PairedTimes => {
+    const side = (of: 0 | 1): number => geometricMean(ofModels.flatMap((times) => times[round]?.[of] ?? [])) ?? 0;
+    return [side(0), side(1)];
+  });
+  return ratioOf(means, confidence);
+}
+
+/**
+ * Compares two sides that were measured in rounds. The interval of each ratio is that of the difference within a round.
+ *
+ * @param batch of all models
+ * @param isWhole whether whole models were measured too
+ */
+export function compareRounds(
+  sides: Both<PreparedSide>,
+  rounds: readonly Both<KnownResults>[],
+  { batch, isWhole }: { readonly batch: number; readonly isWhole: boolean },
+): Comparison {
+  const all = roundsOf(sides, rounds);
+  const names = sides[0].models.map(({ recipe }) => recipe.name);
+  const estimates = all.map((ofModel) => timesOf(ofModel, estimateMs));
+  const compared = estimates.filter((times) => times.length > 0);
+  // The mean over several models is one more interval.
+  const ofMean = compared.length > 1 ? 1 : 0;
+  const confidence = { tail: TAIL_OF_TABLE, comparisons: compared.length * (isWhole ? 2 : 1) + ofMean };
+  const threads = bothOf(sides, ({ system }) => system.runOptions.threads);
+  const models = all.map((ofModel, index): ComparedModel => {
+    const times = estimates[index] ?? [];
+    const ratio = ratioOf(times, confidence);
+    return {
+      name: names[index] ?? '',
+      batch,
+      threads,
+      beforeMs: meanOf(times.map(([a]) => a)) ?? null,
+      afterMs: meanOf(times.map(([, b]) => b)) ?? null,
+      ratio,
+      measuredRatio: ratioOf(
+        timesOf(ofModel, ({ wholeMs }) => wholeMs),
+        confidence,
+      ),
+      reason: ratio === undefined ? whyNone(sides, index, ofModel) : undefined,
+    };
+  });
+  const counterparts = new Counterparts();
+  for (const [index, ofModel] of all.entries()) {
+    const one = sides[0].models[index];
+    const other = sides[1].models[index];
+    if (one === undefined || other === undefined) continue;
+    const parts = ofModel.map((round) => bothOf(round, ({ estimate }) => estimate.parts));
+    counterparts.addModel(names[index] ?? '', parts, [one, other]);
+  }
+  const bricks = [...counterparts.found.values()];
+  return {
+    aspects: aspectsOf(sides),
+    models,
+    overall: overallOf(compared, confidence),
+    bricks: bricks
+      .flatMap((brick) => comparedBrick(brick, bricks.length))
+      .sort((a, b) => Math.abs(b.differenceMs) - Math.abs(a.differenceMs)),
+    unmatched: counterparts.unmatched,
+    rounds: rounds.length,
+    unpaired: { before: [], after: [] },
+  };
+}

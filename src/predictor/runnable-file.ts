@@ -1,0 +1,22 @@
+import { ModelProto } from '../generated/onnx/onnx.js';
+import { type Benchmark, inputBytes } from '../measurement/benchmark.js';
+import { inlineTensor } from './encode-weights.js';
+import { materialize } from './materialize.js';
+import { PROTOBUF_LIMIT_BYTES } from './predictor.js';
+
+/**
+ * A benchmark as one ONNX file for any reader: its made-up weights are initializers.
+ *
+ * @returns undefined where it would be larger than an ONNX file may be
+ * @throws PlatformError `usage` where the benchmark has no valid graph
+ */
+export function runnableFile(benchmark: Benchmark): Uint8Array | undefined {
+  if (inputBytes(benchmark.inputs, 'weight') + benchmark.model.length > PROTOBUF_LIMIT_BYTES) return undefined;
+  const { graph: encoded, weights } = materialize(benchmark);
+  const model = ModelProto.decode(encoded);
+  const graph = model.graph && {
+    ...model.graph,
+    initializer: [...model.graph.initializer, ...weights.map(inlineTensor)],
+  };
+  return ModelProto.encode({ ...model, graph }).finish();
+}

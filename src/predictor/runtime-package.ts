@@ -1,0 +1,73 @@
+import envPaths from 'env-paths';
+import { readFileSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { messageOf, PlatformError } from '../base/errors.js';
+import { packageVersion } from './package-version.js';
+
+/** The package whose versions can be chosen. */
+const PACKAGE = 'onnxruntime-node';
+
+const FORM = /^onnxruntime-node@(.+)$/;
+
+/** Versions as npm spells them: no ranges, no paths. */
+const VERSION = /^\d+\.\d+\.\d+[\w.+-]*$/;
+
+/** A version of the runtime that the user installed, and that a worker process can load. */
+export interface RuntimePackage {
+  /** Of the package. */
+  readonly folder: string;
+  readonly version: string;
+}
+
+/** The folder in which each version has a folder of its own. */
+function runtimesFolder(): string {
+  return process.env['MLMODELSCOPE_RUNTIMES'] || join(envPaths('mlmodelscope', { suffix: '' }).data, 'runtimes');
+}
+
+/** Whether a text names a package of the runtime. */
+export function isRuntimePackage(text: string): boolean {
+  return FORM.test(text);
+}
+
+function readManifest(folder: string): unknown {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
+
+/**
+ * The package that `onnxruntime-node@VERSION` or `onnxruntime-node@FOLDER` names, where npm installed it. Nothing is
+ * loaded, downloaded or installed here. Only command lines name packages.
+ *
+ * @throws PlatformError `usage` for another text, `not_found` where it is not installed
+ */
+export function runtimePackageOf(text: string): RuntimePackage {
+  const [, named = ''] = FORM.exec(text) ?? [];
+  if (named === '') {
+    throw new PlatformError(
+      'usage',
+      `${text}: expected ${PACKAGE}@VERSION or ${PACKAGE}@FOLDER, as in ${PACKAGE}@1.27.0`,
+    );
+  }
+  const isVersion = VERSION.test(named);
+  if (!isVersion && !isAbsolute(named) && !named.startsWith('.')) {
+    throw new PlatformError('usage', `${text}: ${named} is no version; a folder begins with / or ./`);
+  }
+  const place = join(runtimesFolder(), named);
+  const folder = isVersion ? join(place, 'node_modules', PACKAGE) : resolve(named);
+  let manifest: unknown;
+  try {
+    manifest = readManifest(folder);
+  } catch (cause) {
+    const remedy = isVersion
+      ? `'npm install --prefix ${place} ${text}' installs it`
+      : 'name the folder that has its package.json';
+    throw new PlatformError('not_found', `${text} is not installed (${messageOf(cause)}); ${remedy}`, { cause });
+  }
+  const isOfRuntime =
+    typeof manifest === 'object' && manifest !== null && 'name' in manifest && manifest.name === PACKAGE;
+  if (!isOfRuntime) throw new PlatformError('usage', `${folder} is not the package ${PACKAGE}`);
+  const version = packageVersion(PACKAGE, manifest);
+  if (isVersion && version !== named) {
+    throw new PlatformError('usage', `${folder} has version ${version}, not ${named}; install that version there`);
+  }
+  return { folder, version };
+}

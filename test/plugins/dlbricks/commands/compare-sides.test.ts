@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { Command } from 'commander';
+import { registerCompare } from '../../../../plugins/dlbricks/commands/compare.js';
+import { comparisonSchema } from '../../../../plugins/dlbricks/compare/comparison-result.js';
+import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
+import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { readModel } from '../../../../src/onnx/read/read-model.js';
+import { temporaryFolder } from '../../../store/temporary-folder.js';
+import { loadedChain } from '../support/chain-model.js';
+import { normalNumbers } from '../support/noise.js';
+import { refused } from '../support/refused.js';
+import { recordingHost, type RecordingHost } from './command-host.js';
+
+const SIDES = ['agent=before:1', 'agent=after:1'] as const;
+
+/** An agent with latencies of 10 ms times a factor, and a little noise. */
+function agentWith(factor: () => number): BenchmarkAgent {
+  const normal = normalNumbers(11);
+  return createFakeAgent({
+    latencyOf: () => 10 * factor() * Math.exp(0.002 * normal()),
+    optimizedOf: (benchmark) => ({ benchmark, values: new Map(), costMs: 1 }),
+  });
+}
+
+async function compare(
+  after: BenchmarkAgent,
+  options: readonly string[],
+  sides: readonly [string, string] = SIDES,
+): Promise<RecordingHost> {
+  const before = agentWith(() => 1);
+  const host = Object.assign(recordingHost(before), {
+    connect: (address?: string) => Promise.resolve(address === 'after:1' ? after : before),
+    loadModel: (reference: string) => Promise.resolve(loadedChain(reference, 'Relu', 'Neg')),
+  });
+  const program = new Command().exitOverride();
+  registerCompare(program, host);
+  await program.parseAsync(['compare', ...sides, ...options, '--', 'net'], { from: 'user' });
+  return host;
+}
+
+describe('compare of two sides', () => {
+  test('shows models and bricks with their changes, from both sides measured by turns', async (t) => {
+    const json = join(await temporaryFolder(t), 'c.json');
+    const host = await compare(
+      agentWith(() => 1.1),
+      ['--whole', '--rounds', '4', '--export-json', json],
+    );
+    const text = host.printed.join('\n');
+    assert.match(text, /│ net +│ .* slower +│/);
+    assert.match(text, /^4 rounds of agent=before:1 \(before\) and agent=after:1 \(after\) by turns$/m);
+    assert.match(text, /^bricks that changed.* \(2 of 2\):$/m);
+    const document = comparisonSchema.parse(JSON.parse(await readFile(json, 'utf8')));
+    const [row] = document.models;
+    assert.ok(Math.abs((row?.ratio ?? 0) - 1.1) < 0.01);
+    assert.ok((row?.measured_ratio_low ?? 0) > 1 && (row?.measured_ratio_high ?? 2) < 1.2);
+    assert.equal(document.rounds, 4);
+    assert.equal(document.provenance?.protocol?.runs, 5);
+  });
+
+  test('fails above a limit only if a model is slower on a second occasion too', async () => {
+    const gate = ['--rounds', '4', '--fail-above', '5%'];
+    const always = await compare(
+      agentWith(() => 1.1),
+      gate,
+    );
+    assert.equal(always.exitCode, 4);
+    assert.deepEqual(always.warned, [
+      'note: slower by more than 5 %: net; measured once more to be sure',
+      'slower by more than 5 %: net',
+    ]);
+    let asked = 0;
+    // Two bricks and two calls in each of four rounds.
+    const once = await compare(
+      agentWith(() => (asked++ < 16 ? 1.1 : 1)),
+      gate,
+    );
+    assert.equal(once.exitCode, 0);
+    assert.match(once.warned.join('\n'), /^note: not slower the second time: net$/m);
+  });
+
+  test('writes the kernels that differ as files that can be run, with the commands', async (t) => {
+    const folder = join(await temporaryFolder(t), 'kernels');
+    await compare(
+      agentWith(() => 1.1),
+      ['--rounds', '4', '--save-kernels', folder],
+    );
+    const files = (await readdir(folder)).sort();
+    assert.equal(files.length, 3);
+    const readme = await readFile(join(folder, 'README.md'), 'utf8');
+    for (const file of files.filter((name) => name.endsWith('.onnx'))) {
+      assert.ok(
+        readme.includes(
+          `mlmodelscope compare agent=before:1,optimization_level=disabled agent=after:1,optimization_level=disabled --whole -- ${file}`,
+        ),
+      );
+      assert.equal((await readModel(join(folder, file))).graph.nodes.length, 1);
+    }
+  });
+
+  test('refuses a side that is none before anything is measured, and options of measuring for reports', async () => {
+    await refused(
+      compare(
+        agentWith(() => 1),
+        [],
+        ['thread=1', 'default'],
+      ),
+      'usage',
+      /^side thread=1: thread=1: expected default/,
+    );
+    const program = new Command().exitOverride();
+    registerCompare(program, recordingHost(agentWith(() => 1)));
+    const parsed = program.parseAsync(['compare', 'a.json', 'b.json', '--whole'], { from: 'user' });
+    await refused(parsed, 'usage', /^--whole is for measuring two sides; name models after --/);
+  });
+});

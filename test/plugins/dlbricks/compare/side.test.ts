@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { placeOf, sideOf } from '../../../../plugins/dlbricks/compare/side.js';
+
+test('a side has an agent or a runtime, threads and settings', () => {
+  const { threads, settings } = sideOf('threads=2, optimization_level=basic,session.disable_prepacking=1');
+  assert.equal(threads, 2);
+  assert.equal(settings.optimization_level, 'basic');
+  assert.deepEqual(settings.session, { 'session.disable_prepacking': '1' });
+  assert.equal(sideOf('agent=host:7070').agent, 'host:7070');
+  assert.equal(placeOf(sideOf('default')), placeOf(sideOf('threads=3')));
+  assert.notEqual(placeOf(sideOf('default')), placeOf(sideOf('framework=onnxruntime-web')));
+});
+
+test('another text is refused with its place and what is expected', () => {
+  const refusals = [
+    ['thread=2', /^side thread=2: thread=2: expected default, onnxruntime-node@VERSION, or KEY=VALUE/],
+    ['threads=none', /^side threads=none: threads: /],
+    ['optimization_level=most', /optimization_level/],
+    ['framework=torch', /framework: expected onnxruntime or onnxruntime-web$/],
+    ['session.disable_prepacking=2', /expected 0 or 1/],
+    ['agent=host:1,framework=onnxruntime', /an agent has its own framework/],
+    ['', /expected default/],
+  ] as const;
+  for (const [text, message] of refusals) assert.throws(() => sideOf(text), { code: 'usage', message }, text);
+});
