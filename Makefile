@@ -67,7 +67,7 @@ bench-accuracy: build ## Measure every model whole and by its bricks, and write 
 bench-instant: build ## Predict the bricks of models that were left out, from what `make bench-accuracy` measured, and write docs/results/instant.md; OUT names its folder
 	node dist/bench/instant/main.js $(OUT)
 
-bench-compare: build ## Compare VERSIONS=1.24.3,1.27.0 of onnxruntime-node with the installed one over MODELS=resnet18,… of the zoo, and write docs/results/compare.md (10 minutes)
+bench-compare: build ## Compare VERSIONS=1.24.3,1.27.0 of onnxruntime-node with the installed one over MODELS=resnet18,… of the zoo, and write docs/results/compare.md
 	node dist/bench/compare/main.js
 
 bench-suites: build ## Measure the models of the paper and modern models, and write their docs (hours); SUITE=modern for one suite, FILES='a.json' for existing exports

@@ -17,7 +17,7 @@ const DOCUMENT = join(ROOT, 'docs', 'results', 'compare.md');
 
 const {
   VERSIONS: versions = '1.24.3,1.27.0',
-  MODELS: names = 'squeezenet1.1,resnet18,mobilenet_v2,shufflenet',
+  MODELS: names = 'squeezenet1.1,resnet18,mobilenet_v2',
   ROUNDS: rounds = '20',
   OUT: out = join(ROOT, 'out', 'compare'),
 } = process.env;
@@ -46,5 +46,5 @@ const machine = [
 ].join(' ');
 const analysis = await analysisIn(DOCUMENT);
 await mkdir(dirname(DOCUMENT), { recursive: true });
-await writeFile(DOCUMENT, `${compareDocument(documents, machine)}${analysis === '' ? '## Analysis\n' : analysis}`);
+await writeFile(DOCUMENT, `${compareDocument(documents, machine)}\n${analysis === '' ? '## Analysis\n' : analysis}`);
 console.log(`written: ${DOCUMENT}`);

@@ -203,16 +203,16 @@ function inputOption(text: string, before: ReadonlyMap<string, GivenText> = new 
   return new Map([...before, [name, given]]);
 }
 
-export function addProtocolOptions(command: Command): Command {
+export function addProtocolOptions(command: Command, byDefault: Protocol = DEFAULT_PROTOCOL): Command {
   return command
     .option(
       '--runs <n>',
-      `timed runs per benchmark (default: ${DEFAULT_PROTOCOL.runs})`,
+      `timed runs per benchmark (default: ${byDefault.runs})`,
       numberOption(protocolSchema.shape.runs),
     )
     .option(
       '--warmup <n>',
-      `warm-up runs before the timed runs (default: ${DEFAULT_PROTOCOL.warmupRuns})`,
+      `warm-up runs before the timed runs (default: ${byDefault.warmupRuns})`,
       numberOption(protocolSchema.shape.warmupRuns),
     );
 }

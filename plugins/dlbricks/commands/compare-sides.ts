@@ -47,7 +47,7 @@ export const DEFAULT_ROUNDS = 20;
  * Many short sessions are worth more than a few long ones, since processes differ more than the runs of one do. Options
  * change it.
  */
-const PROTOCOL_OF_ROUND: Protocol = { warmupRuns: 1, runs: 5, minRuns: 3, timeBudgetMs: 500 };
+export const PROTOCOL_OF_ROUND: Protocol = { warmupRuns: 1, runs: 5, minRuns: 3, timeBudgetMs: 500 };
 
 async function loadFor(
   agent: BenchmarkAgent,

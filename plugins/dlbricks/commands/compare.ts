@@ -8,7 +8,6 @@ import {
   addTableOptions,
   type Both,
   type CommandHost,
-  counted,
   EXIT_REFUSED,
   numberOption,
   type OutputOptions,
@@ -21,8 +20,15 @@ import {
 import { compareReports } from '../compare/compare-reports.js';
 import { type ComparisonDocument, comparisonDocument, shownComparison } from '../compare/comparison-result.js';
 import { readReports } from '../compare/read-reports.js';
+import { isSide } from '../compare/side.js';
 import { saveKernels } from '../compare/save-kernels.js';
-import { type ComparedSides, compareSides, DEFAULT_ROUNDS, type SidesOptions } from './compare-sides.js';
+import {
+  type ComparedSides,
+  compareSides,
+  DEFAULT_ROUNDS,
+  PROTOCOL_OF_ROUND,
+  type SidesOptions,
+} from './compare-sides.js';
 
 /** Aspects of a machine. Times of two machines say nothing about a change of software. */
 const OF_MACHINE: ReadonlySet<string> = new Set(['processor', 'architecture', 'cores', 'processor_features']);
@@ -91,6 +97,10 @@ function requireComparable({ aspects, models, before, after }: ComparisonDocumen
 
 /** @throws PlatformError `usage` where one is no report, or the two have no model in common */
 async function compareFiles([before, after]: Both<string>): Promise<ComparisonDocument> {
+  const side = [before, after].find(isSide);
+  if (side !== undefined) {
+    throw new PlatformError('usage', `${side} is to be measured: name models after --, as in -- zoo:resnet18`);
+  }
   const comparison = compareReports(await readReports(before), await readReports(after));
   if (comparison.models.length === 0) {
     const { unpaired } = comparison;
@@ -134,7 +144,9 @@ export function registerCompare(program: Command, host: CommandHost): void {
     .argument('<a>', "what to measure, as in 'threads=1', or a report that --export-json wrote")
     .argument('<b>', 'what to compare with it')
     .argument('[model...]', 'models to measure on both sides: manifest (.yml), .onnx file or zoo:NAME');
-  addAllowVersionOption(addProtocolOptions(addInputOptions(addBatchOption(addQuietOption(addTableOptions(command))))))
+  addAllowVersionOption(
+    addProtocolOptions(addInputOptions(addBatchOption(addQuietOption(addTableOptions(command)))), PROTOCOL_OF_ROUND),
+  )
     .option('--whole', 'measure whole models too')
     .option(
       '--rounds <n>',
@@ -163,7 +175,7 @@ export function registerCompare(program: Command, host: CommandHost): void {
       await writeShown(shownComparison(document), outputs, host);
       if (options.saveKernels !== undefined && measured !== undefined) {
         const saved = await saveKernels(options.saveKernels, document, measured.sides);
-        host.warn(`note: ${counted(saved, 'kernel')} that differ in ${options.saveKernels}`);
+        host.warn(`note: files of kernels that differ in ${options.saveKernels}: ${saved}`);
       }
       if (options.failAbove === undefined || host.signal.aborted) return;
       const slower = await confirmed(slowerThan(document, options.failAbove), options.failAbove, measured, host);

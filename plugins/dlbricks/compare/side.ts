@@ -78,6 +78,11 @@ export function sideOf(text: string): Side {
   return { text, agent, framework, runtime, threads, settings };
 }
 
+/** Whether a text is a side rather than a file. */
+export function isSide(text: string): boolean {
+  return text === DEFAULT || isRuntimePackage(text) || /^[\w.]+=/.test(text);
+}
+
 /** Two sides with the same place have the same agent. */
 export function placeOf({ agent, framework, runtime }: Side): string {
   return JSON.stringify([agent, framework, runtime?.folder]);

@@ -110,9 +110,16 @@ describe('compare of two sides', () => {
       'usage',
       /^side thread=1: thread=1: expected default/,
     );
-    const program = new Command().exitOverride();
-    registerCompare(program, recordingHost(agentWith(() => 1)));
-    const parsed = program.parseAsync(['compare', 'a.json', 'b.json', '--whole'], { from: 'user' });
-    await refused(parsed, 'usage', /^--whole is for measuring two sides; name models after --/);
+    const withoutModels = (...words: readonly string[]): Promise<unknown> => {
+      const program = new Command().exitOverride();
+      registerCompare(program, recordingHost(agentWith(() => 1)));
+      return program.parseAsync(['compare', ...words], { from: 'user' });
+    };
+    await refused(
+      withoutModels('a.json', 'b.json', '--whole'),
+      'usage',
+      /^--whole is for measuring two sides; name models after --/,
+    );
+    await refused(withoutModels('threads=1', 'default'), 'usage', /^threads=1 is to be measured: name models after --/);
   });
 });
