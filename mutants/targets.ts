@@ -23,22 +23,6 @@ export const TARGETS: readonly Target[] = [
     exceptTests: ['test/rpc/hostile-clients.test.ts'],
   },
   {
-    code: 'src/agent/jobs',
-    tests: ['test/agent/jobs'],
-    exceptTests: ['test/agent/jobs/core-probe.test.ts'],
-  },
-  { code: 'src/agent/wire', tests: ['test/agent/wire', 'test/agent/client'] },
-  { code: 'src/composite', tests: ['test/composite'], exceptTests: ['test/composite/plan-composites.test.ts'] },
-  { code: 'src/onnx', tests: ['test/onnx'] },
-  { code: 'src/foreign-traces', tests: ['test/foreign-traces'] },
-  {
-    code: 'src/server',
-    tests: ['test/server'],
-    exceptTests: ['bombs', 'event-loop', 'readers', 'serve-process', 'servers-process'].map(
-      (name) => `test/server/${name}.test.ts`,
-    ),
-  },
-  {
     // Reading, limits and checks; not the conversion of a manifest's content.
     code: 'src/manifest',
     exceptCode: [
