@@ -1,7 +1,7 @@
 import { PlatformError, readRegularFile } from '../../src/plugin-api.js';
 import type { LoadSettings } from './settings.js';
 
-const MOST_BYTES = 16 * 2 ** 20;
+const MAX_BYTES = 16 * 2 ** 20;
 
 const ROW = /^(\d*\.?\d+)(?:,(\d{1,4}))?$/;
 
@@ -11,7 +11,7 @@ const ROW = /^(\d*\.?\d+)(?:,(\d{1,4}))?$/;
  * @throws PlatformError `usage` with the line that is wrong
  */
 export async function readArrivals(path: string): Promise<NonNullable<LoadSettings['arrivals']>> {
-  const file = await readRegularFile(path, MOST_BYTES);
+  const file = await readRegularFile(path, MAX_BYTES);
   if (!file.ok) throw new PlatformError('usage', `${path}: expected a file of arrivals, found ${file.found}`);
   const lines = file.bytes
     .toString('utf8')

@@ -18,7 +18,7 @@ import type { LoadSettings } from './settings.js';
 import { serverQueries } from './trials.js';
 
 /** As for reports in other commands: a thousand models take some megabytes. */
-const MOST_BYTES = 256 * 2 ** 20;
+const MAX_BYTES = 256 * 2 ** 20;
 
 const ms = z.number().nonnegative().nullable();
 
@@ -45,7 +45,7 @@ export async function readGenerations(path: string): Promise<readonly Generation
   const remedy = "'dlbricks run' of an evaluation with settings.generation writes one with --export-json";
   let content: unknown;
   try {
-    content = await readJsonFile(path, MOST_BYTES);
+    content = await readJsonFile(path, MAX_BYTES);
   } catch (error) {
     throw new PlatformError('usage', `${path}: not a readable report (${messageOf(error)}); ${remedy}`);
   }

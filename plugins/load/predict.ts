@@ -33,11 +33,11 @@ export interface Predicting {
   readonly waitMs: number;
 }
 
-const MOST_LISTED = 8;
+const MAX_LISTED = 8;
 
 /** Sizes whose estimates give those of all runs: the ends, and powers of two between them. */
 function sizesNeeded(sizes: readonly number[]): readonly number[] {
-  if (sizes.length <= MOST_LISTED) return sizes;
+  if (sizes.length <= MAX_LISTED) return sizes;
   const last = sizes.length - 1;
   return sizes.filter((size, index) => index === 0 || index === last || Number.isInteger(Math.log2(size)));
 }

@@ -2,7 +2,7 @@ import { writeResult } from '../../src/plugin-api.js';
 import type { OnSample } from './run-load.js';
 
 /** Most lines that are kept: a line takes some hundred bytes. */
-const MOST_SAMPLES = 1_000_000;
+const MAX_SAMPLES = 1_000_000;
 
 const us = (ms: number | null): number | null => (ms === null ? null : Math.round(ms * 1000));
 
@@ -12,7 +12,7 @@ export class Samples {
   #left = 0;
 
   readonly add: OnSample = ({ model, offered_per_second: offered, seed }, record) => {
-    if (this.#lines.length >= MOST_SAMPLES) {
+    if (this.#lines.length >= MAX_SAMPLES) {
       this.#left++;
       return;
     }

@@ -26,7 +26,7 @@ const SERVE_LIMIT_MS = 12 * 3600_000;
 
 const WARMUP_RUNS = 3;
 
-const MOST_SIZES = 64;
+const MAX_SIZES = 64;
 
 export interface Place {
   readonly agent: BenchmarkAgent;
@@ -65,8 +65,8 @@ export async function modelsBySize(
 ): Promise<ReadonlyMap<number, Benchmark>> {
   if (deployment !== undefined) return new Map();
   const sizes = runSizes(samples, limit);
-  if (sizes.length > MOST_SIZES) {
-    const problem = `${loaded.name}: runs of ${sizes.length} sizes can occur, and ${MOST_SIZES} models can be open`;
+  if (sizes.length > MAX_SIZES) {
+    const problem = `${loaded.name}: runs of ${sizes.length} sizes can occur, and ${MAX_SIZES} models can be open`;
     throw new PlatformError('usage', `${problem}; choose a smaller --batch-limit`);
   }
   const models = new Map<number, Benchmark>();

@@ -26,7 +26,7 @@ export const fields = {
 
 const listOf = <Schema extends z.ZodType>(one: Schema) => z.array(one).min(1).max(100);
 
-const MOST_ARRIVALS = 100_000;
+const MAX_ARRIVALS = 100_000;
 
 export const settingsSchema = z.strictObject({
   scenario: z.enum(SCENARIOS).default('single'),
@@ -44,7 +44,7 @@ export const settingsSchema = z.strictObject({
   arrivals: z
     .array(z.union([z.number().min(0), z.tuple([z.number().min(0), fields.samples])]))
     .min(2)
-    .max(MOST_ARRIVALS)
+    .max(MAX_ARRIVALS)
     .optional()
     .describe('Times in ms since the start, or pairs of a time and samples (replay)'),
   scale: fields.scale.default(1).describe('Factor of the times (replay)'),

@@ -14,7 +14,7 @@ export interface BatchCurve {
   readonly line: { readonly aMs: number; readonly bMs: number; readonly largestResidualMs: number } | null;
 }
 
-const LEAST_GAIN = 0.05;
+const MIN_GAIN = 0.05;
 
 const perSecond = ({ batch, ms }: BatchTime): number => (batch * 1000) / ms;
 
@@ -27,7 +27,7 @@ export function batchCurve(times: readonly BatchTime[]): BatchCurve | undefined 
   const largest = sorted.reduce((most, time) => (perSecond(time) > perSecond(most) ? time : most), first);
   const best = sorted.find((time) => {
     const doubled = at.get(2 * time.batch);
-    return doubled !== undefined && perSecond(doubled) <= (1 + LEAST_GAIN) * perSecond(time);
+    return doubled !== undefined && perSecond(doubled) <= (1 + MIN_GAIN) * perSecond(time);
   });
   return {
     best: best?.batch ?? null,

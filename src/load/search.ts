@@ -14,9 +14,9 @@ export interface RateSearch {
 const TOLERANCE = 0.02;
 const CONFIRMATIONS = 3;
 /** Bounds of the search, which no real server reaches. */
-const MOST_DOUBLINGS = 16;
-const MOST_HALVINGS = 12;
-const MOST_LOWERINGS = 40;
+const MAX_DOUBLINGS = 16;
+const MAX_HALVINGS = 12;
+const MAX_LOWERINGS = 40;
 
 /**
  * The largest rate within a bound: doubles while the bound holds, then bisects to 2 %. A trial may pass by chance, so
@@ -47,8 +47,8 @@ export async function largestRate(trial: RateTrial, startRate: number, seed: num
     if (result === null) return outcome('a trial had no result');
     if (result) low = rate;
     else high = rate;
-    if (high === undefined && step >= MOST_DOUBLINGS) return outcome('no rate is too high');
-    if (low === undefined && step >= MOST_HALVINGS) return outcome('no rate is low enough');
+    if (high === undefined && step >= MAX_DOUBLINGS) return outcome('no rate is too high');
+    if (low === undefined && step >= MAX_HALVINGS) return outcome('no rate is low enough');
     rate = result ? rate * 2 : rate / 2;
   }
   while (high - low > TOLERANCE * low) {
@@ -58,7 +58,7 @@ export async function largestRate(trial: RateTrial, startRate: number, seed: num
     if (result) low = middle;
     else high = middle;
   }
-  for (let lowered = 0; lowered < MOST_LOWERINGS; lowered++) {
+  for (let lowered = 0; lowered < MAX_LOWERINGS; lowered++) {
     let again = 0;
     while (again < CONFIRMATIONS) {
       const result = await holds(low);

@@ -6,7 +6,7 @@ import type { QueryRecord, TrialOutcome } from './trial.js';
 export const PERCENTILES = [0.5, 0.9, 0.95, 0.99, 0.999] as const;
 
 /** Share of the bound, or of the median without one, that the generator's own lateness may take. */
-const MOST_LATENESS = 0.05;
+const MAX_LATENESS = 0.05;
 
 /** The figures of a trial. Times are in ms; null where the trial does not show the figure. */
 export interface TrialSummary {
@@ -107,7 +107,7 @@ export function summaryOf(
   const median = nearestRank(latencies, 0.5);
   // Queries of one moment have no times to keep.
   const isOneMoment = isOpen && records.every(({ scheduledMs }) => scheduledMs === records[0]?.scheduledMs);
-  const limitMs = isOneMoment ? Infinity : MOST_LATENESS * (bound?.ms ?? median);
+  const limitMs = isOneMoment ? Infinity : MAX_LATENESS * (bound?.ms ?? median);
   const latencyMean = mean([...latencies]);
   const waits = answered.flatMap(({ startedMs, scheduledMs }) => (startedMs === null ? [] : startedMs - scheduledMs));
   const isComplete = outcome.end.kind === 'complete';

@@ -81,7 +81,7 @@ export interface TrialOutcome {
 }
 
 /** Longest queue of a trial without a bound. */
-const LONGEST_QUEUE = 1000;
+const MAX_QUEUE = 1000;
 
 /** Longest wait for an answer after the last query was sent. */
 const ANSWER_LIMIT_MS = 60_000;
@@ -307,9 +307,9 @@ function queueLimit(arrivals: readonly Arrival[], bound: Bound | undefined): num
   const spanMs = (last?.atMs ?? 0) - (first?.atMs ?? 0);
   // Everything at one time is no overload.
   if (spanMs === 0) return Infinity;
-  if (bound === undefined) return LONGEST_QUEUE;
-  return Math.max(LEAST_QUEUE_LIMIT, Math.ceil((4 * bound.ms * arrivals.length) / spanMs));
+  if (bound === undefined) return MAX_QUEUE;
+  return Math.max(MIN_QUEUE_LIMIT, Math.ceil((4 * bound.ms * arrivals.length) / spanMs));
 }
 
 /** A queue of a few queries is no sign of overload, however small the bound. */
-const LEAST_QUEUE_LIMIT = 16;
+const MIN_QUEUE_LIMIT = 16;

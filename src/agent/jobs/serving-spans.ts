@@ -10,7 +10,7 @@ export interface ServedTimes {
 }
 
 /** Most queries of a trace: a load run may have a million. */
-const MOST_QUERIES = 1000;
+const MAX_QUERIES = 1000;
 
 /** Spans of the first queries of a load run: `query`, with `queue` until the model's run begins and `c_predict`, the run. */
 export class ServingSpans {
@@ -19,7 +19,7 @@ export class ServingSpans {
   constructor(private readonly recorder: SpanRecorder) {}
 
   add({ receivedNs, startedNs, finishedNs, samples, batch }: ServedTimes): void {
-    if (!this.recorder.wants('MODEL_TRACE') || this.#queries >= MOST_QUERIES) return;
+    if (!this.recorder.wants('MODEL_TRACE') || this.#queries >= MAX_QUERIES) return;
     const span = (name: string, fromNs: bigint, untilNs: bigint) => ({
       name,
       level: 'MODEL_TRACE' as const,

@@ -12,13 +12,13 @@ import type { RpcServer } from '../../rpc/server.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import type { ServingMessage } from '../jobs/job.js';
 import { toWireProgress } from '../wire/benchmark-wire.js';
-import { fromWireOpen, MOST_SAMPLES, toWireAnswers, toWireConditions } from '../wire/load-wire.js';
+import { fromWireOpen, MAX_SAMPLES, toWireAnswers, toWireConditions } from '../wire/load-wire.js';
 import { servedOf } from '../worker/job-end.js';
 import { type BenchmarkServiceOptions, withWeightFile } from './benchmark-service.js';
 import { defaultMemoryLimitBytes } from './describe-machine.js';
 
 /** Most queries that are sent and not answered. A client that sends more overloads the server on purpose. */
-const MOST_OUTSTANDING = 100_000;
+const MAX_OUTSTANDING = 100_000;
 
 type Call = Parameters<handleBidiStreamingCall<ServeRequest, ServeResponse>>[0];
 
@@ -57,10 +57,10 @@ export function addLoadService(server: RpcServer, options: BenchmarkServiceOptio
         const problem =
           queries === undefined || send === undefined
             ? 'queries are sent after `ready`, and nothing else'
-            : queries.some(({ samples }) => samples < 1 || samples > MOST_SAMPLES)
-              ? `a query has 1 to ${MOST_SAMPLES} samples`
-              : outstanding > MOST_OUTSTANDING
-                ? `more than ${MOST_OUTSTANDING} queries wait`
+            : queries.some(({ samples }) => samples < 1 || samples > MAX_SAMPLES)
+              ? `a query has 1 to ${MAX_SAMPLES} samples`
+              : outstanding > MAX_OUTSTANDING
+                ? `more than ${MAX_OUTSTANDING} queries wait`
                 : undefined;
         if (problem === undefined && queries) send?.({ kind: 'queries', queries });
         else wrong.abort(new PlatformError('usage', problem ?? ''));

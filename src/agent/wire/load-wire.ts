@@ -21,10 +21,10 @@ import {
 } from './benchmark-wire.js';
 
 /** Most samples of a run. */
-export const MOST_SAMPLES = 1024;
+export const MAX_SAMPLES = 1024;
 
 /** Most sizes of runs, each with a session of its own. */
-export const MOST_SIZES = 64;
+export const MAX_SIZES = 64;
 
 export interface ServeRequest {
   readonly name: string;
@@ -38,7 +38,7 @@ export interface ServeRequest {
 
 const openSchema = z.strictObject({
   name: z.string().max(1000),
-  batching: z.strictObject({ limit: z.int().min(1).max(MOST_SAMPLES), waitMs: z.number().min(0).max(60_000) }),
+  batching: z.strictObject({ limit: z.int().min(1).max(MAX_SAMPLES), waitMs: z.number().min(0).max(60_000) }),
   warmupRuns: z.int().min(0).max(1000),
   limits: limitsSchema,
 });
@@ -60,8 +60,8 @@ export function toWireOpen(request: ServeRequest): wire.OpenModel {
 /** @param defaultMemoryLimitBytes the limit if the message has 0 */
 export function fromWireOpen(message: wire.OpenModel, defaultMemoryLimitBytes: number): ServeRequest {
   const { name, models, batchLimit, maxWaitMs, warmupRuns, timeLimit, memoryLimitBytes } = message;
-  if (models.length === 0 || models.length > MOST_SIZES) {
-    throw new PlatformError('usage', `models: expected 1 to ${MOST_SIZES} sizes of runs, found ${models.length}`);
+  if (models.length === 0 || models.length > MAX_SIZES) {
+    throw new PlatformError('usage', `models: expected 1 to ${MAX_SIZES} sizes of runs, found ${models.length}`);
   }
   const checked = check(
     openSchema,

@@ -15,7 +15,7 @@ const { modelInfer, modelMetadata } = GRPCInferenceServiceService;
 const DESCRIBE_LIMIT_MS = 30_000;
 
 /** Most bytes of the inputs of a query. */
-const MOST_INPUT_BYTES = 32 * 2 ** 20;
+const MAX_INPUT_BYTES = 32 * 2 ** 20;
 
 const ELEMENT_TYPES: ReadonlyMap<string, ElementType> = new Map([
   ['BOOL', 'bool'],
@@ -54,8 +54,8 @@ function madeInput({ name, datatype, shape }: ModelMetadataResponse_TensorMetada
       `input ${name} has a fixed batch of ${batch}; send queries of that size (--batch)`,
     );
   }
-  if (tensorBytes({ elementType, dims }) > MOST_INPUT_BYTES) {
-    throw new PlatformError('unsupported', `input ${name} is larger than ${MOST_INPUT_BYTES / 2 ** 20} MiB`);
+  if (tensorBytes({ elementType, dims }) > MAX_INPUT_BYTES) {
+    throw new PlatformError('unsupported', `input ${name} is larger than ${MAX_INPUT_BYTES / 2 ** 20} MiB`);
   }
   const blocks = [...fillBlocks(elementType, elementCount(dims), { low: 0, high: 1, seed: 1 })];
   return { tensor: { name, datatype, shape: dims.map(BigInt) }, bytes: Buffer.concat(blocks) };
