@@ -8,7 +8,7 @@ BUILT := dist/.built
 SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test quick build lint lint-code lint-style run-tests contract fuzz torture mutants bench bench-accuracy bench-instant bench-compare bench-suites bench-generation bench-scale schema clean
+.PHONY: help run test quick build lint lint-code lint-style run-tests contract fuzz torture mutants bench bench-accuracy bench-instant bench-compare bench-suites bench-generation bench-scale bench-web screenshots schema clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -72,6 +72,14 @@ bench-compare: build ## Compare VERSIONS=1.24.3,1.27.0 of onnxruntime-node with 
 
 bench-suites: build ## Measure the models of the paper and modern models, and write their docs (hours); SUITE=modern for one suite, FILES='a.json' for existing exports
 	node dist/bench/suites/main.js $(if $(SUITE),--suite $(SUITE)) $(FILES)
+
+bench-web: build ## Time the first page of `serve --http` with a store of MEASUREMENTS=1000000, and the memory of 100 followers
+	node --expose-gc dist/bench/web.js $(MEASUREMENTS)
+
+screenshots: build ## Measure the quick start with one and two threads, and write docs/pictures (needs Chromium)
+	$(MLMODELSCOPE) dlbricks run manifests/evaluations/quickstart.yml --threads 1,2 --store out/screenshots/store \
+		--export-html out/screenshots/quickstart.html
+	node dist/bench/screenshots.js out/screenshots docs/pictures
 
 bench-generation: build ## Generate text with a decoder of the zoo: MODEL=llama_1b PROMPT=128 TOKENS=64 THREADS=1; FILES=report.json compares
 	node dist/bench/generation/main.js --model $(or $(MODEL),llama_1b) --prompt $(or $(PROMPT),128) \

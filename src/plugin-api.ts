@@ -69,7 +69,15 @@ export { prepareOutputs, type Shown, writeExports, writeShown } from './command/
 export { shownTable } from './command/keyed-table.js';
 export type { TableResult } from './base/exporters/exporter.js';
 export type { Page, PageSection } from './base/exporters/page.js';
-export { drawn, icicleChart, type PartOfTime, partsByKind, rangeChart } from './web/charts.js';
+export {
+  drawn,
+  type Histogram,
+  histogramChart,
+  icicleChart,
+  type PartOfTime,
+  partsByKind,
+  rangeChart,
+} from './web/charts.js';
 export { heatMapSvg } from './web/plots/heat-map.js';
 export { linePlot, type Series } from './web/plots/line-plot.js';
 export { type AlignedTable, type Column, textTable } from './base/text-table.js';

@@ -1,7 +1,7 @@
 import { type Evaluation, PlatformError, whileTelling } from '../../src/plugin-api.js';
 import { runEstimation } from './estimation.js';
 import { isPartial } from './report/report.js';
-import { showReport } from './report/show-report.js';
+import { showReport, showReportsTogether } from './report/show-report.js';
 import { type Settings, settingsSchema } from './settings.js';
 
 /** `dlbricks run` for manifests on a server, with the same report as result. */
@@ -10,6 +10,7 @@ export const dlbricksEvaluation: Evaluation<Settings> = {
   version: '0.1.0',
   settings: settingsSchema,
   show: showReport,
+  showTogether: showReportsTogether,
 
   async *run(
     { evaluation: { manifest, identities, models, unusable, protocol, limits }, settings },

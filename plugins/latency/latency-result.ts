@@ -36,6 +36,11 @@ const timedSchema = z.strictObject({
   min_ms: ms,
   trimmed_mean_ms: ms.describe('Mean without the slowest and the fastest fifth of the runs'),
   max_ms: ms,
+  histogram: z
+    .strictObject({ from_ms: ms, step_ms: ms, counts: z.array(z.int().min(0)) })
+    .nullable()
+    .default(null)
+    .describe('How many runs took how long; null in results of earlier versions, and where all runs took the same'),
   tokens_per_second: z
     .number()
     .nullable()
@@ -46,6 +51,8 @@ const timedSchema = z.strictObject({
     .nonnegative()
     .describe("Share of the processors' time that other processes took meanwhile; 0 where that is not known"),
 });
+
+type TimedRow = z.infer<typeof timedSchema>;
 
 const failedSchema = z.strictObject({
   ...configuration,
@@ -65,6 +72,22 @@ export const latencyResultSchema = z.strictObject({
 
 export type LatencyResult = z.infer<typeof latencyResultSchema>;
 export type LatencyRow = LatencyResult['models'][number];
+
+const MAX_STEPS = 24;
+
+/** @param sorted at least one */
+function histogramOf(sorted: readonly number[]): TimedRow['histogram'] {
+  const [from = 0, to = 0] = [sorted[0], sorted.at(-1)];
+  if (to <= from) return null;
+  const steps = Math.min(MAX_STEPS, Math.ceil(Math.sqrt(sorted.length)) + 1);
+  const step = (to - from) / steps;
+  const counts = Array.from({ length: steps }, () => 0);
+  for (const ms of sorted) {
+    const index = Math.min(steps - 1, Math.floor((ms - from) / step));
+    counts[index] = (counts[index] ?? 0) + 1;
+  }
+  return { from_ms: from, step_ms: step, counts };
+}
 
 function rowOf(
   { loaded, batch, threads, runtime, measurement, isStored, refusal }: TimedModel,
@@ -91,6 +114,7 @@ function rowOf(
     min_ms: Math.min(...sorted),
     trimmed_mean_ms: trimmedMean(sorted),
     max_ms: Math.max(...sorted),
+    histogram: histogramOf(sorted),
     tokens_per_second: loaded.tokens === undefined ? null : (loaded.tokens * 1000) / trimmedMean(sorted),
     disturbance_percent: disturbanceOf(measurement) * 100,
   };

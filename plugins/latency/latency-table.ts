@@ -4,9 +4,12 @@ import {
   counted,
   fittingTable,
   groupedBy,
+  type Histogram,
+  histogramChart,
   leftOutLines,
   oneLine,
   type Page,
+  type PageSection,
   rangeChart,
   type ShownResult,
   type ShowOptions,
@@ -145,6 +148,23 @@ function tableResultOf(result: LatencyResult): TableResult {
   };
 }
 
+function rowName({ model, batch, threads, dimensions }: TimedRow): string {
+  return [`${model}, batch ${batch}, ${counted(threads, 'thread')}`, dimensions].filter(Boolean).join(', ');
+}
+
+/** How the runs of each configuration are spread. */
+function histogramSections(timed: readonly TimedRow[]): readonly PageSection[] {
+  const chart = histogramChart(
+    'ms',
+    timed.flatMap((row): Histogram[] => {
+      const { histogram } = row;
+      if (histogram === null) return [];
+      return [{ name: rowName(row), from: histogram.from_ms, step: histogram.step_ms, counts: histogram.counts }];
+    }),
+  );
+  return chart === undefined ? [] : [{ title: 'Distribution of the runs', chart }];
+}
+
 /** What was timed on what, and the spread of the runs on one scale. */
 function pageOf(result: LatencyResult): Page {
   const { models, processor, cores, framework, framework_version: version } = result;
@@ -159,10 +179,8 @@ function pageOf(result: LatencyResult): Page {
     unit: 'ms',
     words: { value: 'trimmed mean', interval: 'fastest to slowest run', other: 'median' },
     ranges: timed.map((row) => {
-      const { model, batch, threads, min_ms: low, max_ms: high, trimmed_mean_ms: value, latency_ms: of, runs } = row;
-      const name = [`${model}, batch ${batch}, ${counted(threads, 'thread')}`, row.dimensions]
-        .filter(Boolean)
-        .join(', ');
+      const { min_ms: low, max_ms: high, trimmed_mean_ms: value, latency_ms: of, runs } = row;
+      const name = rowName(row);
       const words = `${value.toPrecision(4)} ms (${low.toPrecision(4)} to ${high.toPrecision(4)}), ${counted(runs, 'run')}`;
       return { name, value, low, high, other: of['p50'] ?? null, text: words };
     }),
@@ -173,7 +191,10 @@ function pageOf(result: LatencyResult): Page {
       range === undefined
         ? 'No model could be timed.'
         : `${timed.length} of ${counted(models.length, 'configuration')} timed: ${range}.`,
-    sections: [{ title: 'Runs', chart, table: textTable(columnsFor(result, { wide: true }), models) }],
+    sections: [
+      { title: 'Runs', chart, table: textTable(columnsFor(result, { wide: true }), models) },
+      ...histogramSections(timed),
+    ],
   };
 }
 

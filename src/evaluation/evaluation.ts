@@ -38,4 +38,6 @@ export interface Evaluation<Settings = unknown> {
    * default they show the estimates.
    */
   readonly show?: (result: unknown, options: ShowOptions) => ShownResult | undefined;
+  /** Several documents as one result on one scale; undefined where it does not understand one of them. */
+  readonly showTogether?: (results: readonly unknown[], options: ShowOptions) => ShownResult | undefined;
 }

@@ -64,6 +64,31 @@ ${rows}<li class="axis" aria-hidden="true"><span class="name">${unit}</span><spa
 </ul>`;
 }
 
+/** How often values fall into steps of equal size. */
+export interface Histogram {
+  readonly name: string;
+  readonly from: number;
+  readonly step: number;
+  readonly counts: readonly number[];
+}
+
+/** Histograms one below the other, each on its own scale. */
+export function histogramChart(unit: string, histograms: readonly Histogram[]): Markup | undefined {
+  if (histograms.length === 0) return undefined;
+  const digits = (value: number): string => String(Number(value.toPrecision(4)));
+  const rows = histograms.map(({ name, from, step, counts }) => {
+    const highest = Math.max(1, ...counts);
+    const bars = counts.map((count, index) => {
+      const start = from + index * step;
+      const tip = `${name}: ${count} between ${digits(start)} and ${digits(start + step)} ${unit}`;
+      return markup`<i title="${tip}" style="height:${percentText(count / highest)}"></i>`;
+    });
+    const end = from + counts.length * step;
+    return markup`<figure class="histogram"><figcaption>${name}</figcaption><div class="bars" aria-hidden="true">${bars}</div><div class="ends"><span>${digits(from)} ${unit}</span><span>${digits(end)} ${unit}</span></div></figure>\n`;
+  });
+  return markup`<div class="histograms">${rows}</div>`;
+}
+
 /** A part of a whole, and its own parts. */
 export interface PartOfTime {
   readonly name: string;

@@ -40,6 +40,10 @@ for (const box of document.querySelectorAll('.table')) {
     }
     state.textContent = words.length === 0 ? '' : shown().length + ' of ' + original.length + ' rows';
   });
+  // A table may be in a form, which Enter would send.
+  filter.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') event.preventDefault();
+  });
   const copy = button('copy', async () => {
     const content = text((cell) => cell.replace(/\\s+/g, ' '), '\\t', '\\n');
     try {
@@ -63,7 +67,8 @@ for (const box of document.querySelectorAll('.table')) {
   if (original.length < 2) continue;
   [...head.cells].forEach((title, column) => {
     const sort = make('button', { type: 'button' });
-    sort.append(...title.childNodes);
+    if (title.querySelector('a') === null) sort.append(...title.childNodes);
+    else sort.setAttribute('aria-label', 'sort by ' + title.textContent.trim());
     title.append(sort);
     const isNumber = title.classList.contains('right');
     const valueOf = (row) => {

@@ -71,10 +71,15 @@ th[aria-sort=descending] button::after { content: '\\00a0↓'; color: var(--acce
   height: 1.6rem; outline: 1px solid var(--back); outline-offset: -1px; background: var(--soft); color: var(--text); }
 .n0 > span { background: var(--c0); } .n1 > span { background: var(--c1); } .n2 > span { background: var(--c2); }
 .n3 > span { background: var(--c3); } .n4 > span { background: var(--c4); } .n5 > span { background: var(--c5); }
+.histograms { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 1rem 1.5rem; }
+.histogram { margin: 0; min-width: 0; } .histogram figcaption { overflow-wrap: anywhere; font-size: .9rem; }
+.bars { display: flex; align-items: end; gap: 1px; height: 6rem; border-bottom: 1px solid var(--line); }
+.bars i { flex: 1; background: var(--accent); }
+.ends { display: flex; justify-content: space-between; font-size: .8rem; color: var(--quiet); }
 @media (max-width: 48rem) { .ranges li { grid-template-columns: 1fr; padding: .5rem 0; } .ranges .axis .name,
   .ranges .axis .numbers { display: none; } .icicle { width: 100% !important; } }
 @media print { body { max-width: none; padding: 0; font-size: 10pt; } .tools, th button::after { display: none; }
   .table, .drawing { overflow: visible; } h2, h3 { break-after: avoid; } tr, .ranges li, .icicle { break-inside: avoid; }
-  .track i, .node > span, .key i, .warnings li { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  .histogram { break-inside: avoid; } .track i, .bars i, .node > span, .key i, .warnings li { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   th, td { padding: .15rem .35rem; } td.right { white-space: normal; } }
 `;

@@ -112,6 +112,7 @@ const COMMANDS: Readonly<Record<string, readonly (readonly [args: readonly strin
   ],
   version: [[[], 0]],
   doctor: [[['none.json'], 2]],
+  report: [[['none.json', '-o', 'page.html'], 2]],
 };
 
 /** The names of all commands that do something, as they are typed. */

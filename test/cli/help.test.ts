@@ -32,6 +32,7 @@ const COMMANDS = [
   'analyze',
   'models',
   'models fetch',
+  'report',
   'predict',
   'predict images',
   'predict urls',

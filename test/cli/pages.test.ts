@@ -1,10 +1,42 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { deadline } from './support/command.js';
 import { chain, FOUR_LAYERS, LAYER_CUT, QUICK } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
 
 const ON = 'on .*, 1 of \\d+ cores?, onnxruntime [\\d.]+';
+
+describe('mlmodelscope report', { ...deadline }, () => {
+  it('shows several results as one page on one scale', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('four.onnx', chain(FOUR_LAYERS));
+    const run = (out: string, ...more: string[]) =>
+      place.run(['dlbricks', 'run', 'four.onnx', ...LAYER_CUT, ...QUICK, ...more, '--export-json', out]);
+    await run('a.json');
+    await run('b.json', '--batch', '2');
+    await place.run(['latency', 'four.onnx', ...QUICK, '--export-json', 'c.json']);
+    const { code, stderr } = await place.run(['report', 'a.json', 'b.json', 'c.json', '-o', 'page.html']);
+    assert.equal(code, 0, stderr);
+    const page = await readFile(join(place.folder, 'page.html'), 'utf8');
+    assert.match(page, /<h1>2 results<\/h1>/);
+    assert.match(page, /four, batch 1, 1 thread.*four, batch 2, 1 thread/s);
+    assert.equal([...page.matchAll(/class="ranges"/g)].length, 2, 'one scale for both reports, one for the runs');
+    const again = await place.run(['report', 'a.json', 'a.json', '-o', '-']);
+    assert.equal(again.code, 0, again.stderr);
+  });
+
+  it('names a file that no plugin understands, and one that is not there', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('other.json', Buffer.from('{"provenance": null}'));
+    const other = await place.run(['report', 'other.json', '-o', 'page.html']);
+    assert.equal(other.code, 2);
+    assert.match(other.stderr, /other\.json: no plugin here understands this document; give what/);
+    const none = await place.run(['report', 'none.json', '-o', 'page.html']);
+    assert.match(none.stderr, /none\.json: expected a document of results, found no such file/);
+  });
+});
 
 describe('--export-html', { ...deadline }, () => {
   it('of each command says what was measured on what, and shows its table', async (t) => {

@@ -207,7 +207,9 @@ describe('access over HTTP', { timeout: 60_000 }, () => {
     assert.doesNotMatch(page, /Predicted and measured/);
     const own = await (await fetch(`${url}/evaluations/with-a-token`, { headers: { authorization } })).text();
     assert.match(own, /Predicted and measured/);
-    assert.equal((await fetch(`${url}/submit`)).status, 401);
+    for (const path of ['/submit', `/bricks/${signatureOf(1)}`, `/api/v1/bricks/${signatureOf(1)}`]) {
+      assert.equal((await fetch(`${url}${path}`)).status, 401, path);
+    }
   });
 
   it('with roles, shows nothing without a token, and each role what it may see', async (t) => {
@@ -264,6 +266,20 @@ describe('access over HTTP', { timeout: 60_000 }, () => {
     const large = await post(`${url}/api/v1/evaluations`, { manifest: { name: 'x'.repeat(10 * 2 ** 20) } });
     assert.equal(large.status, 429);
     assert.equal(await statusWith(`${url}/`, { 'x-long': 'x'.repeat(20_000) }), 431);
+  });
+
+  it('reads no body of a client without access', async (t) => {
+    const { url } = await siteServing(t, { token: 'one-token-0123456789' });
+    const sent = await new Promise<{ readonly status: number | undefined }>((resolve, reject) => {
+      const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+      // The answer comes while the body has not ended.
+      const request = http.request(`${url}/api/v1/evaluations`, { method: 'POST', headers }, (answer) => {
+        resolve({ status: answer.resume().statusCode });
+        request.destroy();
+      });
+      request.on('error', reject).write('{"manifest": ');
+    });
+    assert.equal(sent.status, 401);
   });
 });
 

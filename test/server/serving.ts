@@ -5,6 +5,7 @@ import { attachPlugin } from '../../src/evaluation/run/attach-plugin.js';
 import type { DispatchLimits } from '../../src/server/dispatcher.js';
 import type { ServerSecurity } from '../../src/rpc/security.js';
 import { startServer, type ServerOptions } from '../../src/server/server.js';
+import type { ResultStore } from '../../src/store/result-store.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { until } from '../support/until.js';
 import { AGENT, directoryWith, fakeAgent } from './fake-platform.js';
@@ -14,11 +15,16 @@ export interface ServingOptions {
   readonly token?: string;
   readonly acceptedTokens?: ServerSecurity['acceptedTokens'];
   readonly http?: ServerOptions['http'];
+  /** In memory by default. */
+  readonly store?: ResultStore;
 }
 
 /** A server on loopback, and a client of it; both end with the test. */
-export async function serving(t: Lifetime, { limits = {}, token, acceptedTokens, http }: ServingOptions = {}) {
-  const store = await openMemoryStore();
+export async function serving(
+  t: Lifetime,
+  { limits = {}, token, acceptedTokens, http, store: given }: ServingOptions = {},
+) {
+  const store = given ?? (await openMemoryStore());
   const directory = directoryWith(AGENT.address);
   const listen = { host: '127.0.0.1', port: 0 };
   const security = { token, acceptedTokens };

@@ -85,7 +85,10 @@ export function resultStoreContract(name: string, open: (t: TestContext) => Prom
       const wanted = [sampleMeasurement(1), ...others.map((changes) => sampleMeasurement(1, changes))];
       for (const measurement of [...wanted, sampleMeasurement(2)]) await store.putMeasurement(measurement);
       const found = await store.measurementsOf(signatureOf(1));
-      assert.deepEqual(found.map((one) => JSON.stringify(one)).sort(), wanted.map((one) => JSON.stringify(one)).sort());
+      const byKey = (all: readonly Measurement[]) => {
+        return new Map(all.map((one) => [`${one.system.fingerprint} ${setupKey(one)}`, one]));
+      };
+      assert.deepEqual(byKey(found), byKey(wanted));
       for (const text of ['', '\0', '../..']) assert.deepEqual(await store.measurementsOf(text), []);
     });
 

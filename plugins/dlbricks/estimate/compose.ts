@@ -36,6 +36,8 @@ export interface BrickShare {
   readonly operators: readonly string[];
   /** Number of the model's sequences that it stands for. */
   readonly count: number;
+  /** Number of these on the longest path; undefined where the path is not known. */
+  readonly onPath?: number | undefined;
   /** How it is measured: together with others, as several copies in one graph, or alone. */
   readonly measured: { readonly way: 'together' | 'alone' } | { readonly way: 'copies'; readonly copies: number };
   /** Measured latency in ms; undefined where it has none. */
@@ -188,6 +190,7 @@ export function compose(
     return { ...sum, interval: { ...sum.interval, lowMs, highMs: undefined }, margins: [] };
   };
   const path = longestPath(recipe, sequences.map(msAt));
+  const countsOnPath = countsOf({ bricks, sequences: path.map((index) => sequences[index] ?? 0) });
   const missingBricks = bricks.flatMap(({ signature, operators, shapes = [] }, index): Missing[] => {
     const latency = latencies[index];
     if (latency?.kind !== 'unknown') return [];
@@ -214,7 +217,7 @@ export function compose(
     leastError: sequential?.leastError,
     predictedMs: sumOf(bricks.map((_, index) => (counts[index] ?? 0) * (predictionAt(index)?.ms ?? 0))),
     margins: sequential?.margins ?? [],
-    parts: bricks.map((brick, index) => {
+    parts: bricks.map((brick, index): BrickShare => {
       const latency = latencyAt(index);
       const benchmark = brickKey(brick, context);
       return {
@@ -222,6 +225,7 @@ export function compose(
         benchmark,
         operators: brick.operators,
         count: counts[index] ?? 0,
+        onPath: countsOnPath[index] ?? 0,
         measured: wayOf(brick, context),
         ms: latency?.ms,
         prediction: predictionAt(index),

@@ -41,7 +41,12 @@ function namesOf(reports: readonly Report[]): (row: Row) => string {
   const machineOf = ({ system }: Report): string => system.processor;
   const versionOf = ({ system }: Report): string => `${system.framework} ${system.framework_version}`;
   const differing = differences(reports, [machineOf, versionOf]);
-  return (row) => [nameOf(row, reports), differing(row.report)].filter((text) => text !== '').join(', ');
+  const nameIn = (row: Row): string =>
+    [nameOf(row, reports), differing(row.report)].filter((text) => text !== '').join(', ');
+  const rows = rowsOf(reports);
+  if (new Set(rows.map(nameIn)).size === rows.length) return nameIn;
+  // The same models on the same machine at different times.
+  return (row) => [nameIn(row), row.report.provenance?.created_at ?? ''].filter((text) => text !== '').join(', ');
 }
 
 function joined(texts: readonly string[], most: number): string {
@@ -188,6 +193,28 @@ function timeSections(rows: readonly Row[], nameIn: (row: Row) => string): reado
   ];
 }
 
+/** The bricks of each model's longest path, where there is more than one path. */
+function pathSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
+  const branched = rows.filter(({ model }) => model.parallelism !== null && model.parallelism > 1.001);
+  const bricks = branched.flatMap(bricksOf).flatMap((brick) => {
+    const count = brick.on_longest_path ?? 0;
+    return count === 0 || brick.latency_ms === null ? [] : [{ ...brick, count, pathMs: brick.latency_ms * count }];
+  });
+  type OnPath = (typeof bricks)[number];
+  if (bricks.length === 0) return [];
+  const columns = [
+    column<OnPath>('model', ({ row }) => nameIn(row), 'left'),
+    column<OnPath>('brick', ({ operators }) => operatorsLabel(operators), 'left'),
+    column<OnPath>('on the path', ({ count, sequences }) => `${count} of ${sequences}`),
+    column<OnPath>('on the path (ms)', ({ pathMs }) => formatMs(pathMs)),
+    column<OnPath>('share of the path', ({ row, pathMs }) => percent((100 * pathMs) / (row.model.parallel_ms ?? 0))),
+  ];
+  const lead =
+    'The heaviest path through the graph: the model takes no less, however many sequences run at the same time.';
+  const byTime = bricks.toSorted((a, b) => b.pathMs - a.pathMs);
+  return [{ title: 'Critical path', lead, table: textTable(columns, byTime) }];
+}
+
 function missingSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
   const missing = rows.flatMap((row) => row.model.missing.map((one) => ({ row, ...one })));
   type Missing = (typeof missing)[number];
@@ -273,6 +300,7 @@ export function reportPage(reports: readonly Report[]): Page {
       comparisonSection(reports, rows, nameIn),
       ...missingSections(rows, nameIn),
       ...timeSections(rows, nameIn),
+      ...pathSections(rows, nameIn),
       ...checkSections(rows, nameIn),
       ...calibrationSections(reports),
       conditionsSection(reports),

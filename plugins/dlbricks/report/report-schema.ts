@@ -38,6 +38,11 @@ const brickSchema = z.strictObject({
   signature: z.string(),
   operators: z.array(z.string()),
   sequences: z.int().describe("How many of the model's sequences it stands for"),
+  on_longest_path: z
+    .int()
+    .nullable()
+    .default(null)
+    .describe('How many of these are on the longest path; null in reports of earlier versions'),
   measured: z
     .enum(['together', 'copies', 'alone'])
     .describe("How: with other bricks in one graph by the runtime's profile, as copies in one graph, or on its own"),

@@ -49,10 +49,11 @@ function latencyOf(measurement: Measurement | undefined): number | null {
 }
 
 function bricksOf({ parts }: ModelResult['estimate']): ModelReport['bricks'] {
-  return parts.map(({ signature, operators, count, measured, ms: latencyMs, prediction, occasions, runs }) => ({
+  return parts.map(({ signature, operators, count, onPath, measured, ms: latencyMs, prediction, occasions, runs }) => ({
     signature,
     operators: [...operators],
     sequences: count,
+    on_longest_path: onPath ?? null,
     measured: measured.way,
     copies: measured.way === 'copies' ? measured.copies : null,
     latency_ms: latencyMs ?? prediction?.ms ?? null,

@@ -1,6 +1,6 @@
 import type { ShownResult, ShowOptions } from '../../../src/plugin-api.js';
 import type { BestAsked } from './best.js';
-import { type Report, reportSchema } from './report-schema.js';
+import { type Report, reportSchema, reportsSchema } from './report-schema.js';
 import { reportPage } from './report-page.js';
 import { reportResult } from './report-result.js';
 import { toTable } from './table.js';
@@ -18,4 +18,16 @@ export function shownTable(reports: readonly Report[], { wide }: ShowOptions, be
 export function showReport(document: unknown, options: ShowOptions): ShownResult | undefined {
   const { data } = reportSchema.safeParse(document);
   return data && shownTable([data], options);
+}
+
+/** The same for several documents, each of one report or of several. */
+export function showReportsTogether(documents: readonly unknown[], options: ShowOptions): ShownResult | undefined {
+  const reports: Report[] = [];
+  for (const document of documents) {
+    const one = reportSchema.safeParse(document).data;
+    const several = one === undefined ? reportsSchema.safeParse(document).data?.reports : [one];
+    if (several === undefined) return undefined;
+    reports.push(...several);
+  }
+  return shownTable(reports, options);
 }

@@ -42,6 +42,11 @@ export const BUILT_IN_COMMANDS: readonly BuiltInCommand[] = [
     needs: 'plugins',
     load: async () => (await import('./analyze.js')).registerAnalyzeCommand,
   },
+  {
+    name: 'report',
+    needs: 'plugins',
+    load: async () => (await import('./report.js')).registerReportCommand,
+  },
   { name: 'predict', load: async () => (await import('./predict.js')).registerPredictCommand },
   { name: 'registry', load: async () => (await import('./registry.js')).registerRegistryCommand },
   { name: 'models', load: async () => (await import('./models.js')).registerModelsCommand },

@@ -20,7 +20,10 @@ export class ResultPages {
   readonly #turn = new Places(1);
   #thread: Worker | undefined;
 
-  constructor(private readonly data: ThreadData) {}
+  constructor(
+    private readonly data: ThreadData,
+    private readonly timeLimitMs = TIME_LIMIT_MS,
+  ) {}
 
   /**
    * @returns the result as a part of a page; undefined where no plugin here understands it
@@ -40,7 +43,7 @@ export class ResultPages {
   async #show(toShow: ToShow): Promise<string | undefined> {
     const thread = (this.#thread ??= this.#start());
     const overdue = new AbortController();
-    const timer = setTimeout(() => overdue.abort(), TIME_LIMIT_MS);
+    const timer = setTimeout(() => overdue.abort(), this.timeLimitMs);
     thread.ref();
     try {
       thread.postMessage(toShow);
@@ -54,7 +57,7 @@ export class ResultPages {
       void thread.terminate();
       const isLate = overdue.signal.aborted;
       const problem = isLate
-        ? `takes more than ${TIME_LIMIT_MS / 1000} s`
+        ? `takes more than ${this.timeLimitMs / 1000} s`
         : 'takes too much memory, or its plugin ended';
       throw new PlatformError(isLate ? 'timeout' : 'internal', `showing the result ${problem}; export it instead`);
     } finally {

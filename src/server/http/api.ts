@@ -64,6 +64,11 @@ const predictionSchema = z.strictObject({
   picture: base64.min(1),
 });
 
+/** @throws PlatformError `unauthenticated` for a caller without a token of a server that has one */
+export function requireTrust(isTrusted: boolean): void {
+  if (!isTrusted) throw new PlatformError('unauthenticated', 'results and measurements need a token of this server');
+}
+
 /** The calls of the API, beside the stream of events. */
 export function operationsOf(sources: WebSources, estimates: SharedEstimates): readonly Operation[] {
   const { platform, store, agents } = sources;
@@ -98,10 +103,13 @@ export function operationsOf(sources: WebSources, estimates: SharedEstimates): r
       method: 'get',
       path: '/bricks/{signature}',
       call: READ,
-      summary: 'All measurements of a brick or a whole model',
+      summary: 'All measurements of a brick or a whole model; with the token only, where the server has one',
       params: { signature: hash },
       answer: z.strictObject({ measurements: z.array(measurementSchema) }),
-      run: async ({ params: { signature = '' } }) => ({ measurements: await store.measurementsOf(signature) }),
+      run: async ({ params: { signature = '' }, isTrusted }) => {
+        requireTrust(isTrusted);
+        return { measurements: await store.measurementsOf(signature) };
+      },
     },
     {
       method: 'get',
@@ -151,7 +159,7 @@ export function operationsOf(sources: WebSources, estimates: SharedEstimates): r
       params: { id },
       answer: z.unknown(),
       run: async ({ params: { id: of = '' }, signal, isTrusted }) => {
-        if (!isTrusted) throw new PlatformError('unauthenticated', 'results need a token of this server');
+        requireTrust(isTrusted);
         const { last } = await platform.get(of, signal);
         if (last?.event.kind !== 'done') throw new PlatformError('not_found', 'the evaluation has no result');
         return readResult(platform, of, last, signal);

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { streamSSE } from 'hono/streaming';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { isFinal, type LoggedEvent } from '../../evaluation/event.js';
 import { evaluationHasEnded } from '../../evaluation/records.js';
 import { eventText, progressText } from '../../web/site/evaluation-pages.js';
@@ -9,9 +9,6 @@ import type { Platform } from '../platform.js';
 
 /** A comment this often, so that a client that is gone is noticed. */
 const ALIVE_MS = 15_000;
-
-/** A client that has not taken an event for this long is given up. */
-const MAX_IDLE_MS = 60_000;
 
 function messageOf({ event, at }: LoggedEvent): object {
   const common = { event, at, final: isFinal(event) };
@@ -50,32 +47,26 @@ export class EventStreams {
     const leave = this.#followers.add(client);
     this.#open++;
     c.header('X-Accel-Buffering', 'no');
-    return streamSSE(c, async (stream) => {
+    const follow = async (stream: SSEStreamingApi): Promise<void> => {
       const gone = new AbortController();
       stream.onAbort(() => gone.abort());
       const signal = AbortSignal.any([gone.signal, this.closing]);
-      const slow = setTimeout(() => stream.abort(), MAX_IDLE_MS).unref();
-      const write = async (text: string): Promise<void> => {
-        slow.refresh();
-        await stream.write(text);
-        clearTimeout(slow);
-      };
-      clearTimeout(slow);
-      const alive = setInterval(() => void write(': alive\n\n').catch(() => gone.abort()), ALIVE_MS).unref();
+      const alive = setInterval(() => void stream.write(': alive\n\n'), ALIVE_MS).unref();
       try {
-        await write('retry: 3000\n\n');
+        await stream.write('retry: 3000\n\n');
         for await (const logged of this.platform.follow(id, after, signal)) {
           if (signal.aborted) break;
           // Progress has no number: it is not stored, and a client that was away needs the latest only.
           const number = logged.event.kind === 'measuring' ? '' : `id: ${logged.sequence}\n`;
-          await write(`${number}event: evaluation\ndata: ${JSON.stringify(messageOf(logged))}\n\n`);
+          await stream.write(`${number}event: evaluation\ndata: ${JSON.stringify(messageOf(logged))}\n\n`);
         }
       } finally {
         clearInterval(alive);
-        clearTimeout(slow);
         leave();
         this.#open--;
       }
-    });
+    };
+    // A stream that fails ends, and its client connects again.
+    return streamSSE(c, follow, () => Promise.resolve());
   }
 }

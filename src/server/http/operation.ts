@@ -23,7 +23,7 @@ export interface Operation {
   readonly query?: Readonly<Record<string, z.ZodType<string | undefined>>>;
   readonly body?: z.ZodType;
   readonly answer: z.ZodType;
-  /** A string is a document that is JSON already. */
+  /** A buffer is a document that is JSON already. */
   run(asked: Asked): Promise<unknown>;
 }
 
@@ -49,7 +49,6 @@ const PROBLEMS = [
   ['403', 'The token does not allow it, or the request came from another site'],
   ['404', 'There is none'],
   ['409', 'No agent meets the constraints'],
-  ['413', 'The request is too large'],
   ['429', 'A limit is reached'],
   ['503', 'A part of the platform is missing or away'],
 ] as const;

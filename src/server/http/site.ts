@@ -13,7 +13,7 @@ import { historyPage, matrixPage, modelPage, systemPage, systemsPage } from '../
 import { evaluationPage, evaluationsPage, runningSection } from '../../web/site/evaluation-pages.js';
 import { ASSETS, type SiteContent, sitePage } from '../../web/site/layout.js';
 import type { Access } from './access.js';
-import { CANCEL, PREDICT, READ, readResult, SUBMIT } from './api.js';
+import { CANCEL, PREDICT, READ, readResult, requireTrust, SUBMIT } from './api.js';
 import { selected, type SharedEstimates, type WebSources } from './site-data.js';
 
 const MAX_COMPARED = 20;
@@ -54,6 +54,7 @@ export class Site {
       return historyPage(history, (await this.estimates.get()).systems);
     });
     this.#page(app, '/bricks/:signature', READ, async (c) => {
+      requireTrust(this.access.isTrusted(c));
       const signature = c.req.param('signature') ?? '';
       const measurements = await this.sources.store.measurementsOf(signature);
       if (measurements.length === 0) throw new PlatformError('not_found', 'the store has no measurement of this brick');

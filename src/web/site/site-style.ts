@@ -17,10 +17,10 @@ select, textarea { font: inherit; color: inherit; background: var(--back); borde
 textarea { width: 100%; min-height: 5rem; }
 input, select { min-height: 1.9rem; max-width: 100%; }
 form.row { display: flex; flex-wrap: wrap; gap: .5rem .9rem; align-items: end; margin: .8rem 0; }
-form.row label { display: grid; gap: .15rem; font-size: .9rem; color: var(--quiet); }
-form.fields { max-width: 60rem; display: grid; gap: .9rem; margin: 1rem 0; }
-.field { display: grid; gap: .15rem; } .field > label { font-weight: 600; } .field .quiet { font-size: .9rem; margin: 0; }
-fieldset { border: 1px solid var(--line); border-radius: .3rem; display: grid; gap: .9rem; padding: .8rem; min-width: 0; }
+form.row label { display: grid; min-width: 0; max-width: 100%; grid-template-columns: minmax(0, 1fr); gap: .15rem; font-size: .9rem; color: var(--quiet); }
+form.fields { max-width: 60rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: .9rem; margin: 1rem 0; }
+.field { display: grid; grid-template-columns: minmax(0, 1fr); justify-items: start; gap: .15rem; } .field > label { font-weight: 600; } .field .quiet { font-size: .9rem; margin: 0; }
+fieldset { border: 1px solid var(--line); border-radius: .3rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: .9rem; padding: .8rem; min-width: 0; }
 .primary { background: var(--accent); color: var(--back); border-color: var(--accent); padding: .35rem 1rem; }
 .problem { background: var(--warn); border-left: .3rem solid var(--warn-line); padding: .5rem .75rem; max-width: 90ch;
   white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -34,8 +34,9 @@ progress { width: min(100%, 40rem); height: 1.1rem; accent-color: var(--accent);
 .side-by-side { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1.2rem; }
 .side-by-side img { max-width: 100%; max-height: 20rem; }
 .side-by-side > * { min-width: 0; }
-.matrix td { white-space: nowrap; } .matrix td.part a { color: var(--mark); }
+.field input[type=text], .field input[type=password] { width: min(100%, 40rem); }
+.matrix td.right { white-space: nowrap; }
 .matrix thead th { min-width: 9rem; max-width: 14rem; }
 @media (max-width: 48rem) { .facts { grid-template-columns: 1fr; gap: 0; } .facts dd { margin-bottom: .4rem; } }
-@media print { header, form, .problem { display: none; } a { color: inherit; text-decoration: none; } }
+@media print { header, form.row, form[data-api], form button { display: none; } a { color: inherit; text-decoration: none; } }
 `;

@@ -14,6 +14,7 @@ export function modelReport(name: string, changes: Partial<ModelReport>, bricks:
     measured: 'together',
     copies: null,
     is_predicted: false,
+    on_longest_path: null,
     occasions: 1,
     runs: 5,
   } as const;

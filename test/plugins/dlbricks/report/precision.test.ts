@@ -80,7 +80,7 @@ describe('a model at the kernel cut in the report', () => {
   test('has its cut, its number of kernels, and its bricks', () => {
     const { cut, kernels, bricks } = only(hit);
     assert.deepEqual([cut, kernels], ['kernel', 6]);
-    const common = { operators: ['Conv', 'Relu'], sequences: 3, is_predicted: false };
+    const common = { operators: ['Conv', 'Relu'], sequences: 3, on_longest_path: null, is_predicted: false };
     assert.deepEqual(bricks, [
       { signature: signatureOf(1), ...common, measured: 'copies', copies: 8, latency_ms: 2.5, occasions: 2, runs: 14 },
       {
