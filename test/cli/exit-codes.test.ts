@@ -31,6 +31,8 @@ const COMMANDS: Readonly<Record<string, readonly (readonly [args: readonly strin
   'dlbricks sweep': [[['none.onnx'], 2]],
   'dlbricks share': [[['none.onnx'], 2]],
   'dlbricks generate': [[['none.onnx', '--output', 'suite'], 2]],
+  'dlbricks layers': [[['none.onnx'], 2]],
+  'dlbricks patterns': [[['none.onnx'], 2]],
   'dlbricks compose': [
     [['relu.onnx', '--system', 'abcd', '--store', 'memory:'], 2],
     [['none.onnx'], 2],
