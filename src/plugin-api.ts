@@ -18,7 +18,7 @@ export { nameEvaluated, nameFramework, noteTrace } from './evaluation/tell-of-tr
 export { loadEvaluation } from './registry/load-evaluation.js';
 
 // Analyses
-export type { Analysis, AnalysisTable } from './evaluation/analysis.js';
+export type { Analysis, AnalysisTable, ReadableStore } from './evaluation/analysis.js';
 
 // Settings and errors
 export { z } from 'zod';
@@ -81,6 +81,8 @@ export {
 export { heatMapSvg } from './web/plots/heat-map.js';
 export { linePlot, type Series } from './web/plots/line-plot.js';
 export { type AlignedTable, type Column, textTable } from './base/text-table.js';
+export { scatterPlot } from './web/plots/scatter-plot.js';
+export { type Column, textTable } from './base/text-table.js';
 export { fittingTable, leftOutLines } from './base/fitting-table.js';
 export { counted } from './base/counted.js';
 export { gigabytes } from './base/gigabytes.js';
@@ -124,6 +126,7 @@ export { readNames, subgraphsOf } from './onnx/model/subgraphs.js';
 export { domainOf } from './onnx/model/opsets.js';
 export { int as intAttribute } from './onnx/model/make-attributes.js';
 export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
+export { isReorder, type KernelsOfLayers, layersOfKernels } from './onnx/layers/layers-of-kernels.js';
 export { type TotalWork, totalWork, type WorkOfLayer, workOfLayers } from './onnx/layers/work-of-layers.js';
 export { multiplyAccumulates } from './onnx/operators/multiply-accumulates.js';
 export { meaningOf, oldestOpsetOf } from './onnx/operators/operator-versions.js';
@@ -150,6 +153,7 @@ export { fanIn } from './onnx/values/fill-range.js';
 export type { BenchmarkAgent, MachineSpread, MeasureRequest, OptimizedGraph, Reach } from './agent/benchmark-agent.js';
 export { type AgentDescription, isAbleTo } from './agent/agent-description.js';
 export {
+  DEFAULT_RUNTIME,
   idleSettings,
   optimizerText,
   type RuntimeAxes,
@@ -244,3 +248,15 @@ export { idleModel } from './generator/idle-model.js';
 export type { DeployedModel, TargetEnd, TargetSpec } from './generator/messages.js';
 export { type LoadGenerator, type RanTrial, startGenerator } from './generator/start.js';
 export { withBatch } from './registry/with-batch.js';
+export { nameOf } from './traced/model-name.js';
+export {
+  layersOfTrace,
+  readStoredTraces,
+  type StoredLayer,
+  type StoredModel,
+  storedSystems,
+  storedTraces,
+  storeTraces,
+} from './traced/traced-models.js';
+export { operationsOf, totalOperations } from './onnx/operators/operations.js';
+export { type PeakKind, type Peaks, ridgeOf, storedPeaks } from './measuring/machine-peaks.js';

@@ -3,7 +3,7 @@ import { sumOf } from '../base/sum-of.js';
 import { trimmedMean } from '../measurement/trimmed-mean.js';
 import type { KernelTrace, LayerTrace } from './layer-trace.js';
 
-export interface KernelRow extends Omit<KernelTrace, 'runMs'> {
+export interface KernelRow extends Omit<KernelTrace, 'runMs' | 'inputTypes' | 'outputTypes'> {
   readonly latencyMs: number;
   /** Share of the sum of all kernels, 0 to 1. The share of an inner kernel is a part of its outer kernel's. */
   readonly share: number;
@@ -42,7 +42,7 @@ export function kernelTable({ untracedMs, tracedMs, kernels }: LayerTrace): Kern
     const latencyMs = sumOf(of.map((each) => each.latencyMs));
     return { opName, kernels: of.length, latencyMs, share: shareOf(latencyMs) };
   });
-  const rows = timed.map(({ kernel: { runMs, ...kernel }, latencyMs }): KernelRow => {
+  const rows = timed.map(({ kernel: { runMs, inputTypes: _, outputTypes: __, ...kernel }, latencyMs }): KernelRow => {
     return { ...kernel, latencyMs, share: shareOf(latencyMs), runs: runMs.length };
   });
   return {

@@ -1,6 +1,8 @@
+import type { KernelFacts } from '../measurement/kernel-facts.js';
 import type { Conditions } from '../measurement/conditions.js';
 
-export interface KernelTrace {
+/** The pool's sections are means over the runs. */
+export interface KernelTrace extends KernelFacts {
   /** Its place in a run: 7, or 7-0-1 inside of the subgraphs that kernel 7 executes. Kernel 7's time includes it. */
   readonly sequenceIndex: string;
   readonly name: string;
@@ -9,6 +11,9 @@ export interface KernelTrace {
   /** Shapes of the outputs, as in [1,64,56,56]; several are separated by semicolons. */
   readonly shape: string;
   readonly inputShape: string;
+  /** Element types of the inputs and outputs, separated by semicolons; empty from agents of earlier versions. */
+  readonly inputTypes: string;
+  readonly outputTypes: string;
   readonly elementType: string;
   readonly runMs: readonly number[];
 }

@@ -6,6 +6,7 @@ import { agentOfferSchema } from '../directory/agent-offer.js';
 import { EVALUATION_STATES } from '../evaluation/records.js';
 import { platformEventSchema } from '../evaluation/event.js';
 import { measurementSchema } from '../measurement/measurement.js';
+import { PEAK_KINDS } from '../measuring/machine-peaks.js';
 import { systemSchema } from '../measurement/system.js';
 
 const count = z.int().min(0);
@@ -116,6 +117,29 @@ const modelTraceSchema = z.strictObject({
   ),
 });
 
+const machineSchema = z.strictObject({
+  provenance: provenanceField,
+  machines: z
+    .array(
+      z.strictObject({
+        system: systemSchema,
+        peaks: z
+          .array(
+            z.strictObject({
+              kind: z.enum(PEAK_KINDS),
+              value: z.number(),
+              unit: z.string(),
+              from: z.string().describe('How it was measured'),
+              measuredAt: z.iso.datetime(),
+            }),
+          )
+          .describe('Without those that could not be measured'),
+        ridge: z.number().nullable().describe('Operations in float32 for each byte from memory; null: not known'),
+      }),
+    )
+    .describe('One for each number of threads'),
+});
+
 /** null where the model gives no finite number. */
 const modelNumber = z.number().nullable();
 
@@ -190,6 +214,7 @@ const DOCUMENTS = {
     subject: z.string().nullable().describe('File of a result; null: this machine'),
     findings: z.array(findingSchema).describe('The worst first'),
   }),
+  machine: machineSchema,
   'model-trace': modelTraceSchema,
   prediction: predictionSchema,
 } as const;

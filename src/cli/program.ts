@@ -4,7 +4,7 @@ import { BUILT_IN_COMMANDS } from './commands/index.js';
 import type { OwnedHost } from './host.js';
 import { PLATFORM_VERSION } from '../base/platform-version.js';
 import { addSecurityOptions, loadSecurity } from './security.js';
-import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
+import { levelProblem, type TraceLevel } from '../tracing/trace-level.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE } from '../tracing/trace-url.js';
 import type { Terminal } from './terminal.js';
 
@@ -32,6 +32,12 @@ function traceUrlTemplateOption(text: string): string {
   throw new InvalidArgumentError(`expected ${TRACE_URL_TEMPLATE}`);
 }
 
+function madeLevelOption(text: string): string {
+  const problem = levelProblem(text);
+  if (problem !== undefined) throw new InvalidArgumentError(problem);
+  return text;
+}
+
 export function createProgram(host: OwnedHost, terminal: Terminal): Command {
   const program = new Command('mlmodelscope')
     .description('Benchmarks deep-learning models, and estimates the latency of models without running them.')
@@ -41,8 +47,11 @@ export function createProgram(host: OwnedHost, terminal: Terminal): Command {
     .showHelpAfterError('(--help lists commands and options)')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(text.trimEnd()) });
-  const traceLevel = new Option('--trace-level <level>', 'how deep traces go, if OTEL_* variables turn them on');
-  program.addOption(traceLevel.choices(TRACE_LEVELS));
+  const traceLevel = new Option(
+    '--trace-level <level>',
+    'how deep traces go, if OTEL_* variables turn them on: NO_TRACE, APPLICATION_TRACE, MODEL_TRACE, FRAMEWORK_TRACE, SYSTEM_LIBRARY_TRACE',
+  );
+  program.addOption(traceLevel.argParser(madeLevelOption));
   program.option(
     '--trace-url-template <url>',
     "URL at which the tracing server returns a trace as Jaeger's JSON; {trace_id} stands for the trace's id",

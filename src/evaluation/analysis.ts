@@ -68,4 +68,6 @@ export interface Analysis<Settings = unknown> {
   readonly settings: z.ZodType<Settings>;
   /** An error that is thrown ends the analysis with its message. */
   run(settings: Settings, context: AnalysisContext): Promise<AnalysisTable>;
+  /** A picture of the table as SVG; undefined where it shows nothing. */
+  readonly draw?: (table: AnalysisTable) => string | undefined;
 }

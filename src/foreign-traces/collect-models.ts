@@ -1,3 +1,4 @@
+import { FactsOverRuns, type KernelFacts } from '../measurement/kernel-facts.js';
 import { isPlausibleMs, PLAUSIBLE_MS } from '../base/plausible-duration.js';
 import { MAX_LAYERS } from './layer-limits.js';
 import { Samples } from './samples.js';
@@ -14,10 +15,12 @@ const MAX_OPEN_TRACES = 200_000;
 /** Most trace ids that are kept for one model. A model with more has none. */
 const MAX_TRACE_IDS = 1000;
 
-export interface MeasuredLayer extends TracedLayer {
+export interface MeasuredLayer extends TracedLayer, KernelFacts {
   /** Empty where the trace only describes the layer. Of very many samples, an evenly spaced subset. */
   readonly samplesMs: readonly number[];
   readonly runs: number;
+  /** Its place in a run, where the trace has another order than the indices. */
+  readonly order?: number | undefined;
 }
 
 export interface TracedModel {
@@ -38,6 +41,7 @@ export interface TracedModel {
 
 class Gathered {
   readonly layers = new Map<number, Samples>();
+  readonly facts = new Map<number, FactsOverRuns>();
   readonly whole = new Samples();
   readonly tracedWhole = new Samples();
   private readonly ids = new Set<string>();
@@ -64,6 +68,7 @@ interface Pending {
   /** Ids of layers, or WHOLE or TRACED_WHOLE. */
   readonly what: number[];
   readonly durationsMs: number[];
+  readonly facts: (KernelFacts | undefined)[];
 }
 
 const WHOLE = -1;
@@ -83,6 +88,7 @@ export class ModelCollector {
   /** How many such processes a trace waits for. */
   private readonly missing = new Map<string, number>();
   private readonly gathered = new Map<string, Gathered>();
+  private isInOrder = false;
 
   /** @param model the model of the whole file; overrides the names in it */
   constructor(
@@ -104,7 +110,8 @@ export class ModelCollector {
         this.forget(record.trace);
         return;
       case 'layer':
-        this.note(record, this.idOf(record.layer, place), place);
+        this.isInOrder ||= record.inOrder ?? false;
+        this.note(record, this.idOf(record.layer, place), place, record.facts);
         return;
       case 'whole':
         this.note(record, record.layersTraced ? TRACED_WHOLE : WHOLE, place);
@@ -130,6 +137,7 @@ export class ModelCollector {
     { trace, traceId, process, durationsMs }: Extract<TraceRecord, { kind: 'layer' | 'whole' }>,
     what: number,
     place: string,
+    facts?: KernelFacts,
   ): void {
     const implausible = durationsMs.find((ms) => !isPlausibleMs(ms));
     if (implausible !== undefined) {
@@ -142,7 +150,7 @@ export class ModelCollector {
     if (knowsModel && (process === undefined || system !== undefined)) {
       const gathered = this.gatheredFor(model, system, place);
       gathered.addTrace(traceId);
-      for (const value of values) this.put(gathered, what, value);
+      for (const value of values) this.put(gathered, what, value, facts);
       return;
     }
     if (process !== undefined && system === undefined) this.waitFor(process, trace);
@@ -150,6 +158,7 @@ export class ModelCollector {
     for (const value of values) {
       pending.what.push(what);
       pending.durationsMs.push(value);
+      pending.facts.push(facts);
     }
   }
 
@@ -168,18 +177,18 @@ export class ModelCollector {
     }
     let pending = ofTrace.get(process);
     if (pending === undefined) {
-      pending = { traceId, process, what: [], durationsMs: [] };
+      pending = { traceId, process, what: [], durationsMs: [], facts: [] };
       ofTrace.set(process, pending);
     }
     return pending;
   }
 
   private settle(trace: string): void {
-    for (const { traceId, process, what, durationsMs } of this.pending.get(trace)?.values() ?? []) {
+    for (const { traceId, process, what, durationsMs, facts } of this.pending.get(trace)?.values() ?? []) {
       const gathered = this.gatheredFor(this.model ?? this.modelOf.get(trace), this.systemOf.get(process), END);
       gathered.addTrace(traceId);
       if (process !== undefined) this.waitNoMore(process, trace);
-      for (const [i, id] of what.entries()) this.put(gathered, id, durationsMs[i] ?? DESCRIBED);
+      for (const [i, id] of what.entries()) this.put(gathered, id, durationsMs[i] ?? DESCRIBED, facts[i]);
     }
     this.pending.delete(trace);
   }
@@ -229,10 +238,15 @@ export class ModelCollector {
     return gathered;
   }
 
-  private put(gathered: Gathered, what: number, ms: number): void {
+  private put(gathered: Gathered, what: number, ms: number, facts?: KernelFacts): void {
     if (what < 0) {
       if (!Number.isNaN(ms)) (what === WHOLE ? gathered.whole : gathered.tracedWhole).add(ms);
       return;
+    }
+    if (facts !== undefined) {
+      const over = gathered.facts.get(what) ?? new FactsOverRuns();
+      gathered.facts.set(what, over);
+      over.add(facts);
     }
     let samples = gathered.layers.get(what);
     if (samples === undefined) {
@@ -245,7 +259,7 @@ export class ModelCollector {
   /** @param onePerPosition see {@link TraceReader} */
   finish(onePerPosition: boolean): readonly TracedModel[] {
     for (const trace of [...this.pending.keys()]) this.settle(trace);
-    return [...this.gathered.values()].map(({ model, system, traceIds, layers, whole, tracedWhole }) => {
+    return [...this.gathered.values()].map(({ model, system, traceIds, layers, facts, whole, tracedWhole }) => {
       const ids = this.leaves([...layers.keys()]);
       if (onePerPosition) this.refuseTwice(ids, model);
       return {
@@ -256,7 +270,13 @@ export class ModelCollector {
         layers: ids
           .map((id) => {
             const samples = layers.get(id);
-            return { layer: this.layers[id], samplesMs: samples?.values ?? [], runs: samples?.count ?? 0 };
+            const measured = {
+              samplesMs: samples?.values ?? [],
+              runs: samples?.count ?? 0,
+              ...facts.get(id)?.facts,
+              ...(this.isInOrder && { order: id }),
+            };
+            return { layer: this.layers[id], ...measured };
           })
           .flatMap(({ layer, ...measured }) => (layer === undefined ? [] : [{ ...layer, ...measured }]))
           .sort((a, b) => comparePaths(a.index, b.index)),

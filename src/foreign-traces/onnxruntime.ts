@@ -1,3 +1,4 @@
+import { kernelFactsOf } from '../measurement/kernel-facts.js';
 import { elementTypeOfProfile } from '../onnx/model/element-type.js';
 import { type Entry, isEntry } from './entry.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
@@ -61,7 +62,7 @@ function readEvent(event: Entry, source: string, place: string, emit: Emit): voi
     inputs: tensorsOf(facts['input_type_shape']),
     outputs: tensorsOf(facts['output_type_shape']),
   };
-  emit({ kind: 'layer', trace: TRACE, layer, durationsMs }, place);
+  emit({ kind: 'layer', trace: TRACE, layer, facts: kernelFactsOf(facts), inOrder: true, durationsMs }, place);
 }
 
 /**

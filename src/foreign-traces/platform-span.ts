@@ -1,3 +1,4 @@
+import { factsOfTags } from '../measurement/kernel-facts.js';
 import { TRACE_LEVELS } from '../tracing/trace-level.js';
 import { parseBoundedJson } from '../base/bounded-json.js';
 import { isEntry } from './entry.js';
@@ -168,5 +169,7 @@ export function emitPlatformSpan(span: PlatformSpan, source: string, place: stri
   const level = levelOf(span.tag('trace_level'));
   if (level !== undefined && level !== FRAMEWORK_LEVEL) return;
   const layer = layerOf(span, place, source);
-  if (layer !== undefined) emit({ kind: 'layer', trace, traceId, process, layer, durationsMs: [durationMs] }, place);
+  if (layer === undefined) return;
+  const facts = factsOfTags((name) => span.tag(name));
+  emit({ kind: 'layer', trace, traceId, process, layer, facts, durationsMs: [durationMs] }, place);
 }

@@ -1,3 +1,5 @@
+import type { KernelFacts } from '../measurement/kernel-facts.js';
+
 export interface TracedTensor {
   /** As ONNX names it (float32); undefined where the trace doesn't say. */
   readonly elementType?: string | undefined;
@@ -33,7 +35,15 @@ interface Belonging {
 }
 
 export type TraceRecord =
-  | (Belonging & { readonly kind: 'layer'; readonly layer: TracedLayer; readonly durationsMs: readonly number[] })
+  | (Belonging & {
+      readonly kind: 'layer';
+      readonly layer: TracedLayer;
+      /** Of these executions; no part of the layer, because they differ from run to run. */
+      readonly facts?: KernelFacts | undefined;
+      /** Whether the records of a run are in the order in which its layers ran, whatever their indices say. */
+      readonly inOrder?: true;
+      readonly durationsMs: readonly number[];
+    })
   | (Belonging & {
       readonly kind: 'whole';
       /** Whether its layers were traced meanwhile, which costs time. */

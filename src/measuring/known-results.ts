@@ -61,7 +61,7 @@ export class KnownResults {
 export async function knownResults(
   wanted: readonly Wanted[],
   facts: SystemFacts,
-  store: ResultStore,
+  store: Pick<ResultStore, 'findMeasurements'>,
 ): Promise<KnownResults> {
   const results = new KnownResults();
   const groups = new Map<string, { first: Wanted; fingerprint: string; signatures: string[] }>();

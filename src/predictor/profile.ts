@@ -1,4 +1,6 @@
-export interface ProfiledKernel {
+import type { KernelFacts } from '../measurement/kernel-facts.js';
+
+export interface ProfiledKernel extends KernelFacts {
   /** Name of the node that the runtime executes, after its own graph optimizer. */
   readonly name: string;
   readonly opType: string;

@@ -13,6 +13,8 @@ const COMMANDS = [
   'dlbricks run',
   'dlbricks validate',
   'dlbricks generate',
+  'dlbricks advise',
+  'dlbricks compare',
   'dlbricks compose',
   'dlbricks import',
   'dlbricks layers',
@@ -63,6 +65,7 @@ const COMMANDS = [
   'trace show',
   'trace export',
   'doctor',
+  'machine',
   'completion',
   'version',
 ];

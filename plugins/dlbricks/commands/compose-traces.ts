@@ -12,6 +12,8 @@ import {
   provenanceOf,
   type TracedModel,
   writeShown,
+  readStoredTraces,
+  storedSystems,
 } from '../../../src/plugin-api.js';
 import { NO_WHOLE_MODEL } from '../estimation.js';
 import { chromeTrace } from '../traces/chrome-trace.js';
@@ -24,7 +26,6 @@ import {
 } from '../traces/estimate-from-traces.js';
 import { type Reuse, REUSES } from '../traces/find-occurrences.js';
 import { onnxTarget } from '../traces/onnx-target.js';
-import { readStoredTraces, storedSystems } from '../traces/stored-traces.js';
 import { timedSum } from '../traces/timed-sums.js';
 import { type FileGraph, openTraceBook, type Target, type TraceBook } from '../traces/trace-book.js';
 import { withCall } from '../traces/with-call.js';

@@ -8,8 +8,8 @@ import {
   type TracedModel,
   type TraceFormat,
   oneLine,
+  storeTraces,
 } from '../../../src/plugin-api.js';
-import { storeTraces } from '../traces/stored-traces.js';
 
 /** Options for the traces that a command reads. */
 export interface TraceReadingOptions {

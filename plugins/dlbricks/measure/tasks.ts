@@ -86,7 +86,10 @@ export function handingOverTask(label: string, call: Benchmark, settings: Measur
 }
 
 /** The bricks of a model, with how they are measured. */
-export function bricksOfModel({ recipe, bricks, roughMs }: PreparedModel, system: System): readonly BrickOfModel[] {
+export function bricksOfModel(
+  { recipe, bricks, roughMs }: Pick<PreparedModel, 'recipe' | 'bricks' | 'roughMs'>,
+  system: System,
+): readonly BrickOfModel[] {
   const context = contextOf(recipe, system);
   return bricks.flatMap((brick, index): readonly BrickOfModel[] => {
     const ofRecipe = recipe.bricks[index];

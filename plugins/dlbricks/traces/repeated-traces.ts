@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { TracedModel } from '../../../src/plugin-api.js';
-import { nameOf } from './model-name.js';
+import { nameOf, type TracedModel } from '../../../src/plugin-api.js';
 
 export interface RepeatedTrace {
   readonly model: string;

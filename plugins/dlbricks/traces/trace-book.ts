@@ -4,11 +4,11 @@ import {
   PlatformError,
   type TracedModel,
   trimmedMean,
+  nameOf,
 } from '../../../src/plugin-api.js';
 import type { Edge } from '../cut/layer-cut.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import { identityOf } from './match-level.js';
-import { nameOf } from './model-name.js';
 import { type RepeatedTrace, withoutRepeated } from './repeated-traces.js';
 import { type Correction, correctionOf } from './tracing-overhead.js';
 

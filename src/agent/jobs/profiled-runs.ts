@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { PlatformError } from '../../base/errors.js';
 import type { Protocol } from '../../measurement/protocol.js';
 import type { Predictor, ProfiledModel, ProfileOptions } from '../../predictor/predictor.js';
-import type { ProfiledRun } from '../../predictor/profile.js';
+import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
 import { noProfile } from '../failure.js';
 import { orOfMachine } from '../machine-failure.js';
 import type { MeasureContext } from './measure-benchmark.js';
@@ -35,6 +35,19 @@ function withProfile(predictor: Predictor, profile: ProfileOptions, onOpen: (mod
   };
 }
 
+/**
+ * A run with the memory of the first one. In the first run, the runtime asks for each value when it is made; later runs
+ * take one piece for all values.
+ */
+function withMemoryOf(first: ProfiledRun | undefined, run: ProfiledRun): ProfiledRun {
+  const of = (kernels: readonly ProfiledKernel[], before: readonly ProfiledKernel[] = []): readonly ProfiledKernel[] =>
+    kernels.map((kernel, at) => {
+      const same = before[at]?.name === kernel.name ? before[at] : undefined;
+      return { ...kernel, memory: same?.memory, inner: of(kernel.inner, same?.inner) };
+    });
+  return { ...run, kernels: of(run.kernels, first?.kernels) };
+}
+
 export async function openProfiled(
   request: OpenBenchmarkRequest,
   context: MeasureContext,
@@ -64,7 +77,8 @@ export async function openProfiled(
         const problem = `${name} ${version} kept a profile of ${profiled.length} runs out of ${expected}`;
         throw new PlatformError('unsupported', `${problem}; ask for fewer runs`);
       }
-      const profile = timed.indices.flatMap((index) => profiled[timed.warmups.length + index] ?? []);
+      const runs = timed.indices.flatMap((index) => profiled[timed.warmups.length + index] ?? []);
+      const profile = runs.map((one) => withMemoryOf(profiled[0], one));
       return { ...timed, profile };
     },
     async close() {

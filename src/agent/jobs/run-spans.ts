@@ -1,3 +1,4 @@
+import { type PoolSections, tagsOfFacts } from '../../measurement/kernel-facts.js';
 import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
 import type { TimedSpan } from '../../tracing/span.js';
 import type { SpanRecorder } from '../../tracing/span-recorder.js';
@@ -25,6 +26,37 @@ export function sequenceIndex(parent: string, position: number): string {
   return parent === '' ? `${position}` : `${parent}-${position}`;
 }
 
+/** The runtime says how long the sections of its thread pool took together, not when: they are put one after another. */
+function poolSpans(pool: PoolSections | undefined, startUnixNano: bigint): readonly TimedSpan[] {
+  if (pool === undefined) return [];
+  const sections = [
+    ['distribution', pool.distributionUs],
+    ['run', pool.runUs],
+    ['wait', pool.waitUs],
+  ] as const;
+  let at = startUnixNano;
+  return sections.flatMap(([name, durationUs]): TimedSpan[] => {
+    const startNano = at;
+    at += BigInt(Math.round(durationUs * 1000));
+    const attributes = { section: name, placed: 'one after another' };
+    const level = 'SYSTEM_LIBRARY_TRACE';
+    const durationNs = durationUs * 1000;
+    return durationUs === 0
+      ? []
+      : [
+          {
+            name: `thread_pool ${name}`,
+            level,
+            startUnixNano: startNano,
+            durationNs,
+            attributes,
+            children: [],
+            error: undefined,
+          },
+        ];
+  });
+}
+
 function kernelSpan(kernel: ProfiledKernel, index: string, runUnixNano: bigint): TimedSpan {
   const { name, opType, executionProvider, elementType, startNs, durationNs, inputDims, outputDims, inner } = kernel;
   const { inputTypes, outputTypes } = kernel;
@@ -42,8 +74,12 @@ function kernelSpan(kernel: ProfiledKernel, index: string, runUnixNano: bigint):
       output_types: outputTypes.join(';'),
       element_type: elementType,
       execution_provider: executionProvider,
+      ...tagsOfFacts(kernel),
     },
-    children: inner.map((one, position) => kernelSpan(one, sequenceIndex(index, position), runUnixNano)),
+    children: [
+      ...poolSpans(kernel.pool, runUnixNano + BigInt(Math.max(0, startNs))),
+      ...inner.map((one, position) => kernelSpan(one, sequenceIndex(index, position), runUnixNano)),
+    ],
     error: undefined,
   };
 }

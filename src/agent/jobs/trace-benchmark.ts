@@ -1,3 +1,4 @@
+import { FactsOverRuns } from '../../measurement/kernel-facts.js';
 import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
 import type { Protocol } from '../../measurement/protocol.js';
 import { refusalOf } from '../failure.js';
@@ -55,7 +56,7 @@ async function runProfiled(job: TraceJob, context: MeasureContext): Promise<Prof
 
 /** The kernels of all runs. Kernels at the same place in different runs are one entry. */
 export function kernelTraces(profile: readonly ProfiledRun[]): readonly KernelTrace[] {
-  const found = new Map<string, KernelTrace & { readonly runMs: number[] }>();
+  const found = new Map<string, KernelTrace & { readonly runMs: number[]; readonly over: FactsOverRuns }>();
   const add = (kernel: ProfiledKernel, index: string): void => {
     const known = found.get(index);
     const durationMs = kernel.durationNs / 1e6;
@@ -67,16 +68,20 @@ export function kernelTraces(profile: readonly ProfiledRun[]): readonly KernelTr
         executionProvider: kernel.executionProvider,
         shape: shapeText(kernel.outputDims),
         inputShape: shapeText(kernel.inputDims),
+        inputTypes: kernel.inputTypes.join(';'),
+        outputTypes: kernel.outputTypes.join(';'),
         elementType: kernel.elementType,
         runMs: [durationMs],
+        over: new FactsOverRuns(),
       });
     } else known.runMs.push(durationMs);
+    found.get(index)?.over.add(kernel);
     for (const [position, inner] of kernel.inner.entries()) add(inner, sequenceIndex(index, position));
   };
   for (const { kernels } of profile) {
     for (const [position, kernel] of kernels.entries()) add(kernel, sequenceIndex('', position));
   }
-  return [...found.values()];
+  return [...found.values()].map(({ over, ...kernel }) => ({ ...kernel, ...over.facts }));
 }
 
 /** A protocol in two parts, which together run as often; the second is undefined where there is one run. */

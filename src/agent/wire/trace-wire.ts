@@ -1,6 +1,7 @@
 // Converts between the messages of proto/mlmodelscope/trace/v1 and this project's own types.
 import { z } from 'zod';
 import * as wire from '../../generated/mlmodelscope/trace/v1/trace.js';
+import { kernelMemorySchema, poolSchema } from '../../measurement/kernel-facts.js';
 import { conditionsSchema } from '../../measurement/conditions.js';
 import { check } from '../../rpc/check-message.js';
 import { type SpanDocument, spanDocumentSchema } from '../../tracing/span-document.js';
@@ -8,8 +9,9 @@ import { includesLevel, type TraceLevel } from '../../tracing/trace-level.js';
 import type { LayerTrace } from '../layer-trace.js';
 import { fromWireConditions, toWireConditions } from './benchmark-wire.js';
 
-/** FRAMEWORK is the deepest level of this contract: the runtimes here do not trace libraries and hardware. */
+/** SYSTEM_LIBRARY is the deepest level of this contract: no process here reads the counters of hardware. */
 export function toWireLevel(level: TraceLevel): wire.TraceLevel {
+  if (includesLevel(level, 'SYSTEM_LIBRARY_TRACE')) return wire.TraceLevel.SYSTEM_LIBRARY;
   if (includesLevel(level, 'FRAMEWORK_TRACE')) return wire.TraceLevel.FRAMEWORK;
   return includesLevel(level, 'MODEL_TRACE') ? wire.TraceLevel.MODEL : wire.TraceLevel.APPLICATION;
 }
@@ -21,8 +23,11 @@ export function fromWireLevel(level: wire.TraceLevel): TraceLevel {
       return 'APPLICATION_TRACE';
     case wire.TraceLevel.MODEL:
       return 'MODEL_TRACE';
-    default:
+    case wire.TraceLevel.FRAMEWORK:
+    case wire.TraceLevel.ML_LIBRARY:
       return 'FRAMEWORK_TRACE';
+    default:
+      return 'SYSTEM_LIBRARY_TRACE';
   }
 }
 
@@ -30,7 +35,12 @@ export function toWireLayerTrace({ untracedMs, tracedMs, kernels, conditions }: 
   return {
     untracedMs: [...untracedMs],
     tracedMs: [...tracedMs],
-    kernels: kernels.map(({ runMs, ...kernel }) => ({ ...kernel, runMs: [...runMs] })),
+    kernels: kernels.map(({ runMs, memory, pool, ...kernel }) => ({
+      ...kernel,
+      runMs: [...runMs],
+      memory: memory && { ...memory },
+      pool: pool && { ...pool },
+    })),
     system: undefined,
     conditions: toWireConditions(conditions),
   };
@@ -50,6 +60,10 @@ function layerTraceSchemaFor(runs: number) {
         executionProvider: z.string(),
         shape: z.string(),
         inputShape: z.string(),
+        inputTypes: z.string(),
+        outputTypes: z.string(),
+        memory: kernelMemorySchema.optional(),
+        pool: poolSchema.optional(),
         elementType: z.string(),
         runMs: timesSchema,
       }),

@@ -78,7 +78,13 @@ async function analyze(analysis: Analysis, options: AnalyzeOptions, host: Comman
   const settings = settingsFrom(options.setting ?? []);
   const store = await host.openStore(options.store, { access: 'read' });
   const table = await runAnalysis(analysis, settings, { store, signal: host.signal });
+  const picture = analysis.draw?.(table);
+  if (options.exportSvg !== undefined && picture === undefined) {
+    const why = analysis.draw === undefined ? 'has no picture' : 'has nothing to draw here';
+    throw new PlatformError('usage', `--export-svg: the analysis ${analysis.name} ${why}; leave the option out`);
+  }
   const shown = shownTable(table, {
+    ...(picture !== undefined && { picture: () => picture }),
     document: { provenance: provenanceOf({ reasons: OF_STORE }), ...table },
     title: analysis.description,
     verdict: `${counted(table.rows.length, 'row')} from the store.`,
@@ -91,25 +97,45 @@ export function registerAnalyzeCommand(program: Command, host: CommandHost, plug
     .description("Run a plugin's analysis on the measurements in a store, without measuring")
     .argument('[plugin]', 'plugin of the analysis (default: list all analyses)')
     .argument('[name]', 'name of the analysis')
+    .argument('[model]', 'for analyses of models: the name of one; the same as --setting model=NAME')
     .option(
       '--setting <key=value>',
       'a setting of the analysis, JSON or text; may be repeated',
       (assignment: string, before: readonly string[] = []) => [...before, assignment],
     )
+    .option('--export-svg <file>', 'draw the table, if the analysis has a picture')
     .option(...STORE)
-    .addHelpText('after', "\nExample:\n  mlmodelscope analyze latency runs --setting 'percentiles=[50,99]'")
-    .action(async (pluginName: string | undefined, analysisName: string | undefined, options: AnalyzeOptions) => {
-      if (pluginName === undefined) {
-        host.print(list(plugins, host.columns?.out));
-        return;
-      }
-      const plugin = named(
-        pluginName,
-        plugins.filter(({ analyses = [] }) => analyses.length > 0),
-        'plugin with analyses named',
-      );
-      const { analyses = [] } = plugin;
-      if (analysisName === undefined) host.print(list([plugin], host.columns?.out));
-      else await analyze(named(analysisName, analyses, `analysis of ${pluginName} named`), options, host);
-    });
+    .addHelpText(
+      'after',
+      "\nExamples:\n  mlmodelscope analyze latency runs --setting 'percentiles=[50,99]'\n  mlmodelscope analyze xsp summary resnet50\n  mlmodelscope analyze xsp kernel-roofline resnet50 --export-svg roofs.svg",
+    )
+    .action(
+      async (
+        pluginName: string | undefined,
+        analysisName: string | undefined,
+        modelName: string | undefined,
+        options: AnalyzeOptions,
+      ) => {
+        if (pluginName === undefined) {
+          host.print(list(plugins, host.columns?.out));
+          return;
+        }
+        const plugin = named(
+          pluginName,
+          plugins.filter(({ analyses = [] }) => analyses.length > 0),
+          'plugin with analyses named',
+        );
+        const { analyses = [] } = plugin;
+        if (analysisName === undefined) host.print(list([plugin], host.columns?.out));
+        else {
+          const model = modelName === undefined ? [] : [`model=${JSON.stringify(modelName)}`];
+          const setting = [...model, ...(options.setting ?? [])];
+          await analyze(
+            named(analysisName, analyses, `analysis of ${pluginName} named`),
+            { ...options, setting },
+            host,
+          );
+        }
+      },
+    );
 }

@@ -54,6 +54,7 @@ export const BUILT_IN_COMMANDS: readonly BuiltInCommand[] = [
   { name: 'store', load: async () => (await import('./store.js')).registerStoreCommand },
   { name: 'queue', load: async () => (await import('./queue.js')).registerQueueCommand },
   { name: 'trace', load: async () => (await import('./trace.js')).registerTraceCommand },
+  { name: 'machine', load: async () => (await import('./machine.js')).registerMachineCommand },
   { name: 'doctor', load: async () => (await import('./doctor.js')).registerDoctorCommand },
   {
     name: 'completion',

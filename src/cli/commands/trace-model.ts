@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addAgentOptions,
   addQuietOption,
@@ -14,7 +14,9 @@ import { dimensionOption } from '../../command/dimension-option.js';
 import { type KernelRow, type KernelTable, kernelTable, type OperatorRow } from '../../agent/kernel-table.js';
 import { type Provenance, provenanceOf } from '../../agent/provenance.js';
 import type { LayerTrace } from '../../agent/layer-trace.js';
-import type { MeasureProgress } from '../../agent/benchmark-agent.js';
+import type { BenchmarkAgent, MeasureProgress } from '../../agent/benchmark-agent.js';
+import { writeFileAtomically } from '../../base/atomic-file.js';
+import { requireWritable } from '../../base/output-file.js';
 import { counted } from '../../base/counted.js';
 import { fittingTable, leftOutLines } from '../../base/fitting-table.js';
 import { type Column, textTable } from '../../base/text-table.js';
@@ -27,13 +29,19 @@ import { isCoreShared } from '../../measurement/disturbance.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
 import { type Limits, type Protocol, protocolSchema } from '../../measurement/protocol.js';
-import { identifySystem, runOptionsOf, type System } from '../../measurement/system.js';
+import { identifySystem, optimizingRun, type RunOptions, runOptionsOf, type System } from '../../measurement/system.js';
 import { stackText, systemDocumentOf } from '../../measurement/system-document.js';
-import { weightlessBenchmark } from '../../measurement/weightless.js';
+import { modelOf, weightlessBenchmark } from '../../measurement/weightless.js';
+import { isCompletelyTyped, layerGraph, type LayerGraph } from '../../onnx/layers/layer-graph.js';
+import type { Model, Node } from '../../onnx/model/model.js';
+import { annotatedModel } from '../../registry/annotated-model.js';
 import { keepLayers } from '../../platform-documents/keep-layers.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
 import { tracingIfInstalled } from '../../tracing/start-tracing.js';
-import type { TraceLevel } from '../../tracing/trace-level.js';
+import { levelProblem, type TraceLevel } from '../../tracing/trace-level.js';
+import { unlessGone } from '../../store/unless-gone.js';
+import { tracedModelOf } from '../../traced/traced-kernels.js';
+import { storeTraces } from '../../traced/traced-models.js';
 import { icicleChart, partsByKind } from '../../web/charts.js';
 import { documentOf } from '../document-text.js';
 import { storeDescription } from '../../command/store-description.js';
@@ -43,7 +51,12 @@ const PROTOCOL = { minRuns: 3, timeBudgetMs: 10_000 } as const satisfies Partial
 const LIMITS: Limits = { timeLimitMs: 120_000, memoryLimitBytes: 8 * 2 ** 30 };
 
 /** The level of the spans. The table always has the kernels. */
-const LEVELS = ['APPLICATION_TRACE', 'MODEL_TRACE', 'FRAMEWORK_TRACE'] as const satisfies readonly TraceLevel[];
+const LEVELS = [
+  'APPLICATION_TRACE',
+  'MODEL_TRACE',
+  'FRAMEWORK_TRACE',
+  'SYSTEM_LIBRARY_TRACE',
+] as const satisfies readonly TraceLevel[];
 
 interface TraceModelOptions extends AgentOptions, OutputOptions {
   readonly store?: string;
@@ -53,6 +66,7 @@ interface TraceModelOptions extends AgentOptions, OutputOptions {
   readonly warmup: number;
   readonly dimension?: ReadonlyMap<string, number>;
   readonly level: (typeof LEVELS)[number];
+  readonly annotate?: string;
 }
 
 /** Most runs with a profile. The profile of a run takes about a kilobyte per kernel. */
@@ -163,6 +177,11 @@ function shownKernels(table: KernelTable, { name, system, traceId, provenance }:
   };
 }
 
+/** A name for people; at most 200 characters, which a store keeps. */
+function nameOfSystem({ processor, framework, frameworkVersion }: System, host: string): string {
+  return `${host}, ${processor}, ${framework}, ${frameworkVersion}`.slice(0, 200);
+}
+
 const AGAIN = 'and trace the model again';
 
 /** Warnings about disturbances during the runs of a trace. */
@@ -180,6 +199,26 @@ function noiseIn({ conditions, untracedMs }: LayerTrace, { cores }: System, thre
   });
 }
 
+/** The author's graph, and the kernels that the runtime makes of it. */
+async function graphsOf(
+  model: Model,
+  runOptions: RunOptions,
+  agent: BenchmarkAgent,
+  signal: AbortSignal,
+): Promise<{ readonly source: LayerGraph; readonly kernels: readonly Node[] }> {
+  const benchmark = weightlessBenchmark(model);
+  const inferred = isCompletelyTyped(model) ? undefined : await agent.inferTypes(benchmark, signal);
+  const optimized = await agent.optimize(benchmark, optimizingRun(runOptions), signal);
+  const { graph } = modelOf(optimized.benchmark, `${model.source}, optimized`);
+  return { source: layerGraph(model, inferred), kernels: graph.nodes };
+}
+
+function levelOption(text: string): (typeof LEVELS)[number] {
+  const found = LEVELS.find((level) => level === text);
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError(levelProblem(text) ?? `expected one of ${LEVELS.join(', ')}`);
+}
+
 export function registerTraceModel(trace: Command, host: CommandHost): void {
   const command = trace
     .command('model')
@@ -191,8 +230,16 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
     .option('--dimension <name=value>', 'size of a named dimension, as in seq=128; may be repeated', dimensionOption)
     .option('--threads <n>', 'threads of the runtime', numberOption(threadsSchema), defaultThreads())
     .option('--runs <n>', 'number of runs without the profile, and as many with it', wholeNumberOption(1, MAX_RUNS), 20)
+    .option(
+      '--annotate <file>',
+      "write the author's graph without weights, with the time of each layer in its node's metadata",
+    )
     .option('--warmup <n>', 'warm-up runs before them', numberOption(protocolSchema.shape.warmupRuns), 3)
-    .addOption(new Option('--level <level>', 'how deep the stored trace goes').choices(LEVELS).default(LEVELS[2]))
+    .addOption(
+      new Option('--level <level>', `how deep the stored trace goes: ${LEVELS.join(', ')}`)
+        .argParser(levelOption)
+        .default(LEVELS[2]),
+    )
     .addHelpText(
       'after',
       `
@@ -209,6 +256,7 @@ Examples:
       const tracing = await tracingIfInstalled({ serviceName: 'mlmodelscope', environment: process.env }, (reason) => {
         host.warn(`note: the store gets no trace of the runs: ${reason}`);
       });
+      if (options.annotate !== undefined) await requireWritable(options.annotate);
       const results = await host.openStore(store);
       const agent = await host.connect(address, framework);
       const loading = { batch, dimensions: dimension, signal: host.signal };
@@ -251,7 +299,20 @@ Examples:
       const endedAt = new Date().toISOString();
       const evaluated = { name, manifest, batchSize: batch, system, host: description.host, endedAt, traceId };
       await keepLayers(results, { ...evaluated, ...layers });
+      const source = `trace model ${reference}`;
+      const wholes = { wholeMs: layers.untracedMs, tracedWholeMs: layers.tracedMs };
+      const about = { model: name, system: nameOfSystem(system, description.host), source, ...wholes };
+      const traced = tracedModelOf(layers.kernels, { ...about, traceIds: traceId === undefined ? [] : [traceId] });
+      const own = { system, host: description.host, batch };
+      await unlessGone(storeTraces([traced], results, new Date(endedAt), own));
       for (const { message } of noiseIn(layers, system, threads)) host.warn(message);
+      if (options.annotate !== undefined) {
+        const graph = await graphsOf(model, runOptions, agent, host.signal);
+        const timed = kernelTable(layers).rows.filter(({ sequenceIndex }) => !sequenceIndex.includes('-'));
+        const { bytes, unplacedMs } = annotatedModel(model, graph.source, graph.kernels, timed);
+        await writeFileAtomically(options.annotate, bytes);
+        host.warn(`note: ${options.annotate}: ${ms(unplacedMs)} ms are of kernels that compute no layer of the author`);
+      }
       await writeShown(shownKernels(kernelTable(layers), { name, system, traceId, provenance }), outputs, host);
     });
 }

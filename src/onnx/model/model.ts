@@ -57,6 +57,8 @@ export interface Node {
   readonly outputs: readonly string[];
   /** As in the file; tensors inside attributes are loaded. */
   readonly attributes: readonly AttributeProto[];
+  /** Written for viewers of the file; never read. */
+  readonly metadata?: ReadonlyMap<string, string> | undefined;
 }
 
 /** A graph whose nodes are in topological order and whose `Constant` nodes have become initializers. */

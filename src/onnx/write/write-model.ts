@@ -137,6 +137,7 @@ export function nodeProtoOf(node: Node): NodeProto {
     attribute: [...node.attributes],
     docString: '',
     overload: '',
+    metadataProps: [...(node.metadata ?? [])].map(([key, value]) => ({ key, value })),
   };
 }
 

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { kernelFactsOf } from '../../measurement/kernel-facts.js';
 import { elementTypeOfProfile } from '../../onnx/model/element-type.js';
 import type { ProfiledKernel, ProfiledRun } from '../profile.js';
 
@@ -17,7 +18,7 @@ const kernelSchema = z.object({
   /** Start since the beginning of the session, and duration (`dur`), both in microseconds. */
   ts: z.number().nonnegative(),
   dur: z.number().nonnegative(),
-  args: z.object({
+  args: z.looseObject({
     op_name: z.string(),
     provider: z.string().default(''),
     input_type_shape: tensorsSchema.default([]),
@@ -71,6 +72,7 @@ function timedOf({ name, ts, dur, args }: z.infer<typeof kernelSchema>, inner: r
     outputTypes,
     elementType: outputTypes[0] ?? '',
     inner: inner.map((one) => one.kernel),
+    ...kernelFactsOf(args),
   };
   return { startUs: ts, endUs: ts + dur, kernel };
 }

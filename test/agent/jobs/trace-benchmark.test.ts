@@ -87,7 +87,8 @@ describe('an agent traces a model', () => {
 describe('a table of layers', () => {
   const kernel = (sequenceIndex: string, runMs: readonly number[]): KernelTrace => {
     const rest = { name: '', opName: '', executionProvider: '', shape: '', inputShape: '', elementType: '' };
-    return { sequenceIndex, runMs, ...rest };
+    const types = { inputTypes: '', outputTypes: '' };
+    return { sequenceIndex, runMs, ...rest, ...types };
   };
 
   test('states the overhead of tracing from trimmed means', () => {

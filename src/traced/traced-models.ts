@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import {
-  type CollectionDefinition,
-  type MeasuredLayer,
-  PlatformError,
-  type ResultStore,
-  type TracedModel,
-  z,
-} from '../../../src/plugin-api.js';
+import { z } from 'zod';
+import { PlatformError } from '../base/errors.js';
+import type { MeasuredLayer, TracedModel } from '../foreign-traces/collect-models.js';
+import { kernelMemorySchema, poolSchema } from '../measurement/kernel-facts.js';
+import { systemSchema } from '../measurement/system.js';
+import type { Collection, CollectionDefinition } from '../store/collection.js';
+import type { ResultStore } from '../store/result-store.js';
 import { nameOf } from './model-name.js';
 
 /** Maximum length of a name: keys of a store are short. */
@@ -31,6 +30,8 @@ const modelSchema = z.strictObject({
   order: z.int().nonnegative(),
   wholeMs: ms,
   tracedWholeMs: ms,
+  /** What `trace model` knows of its own traces; absent for imported ones. */
+  traced: z.strictObject({ system: systemSchema, host: z.string(), batch: z.int().min(1) }).optional(),
 });
 
 const layerSchema = z.strictObject({
@@ -47,13 +48,16 @@ const layerSchema = z.strictObject({
   outputs: tensorsSchema.optional(),
   operations: z.number().nonnegative().optional(),
   bytes: z.number().nonnegative().optional(),
+  order: z.int().nonnegative().optional(),
+  memory: kernelMemorySchema.optional(),
+  pool: poolSchema.optional(),
   after: z.array(z.int().nonnegative()).optional(),
   samplesMs: ms,
   runs: z.int().nonnegative(),
 });
 
-type StoredModel = z.infer<typeof modelSchema>;
-type StoredLayer = z.infer<typeof layerSchema>;
+export type StoredModel = z.infer<typeof modelSchema>;
+export type StoredLayer = z.infer<typeof layerSchema>;
 
 export const TRACED_MODELS: CollectionDefinition<StoredModel> = {
   name: 'traced_models',
@@ -74,13 +78,23 @@ function plain<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
 
+/** What identified a layer before there were facts, so that importing a file again changes nothing. */
+function withoutFacts({ memory: _, pool: __, order: ___, ...layer }: MeasuredLayer): object {
+  return layer;
+}
+
 /**
  * Stores traced models. Storing the same again changes nothing.
  *
  * @param models their systems are known
  * @throws PlatformError `usage` for names that are too long; `storage`
  */
-export async function storeTraces(models: readonly TracedModel[], store: ResultStore, importedAt: Date): Promise<void> {
+export async function storeTraces(
+  models: readonly TracedModel[],
+  store: ResultStore,
+  importedAt: Date,
+  traced?: StoredModel['traced'],
+): Promise<void> {
   for (const [order, model] of models.entries()) {
     const { system = '', source, traceIds, layers, wholeMs, tracedWholeMs } = model;
     const name = nameOf(model);
@@ -96,7 +110,7 @@ export async function storeTraces(models: readonly TracedModel[], store: ResultS
       }
     }
     const id = createHash('sha256')
-      .update(JSON.stringify([system, name, layers, wholeMs, tracedWholeMs]))
+      .update(JSON.stringify([system, name, layers.map(withoutFacts), wholeMs, tracedWholeMs]))
       .digest('hex')
       .slice(0, 32);
     await store.collection(TRACED_LAYERS).putMany(
@@ -113,28 +127,61 @@ export async function storeTraces(models: readonly TracedModel[], store: ResultS
     // The model is stored last, so that a stored model has all of its layers.
     const times = { wholeMs: [...wholeMs], tracedWholeMs: [...tracedWholeMs] };
     const ids = traceIds.length === 0 ? {} : { traceIds: [...traceIds] };
-    await store
-      .collection(TRACED_MODELS)
-      .put({ trace: id, system, model: name, source, ...ids, importedAt: importedAt.toISOString(), order, ...times });
+    const own = traced === undefined ? {} : { traced };
+    await store.collection(TRACED_MODELS).put({
+      ...{
+        trace: id,
+        system,
+        model: name,
+        source,
+        ...ids,
+        importedAt: importedAt.toISOString(),
+        order,
+        ...times,
+        ...own,
+      },
+    });
   }
 }
 
 export async function storedSystems(store: ResultStore): Promise<readonly string[]> {
   const systems = new Set<string>();
-  for await (const { system } of store.collection(TRACED_MODELS).find({})) systems.add(system);
+  for await (const { system, traced } of store.collection(TRACED_MODELS).find({})) {
+    if (traced === undefined) systems.add(system);
+  }
   return [...systems].sort();
 }
 
 /** All imported traces of one system, in the order of their import. */
 export async function readStoredTraces(store: ResultStore, system: string): Promise<readonly TracedModel[]> {
   const found: StoredModel[] = [];
-  for await (const model of store.collection(TRACED_MODELS).find({ system })) found.push(model);
+  for await (const model of store.collection(TRACED_MODELS).find({ system })) {
+    if (model.traced === undefined) found.push(model);
+  }
   found.sort((a, b) => (a.importedAt < b.importedAt ? -1 : a.importedAt > b.importedAt ? 1 : a.order - b.order));
   const models: TracedModel[] = [];
   for (const { trace: id, model, source, traceIds = [], wholeMs, tracedWholeMs } of found) {
-    const layers: MeasuredLayer[] = [];
-    for await (const layer of store.collection(TRACED_LAYERS).find({ trace: id })) layers.push(layer);
+    const layers = await layersOfTrace(store, id);
     models.push({ model, system, source, traceIds, layers, wholeMs, tracedWholeMs });
   }
   return models;
+}
+
+interface Readable {
+  collection<Document extends object>(
+    definition: CollectionDefinition<Document>,
+  ): Pick<Collection<Document>, 'get' | 'find'>;
+}
+
+export async function layersOfTrace(store: Readable, id: string): Promise<readonly StoredLayer[]> {
+  const layers: StoredLayer[] = [];
+  for await (const layer of store.collection(TRACED_LAYERS).find({ trace: id })) layers.push(layer);
+  return layers;
+}
+
+/** All traces, those of `trace model` and imported ones, the newest first. */
+export async function storedTraces(store: Readable): Promise<readonly StoredModel[]> {
+  const found: StoredModel[] = [];
+  for await (const model of store.collection(TRACED_MODELS).find({})) found.push(model);
+  return found.sort((a, b) => (a.importedAt < b.importedAt ? 1 : a.importedAt > b.importedAt ? -1 : a.order - b.order));
 }

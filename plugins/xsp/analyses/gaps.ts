@@ -1,0 +1,45 @@
+import { sumOf } from '../../../src/plugin-api.js';
+import { number, text, xspAnalysis } from '../analysis.js';
+import { drawRows } from '../draw.js';
+import { ratio, type Trace } from '../traces.js';
+
+export interface Part {
+  readonly part: string;
+  readonly ms: number | null;
+}
+
+/** What the time of a traced run is made of. The parts add up to it. */
+export function partsOf({
+  kernels,
+  kernelsMs,
+  tracedMs,
+}: Pick<Trace, 'kernels' | 'kernelsMs' | 'tracedMs'>): readonly Part[] {
+  const pooled = kernels.flatMap(({ layer: { pool } }) => pool ?? []);
+  const waitMs = sumOf(pooled.map(({ waitUs }) => waitUs)) / 1000;
+  const handingMs = sumOf(pooled.map(({ distributionUs }) => distributionUs)) / 1000;
+  return [
+    { part: 'kernels: computing', ms: kernelsMs - waitMs - handingMs },
+    { part: 'kernels: waiting for other threads', ms: waitMs },
+    { part: 'kernels: handing work to other threads', ms: handingMs },
+    { part: 'between kernels', ms: tracedMs === undefined ? null : tracedMs - kernelsMs },
+  ];
+}
+
+export const gaps = xspAnalysis({
+  name: 'gaps',
+  description: 'A13: time in kernels, of waiting in them, and between them',
+  level: 'SYSTEM_LIBRARY_TRACE',
+  columns: [text('part'), number('duration', 'duration', 'ms'), number('duration_percent', 'of the model', '%')],
+  rowsOf: (trace) => {
+    const whole = trace.tracedMs ?? null;
+    return partsOf(trace).map(({ part, ms }) => {
+      const share = ratio(ms, whole);
+      return { part, duration: ms, duration_percent: share === null ? null : 100 * share };
+    });
+  },
+  notesOf: () => [
+    'The published analysis divides the time of each layer between GPU and processor; on a processor, it divides that of the model between kernels, waiting, and what is between them.',
+    'Parts are of runs with the profile and add up to their time; the profile itself writes its records between kernels.',
+  ],
+  draw: drawRows('Time of the model', ['part', 'part'], 'ms', [['duration', 'duration']]),
+});

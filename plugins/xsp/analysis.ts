@@ -1,0 +1,151 @@
+import { type Analysis, type AnalysisTable, ownValue, PlatformError } from '../../src/plugin-api.js';
+import { type Column, settingsSchema, type Trace, tracesFor, type XspSettings } from './traces.js';
+
+export type Cell = string | number | null;
+
+export type Row = Readonly<Record<string, Cell>>;
+
+export function number(key: string, title: string, unit?: string): Column {
+  return { key, title, align: 'right', ...(unit !== undefined && { unit }) };
+}
+
+export function text(key: string, title = key): Column {
+  return { key, title, align: 'left' };
+}
+
+/** A column for what only other processors have. */
+const NO_GPU = 'null: a processor has no such value';
+
+const BASE: readonly Column[] = [
+  text('framework_name', 'framework'),
+  text('framework_version', 'version'),
+  text('using_gpu', 'GPU'),
+  number('batch_size', 'batch'),
+  text('trace_level', 'level'),
+  text('hostname', 'host'),
+  text('machine_architecture', 'architecture'),
+  number('machine_memory', 'memory', 'bytes'),
+  text('cpu_name', 'processor'),
+  text('gpu_name', 'GPU name'),
+  text('gpu_driver', 'GPU driver'),
+  text('interconnect'),
+  number('theoretical_gflops', 'peak', 'GFLOP/s'),
+  number('memory_bandwidth', 'bandwidth', 'GB/s'),
+  number('ideal_arithmetic_intensity', 'ideal intensity', 'operations/byte'),
+  text('created_at', 'traced at'),
+];
+
+function baseOf({ stored, batch, peaks, ridge }: Trace, level: string): Row {
+  const { system, host } = stored.traced ?? {};
+  return {
+    framework_name: system?.framework ?? null,
+    framework_version: system?.frameworkVersion ?? null,
+    using_gpu: 'no',
+    batch_size: batch,
+    trace_level: level,
+    hostname: host ?? null,
+    machine_architecture: system?.architecture ?? null,
+    machine_memory: system?.memoryBytes ?? null,
+    cpu_name: system?.processor ?? null,
+    gpu_name: null,
+    gpu_driver: null,
+    interconnect: null,
+    theoretical_gflops: peaks.get('float32')?.value ?? null,
+    memory_bandwidth: peaks.get('memory')?.value ?? null,
+    ideal_arithmetic_intensity: ridge ?? null,
+    created_at: stored.importedAt,
+  };
+}
+
+const MOST_ROWS = 10_000;
+
+export interface Definition {
+  readonly name: string;
+  readonly description: string;
+  readonly level: 'MODEL_TRACE' | 'FRAMEWORK_TRACE' | 'SYSTEM_LIBRARY_TRACE';
+  readonly columns: readonly Column[];
+  readonly rowsOf: (trace: Trace, all: readonly Trace[]) => readonly Row[];
+  readonly notesOf?: (traces: readonly Trace[]) => readonly string[];
+  readonly draw?: Analysis['draw'];
+}
+
+/** Says why cells of a column are null. */
+function emptyNotes(
+  columns: readonly Column[],
+  rows: readonly Row[],
+  reasons: Readonly<Record<string, string>>,
+): string[] {
+  const empty = columns.filter(({ key }) => rows.some((row) => ownValue(row, key) === null));
+  const byReason = new Map<string, string[]>();
+  for (const { key, title } of empty) {
+    const reason = ownValue(reasons, key);
+    if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), title]);
+  }
+  return [...byReason].map(([reason, titles]) => `${titles.join(', ')}: ${reason}`);
+}
+
+const NO_MEMORY = 'null where the profile does not state memory, as those of older runtimes';
+const NO_COUNT = 'null where the operator is not counted, or a shape or an attribute is not in the trace';
+const NO_PEAKS =
+  "null without a count, and without peaks: 'mlmodelscope machine' measures them; for an imported trace, --setting machine=FINGERPRINT names a system";
+
+const REASONS: Readonly<Record<string, string>> = {
+  allocated_bytes: NO_MEMORY,
+  allocated_mb: NO_MEMORY,
+  peak_allocated_bytes: NO_MEMORY,
+  allocator_bytes_in_use: NO_MEMORY,
+  requested_bytes_in_use: NO_MEMORY,
+  host_temp_bytes: NO_GPU,
+  device_temp_bytes: NO_GPU,
+  host_persistent_bytes: NO_GPU,
+  device_persistent_bytes: NO_GPU,
+  flops: NO_COUNT,
+  arithmetic_intensity: NO_COUNT,
+  arithmetic_throughput: NO_COUNT,
+  memory_bound: NO_PEAKS,
+  roof: NO_PEAKS,
+  roof_percent: NO_PEAKS,
+  achieved_occupancy: 'null with one thread, which has no pool, and for kernels that do not use the pool',
+  latency_ms: 'null where the size of the batch is not known: --setting batch=N states that of imported traces',
+  throughput: 'null where the size of the batch is not known: --setting batch=N states that of imported traces',
+  duration: 'null where the trace has no time of the whole model',
+  tracing_percent: 'null where the trace has no runs without the profile',
+  model_duration_percent: 'null where the trace has no time of the whole model',
+};
+
+/** An analysis of traces: those of `trace model` and imported ones alike. */
+export function xspAnalysis(definition: Definition): Analysis<XspSettings> {
+  const { name, description, level, rowsOf, notesOf, draw } = definition;
+  return {
+    name,
+    description,
+    settings: settingsSchema,
+    async run(settings, { store }): Promise<AnalysisTable> {
+      const traces = await tracesFor(settings, store);
+      const systems = new Set(traces.map(({ stored }) => stored.system));
+      const columns = [
+        text('model_name', 'model'),
+        ...(systems.size > 1 ? [text('system')] : []),
+        ...definition.columns,
+        ...(settings.base ? BASE : []),
+      ];
+      const rows = traces.flatMap((trace) =>
+        rowsOf(trace, traces).map((row) => ({
+          model_name: trace.stored.model,
+          ...(systems.size > 1 && { system: trace.stored.system }),
+          ...row,
+          ...(settings.base && baseOf(trace, level)),
+        })),
+      );
+      if (rows.length > MOST_ROWS) {
+        throw new PlatformError(
+          'usage',
+          `${rows.length} rows, of at most ${MOST_ROWS}; name a model with --setting model=NAME`,
+        );
+      }
+      const notes = [...(notesOf?.(traces) ?? []), ...emptyNotes(columns, rows, REASONS)];
+      return { columns, rows, notes: notes.slice(0, 100) };
+    },
+    ...(draw && { draw }),
+  };
+}

@@ -1,0 +1,207 @@
+import {
+  type AnalysisTable,
+  byteLengthOf,
+  elementCount,
+  isElementType,
+  layersOfTrace,
+  operationsOf,
+  ownValue,
+  type Peaks,
+  PlatformError,
+  type ReadableStore,
+  ridgeOf,
+  type StoredLayer,
+  type StoredModel,
+  storedPeaks,
+  storedTraces,
+  sumOf,
+  totalOperations,
+  trimmedMean,
+  z,
+} from '../../src/plugin-api.js';
+
+/** The settings of all analyses. */
+export const settingsSchema = z.strictObject({
+  /** Name of a model; default: all. */
+  model: z.string().min(1).optional(),
+  /** A part of the system's name; default: all. */
+  system: z.string().min(1).optional(),
+  /** The first digits of the fingerprint of a system in the store, whose peaks count for imported traces. */
+  machine: z
+    .union([z.string(), z.int()])
+    .transform(String)
+    .pipe(z.string().regex(/^[0-9a-f]{4,64}$/))
+    .optional(),
+  /** Size of the batch of imported traces, which do not state it. */
+  batch: z.int().min(1).optional(),
+  /** Whether rows have the columns that describe the machine. */
+  base: z.boolean().default(false),
+});
+
+export type XspSettings = z.infer<typeof settingsSchema>;
+
+/** A kernel with what follows from its time, its shapes and its memory. */
+export interface Kernel {
+  readonly layer: StoredLayer;
+  readonly ms: number;
+  readonly shape: string;
+  readonly elementType: string;
+  /** null where a shape or an attribute is not known, or the operator is not counted. */
+  readonly flops: number | null;
+  readonly readBytes: number | null;
+  readonly writeBytes: number | null;
+  /** Operations for each byte. */
+  readonly intensity: number | null;
+  /** 10⁹ operations in a second. */
+  readonly gflops: number | null;
+  readonly memoryBound: boolean | null;
+  /** Share of the thread pool's time in which the main thread computed; null without a pool. */
+  readonly occupancyPercent: number | null;
+}
+
+export interface Trace {
+  readonly stored: StoredModel;
+  readonly batch: number | null;
+  readonly peaks: Peaks;
+  readonly ridge: number | undefined;
+  readonly kernels: readonly Kernel[];
+  /** The whole model without tracing, ms; undefined where only traced runs are known. */
+  readonly modelMs: number | undefined;
+  readonly tracedMs: number | undefined;
+  readonly kernelsMs: number;
+}
+
+export function ratio(a: number | null | undefined, b: number | null | undefined): number | null {
+  return a == null || b == null || b === 0 ? null : a / b;
+}
+
+/** The sum; null where a part is not known. */
+export function sumOrNull(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length < values.length ? null : sumOf(known);
+}
+
+type Tensors = StoredLayer['inputs'];
+
+function bytesOf(tensors: Tensors): number | null {
+  return sumOrNull(
+    (tensors ?? [{ dims: [] }]).map(({ elementType = '', dims }) =>
+      isElementType(elementType) ? byteLengthOf(elementType, elementCount(dims)) : null,
+    ),
+  );
+}
+
+function flopsOf({ operator, inputs, outputs, attributes = {} }: StoredLayer): number | null {
+  const value = (name: string): unknown => ownValue(attributes, name);
+  const found = operationsOf({
+    operator,
+    inputs: (inputs ?? []).map(({ dims }) => dims),
+    outputs: (outputs ?? []).map(({ dims }) => dims),
+    integer: (name) => {
+      const one = value(name);
+      return typeof one === 'number' ? one : undefined;
+    },
+    integers: (name) => {
+      const list = value(name);
+      return Array.isArray(list) && list.every((one) => typeof one === 'number') ? list : undefined;
+    },
+  });
+  return found === undefined ? null : totalOperations(found);
+}
+
+export function shapeOf(tensors: Tensors): string {
+  return (tensors ?? []).map(({ dims }) => `[${dims.join(',')}]`).join(';');
+}
+
+export function boundBy(intensity: number | null, ridge: number | undefined): boolean | null {
+  return intensity === null || ridge === undefined ? null : intensity < ridge;
+}
+
+function kernelOf(layer: StoredLayer, ridge: number | undefined): Kernel {
+  const { samplesMs, inputs, outputs, memory, pool, operations } = layer;
+  const ms = samplesMs.length === 0 ? 0 : trimmedMean(samplesMs);
+  const flops = operations ?? flopsOf(layer);
+  const stated = memory?.parameterBytes !== undefined && memory.activationBytes !== undefined;
+  const readBytes = stated ? (memory.parameterBytes ?? 0) + (memory.activationBytes ?? 0) : bytesOf(inputs);
+  const writeBytes = memory?.outputBytes ?? bytesOf(outputs);
+  const intensity = ratio(flops, sumOrNull([readBytes, writeBytes]));
+  const waited = pool === undefined ? 0 : pool.runUs + pool.waitUs;
+  return {
+    layer,
+    ms,
+    shape: shapeOf(outputs),
+    elementType: outputs?.[0]?.elementType ?? '',
+    flops,
+    readBytes,
+    writeBytes,
+    intensity,
+    gflops: ratio(flops, ms * 1e6),
+    memoryBound: boundBy(intensity, ridge),
+    occupancyPercent: pool === undefined || waited === 0 ? null : (100 * pool.runUs) / waited,
+  };
+}
+
+function comparePlaces(a: StoredLayer, b: StoredLayer): number {
+  if (a.order !== undefined && b.order !== undefined) return a.order - b.order;
+  return a.position < b.position ? -1 : 1;
+}
+
+async function peaksFor({ traced }: StoredModel, { machine }: XspSettings, store: ReadableStore): Promise<Peaks> {
+  if (traced !== undefined) return storedPeaks(store, traced.system, traced.system.runOptions);
+  if (machine === undefined) return new Map();
+  const systems = (await store.listSystems()).filter(({ fingerprint }) => fingerprint.startsWith(machine));
+  const [system] = systems;
+  if (system === undefined || systems.length > 1) {
+    const problem = systems.length > 1 ? 'is the beginning of several systems' : 'is no system of the store';
+    throw new PlatformError('usage', `machine ${machine} ${problem}; 'mlmodelscope store info' lists them`);
+  }
+  return storedPeaks(store, system, system.runOptions);
+}
+
+/** The newest trace of each model, system and batch that the settings name. */
+export async function tracesFor(settings: XspSettings, store: ReadableStore): Promise<readonly Trace[]> {
+  const all = await storedTraces(store);
+  const { model, system } = settings;
+  const asked = all.filter(
+    (one) => (model === undefined || one.model === model) && (system === undefined || one.system.includes(system)),
+  );
+  if (asked.length === 0) {
+    const there = [...new Set(all.map((one) => one.model))].slice(0, 10).join(', ');
+    const of = model === undefined ? '' : ` of ${model}`;
+    const advice =
+      there === ''
+        ? "run 'mlmodelscope trace model MODEL', or import a profile with 'dlbricks import'"
+        : `there are ${there}`;
+    throw new PlatformError(
+      'usage',
+      `the store has no trace${of}${system === undefined ? '' : ` on ${system}`}; ${advice}`,
+    );
+  }
+  const newest = new Map<string, StoredModel>();
+  for (const one of asked) {
+    const key = JSON.stringify([one.model, one.system, one.traced?.batch, one.traced?.system.fingerprint]);
+    if (!newest.has(key)) newest.set(key, one);
+  }
+  const traces: Trace[] = [];
+  for (const stored of newest.values()) {
+    const peaks = await peaksFor(stored, settings, store);
+    const ridge = ridgeOf(peaks);
+    const layers = [...(await layersOfTrace(store, stored.trace))].sort(comparePlaces);
+    const kernels = layers.map((layer) => kernelOf(layer, ridge));
+    const meanOf = (times: readonly number[]): number | undefined =>
+      times.length === 0 ? undefined : trimmedMean(times);
+    traces.push({
+      stored,
+      batch: stored.traced?.batch ?? settings.batch ?? null,
+      peaks,
+      ridge,
+      kernels,
+      modelMs: meanOf(stored.wholeMs),
+      tracedMs: meanOf(stored.tracedWholeMs),
+      kernelsMs: sumOf(kernels.map(({ ms }) => ms)),
+    });
+  }
+  return traces.sort((a, b) => (a.batch ?? 0) - (b.batch ?? 0));
+}
+
+export type Column = AnalysisTable['columns'][number];

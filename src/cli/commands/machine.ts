@@ -1,0 +1,160 @@
+import type { Command } from 'commander';
+import {
+  addAgentPlaceOptions,
+  addQuietOption,
+  addStoreOption,
+  addTableOptions,
+  type AgentOptions,
+  COMMAND_DEFAULTS,
+  type OutputOptions,
+} from '../../command/options.js';
+import { addReuseOptions, type ReuseOptions } from '../../command/reuse-option.js';
+import { prepareOutputs, writeShown } from '../../command/outputs.js';
+import { shownTable } from '../../command/keyed-table.js';
+import { provenanceOf } from '../../agent/provenance.js';
+import { threadsSchema } from '../../base/default-threads.js';
+import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../../base/exit-codes.js';
+import { listOption, numberOption } from '../../base/option-value.js';
+import type { AnalysisTable } from '../../evaluation/analysis.js';
+import type { CommandHost } from '../../evaluation/plugin.js';
+import { showEvent } from '../../evaluation/show-event.js';
+import { measurementWarnings } from '../../measurement/noise.js';
+import { remeasureAsked } from '../../measurement/remeasure.js';
+import { identifySystem, runOptionsOf, type System } from '../../measurement/system.js';
+import { stackText, systemDocumentOf } from '../../measurement/system-document.js';
+import { KnownResults } from '../../measuring/known-results.js';
+import {
+  PEAK_KINDS,
+  PEAK_PROTOCOL,
+  type PeakKind,
+  type Peaks,
+  peakRun,
+  peaksOf,
+  peakTasks,
+  ridgeOf,
+} from '../../measuring/machine-peaks.js';
+import { Measuring } from '../../measuring/measuring.js';
+import { phaseOf } from '../../measuring/phase.js';
+import { RunProgress } from '../../measuring/run-progress.js';
+import { documentOf } from '../json-documents.js';
+
+interface MachineOptions extends AgentOptions, OutputOptions, ReuseOptions {
+  readonly store?: string;
+  readonly threads?: readonly number[];
+}
+
+interface MachineOfThreads {
+  readonly system: System;
+  readonly peaks: Peaks;
+}
+
+const WORDS: Readonly<Record<PeakKind, { readonly what: string; readonly unit: string }>> = {
+  float32: { what: 'arithmetic, float32', unit: 'GFLOP/s' },
+  int8: { what: 'arithmetic, int8', unit: 'GOP/s' },
+  memory: { what: 'bandwidth of the memory', unit: 'GB/s' },
+  cache: { what: 'bandwidth of the last cache', unit: 'GB/s' },
+  core_cache: { what: "bandwidth of a core's cache", unit: 'GB/s' },
+  call: { what: 'a call of the runtime', unit: 'ms' },
+};
+
+function tableOf(machines: readonly MachineOfThreads[]): AnalysisTable {
+  const rows = machines.flatMap(({ system, peaks }) =>
+    PEAK_KINDS.map((kind) => {
+      const peak = peaks.get(kind);
+      const { what, unit } = WORDS[kind];
+      return {
+        threads: system.runOptions.threads,
+        what,
+        value: peak?.value ?? null,
+        unit,
+        measured_by: peak?.from ?? 'not measured: the runtime refused it, or the run was interrupted',
+      };
+    }),
+  );
+  const ridges = machines.flatMap(({ system, peaks }) => {
+    const ridge = ridgeOf(peaks);
+    const { threads } = system.runOptions;
+    return ridge === undefined
+      ? []
+      : [
+          `${threads} threads: ${ridge.toFixed(1)} operations for each byte from memory (float32); a kernel with fewer waits for memory`,
+        ];
+  });
+  return {
+    columns: [
+      { key: 'threads', title: 'threads', align: 'right' },
+      { key: 'what', title: 'peak', align: 'left' },
+      { key: 'value', title: 'value', align: 'right' },
+      { key: 'unit', title: 'unit', align: 'left' },
+      { key: 'measured_by', title: 'measured by', align: 'left' },
+    ],
+    rows,
+    notes: [...ridges, 'Peaks are what the runtime reaches here, not what the processor is sold for.'],
+  };
+}
+
+/** `mlmodelscope machine` */
+export function registerMachineCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('machine')
+    .description('Measure what bounds kernels here: arithmetic, bandwidth of memory and caches, a call of the runtime');
+  addReuseOptions(addQuietOption(addTableOptions(addAgentPlaceOptions(addStoreOption(command)), 'peak')))
+    .option(
+      '--threads <n,...>',
+      `numbers of the runtime's threads, as in 1,2 (default: ${COMMAND_DEFAULTS.threads})`,
+      listOption(numberOption(threadsSchema)),
+    )
+    .addHelpText(
+      'after',
+      `
+Peaks are ordinary measurements in the store, so that a second call measures
+nothing. 'mlmodelscope analyze xsp roofline' and 'dlbricks advise' read them.
+
+Examples:
+  mlmodelscope machine --threads 1,2
+  mlmodelscope machine --fresh --export-json machine.json`,
+    )
+    .action((options: MachineOptions) => measureAndShow(options, host));
+}
+
+async function measureAndShow(options: MachineOptions, host: CommandHost): Promise<void> {
+  const outputs = await prepareOutputs(options);
+  const agent = await host.connect(options.agent, options.framework);
+  const store = await host.openStore(options.store);
+  const remeasure = remeasureAsked(options.remeasure);
+  const progress = host.progress(outputs.quiet);
+  const onEvent = (event: Parameters<typeof showEvent>[0]): void => showEvent(event, progress);
+  const machines: MachineOfThreads[] = [];
+  try {
+    for (const threads of options.threads ?? [COMMAND_DEFAULTS.threads]) {
+      const runOptions = peakRun(runOptionsOf(threads, agent.description));
+      const system = identifySystem(agent.description, runOptions);
+      const results = new KnownResults();
+      const phase = await phaseOf(peakTasks(agent.description, runOptions), results, { system, store, remeasure });
+      const running = new RunProgress();
+      running.add(phase.missing);
+      const measuring = new Measuring({ agent, store, signal: host.signal, onEvent }, system, results, running);
+      await measuring.measure(phase.missing, remeasure);
+      await measuring.replaceWhileQuiet(phase.disturbed);
+      machines.push({ system, peaks: peaksOf(agent.description, runOptions, results) });
+      for (const { message } of measurementWarnings([...results.measurements()], { threads, cores: system.cores }))
+        onEvent({ kind: 'note', level: 'warning', message });
+    }
+  } finally {
+    progress.stop();
+  }
+  const [first] = machines;
+  const table = tableOf(machines);
+  const document = documentOf('machine', {
+    provenance: provenanceOf({ agent, protocol: PEAK_PROTOCOL }),
+    machines: machines.map(({ system, peaks }) => ({
+      system,
+      peaks: [...peaks.values()].map((peak) => ({ ...peak, unit: WORDS[peak.kind].unit })),
+      ridge: ridgeOf(peaks) ?? null,
+    })),
+  });
+  const title = first === undefined ? 'Peaks' : `Peaks of ${stackText(systemDocumentOf(first.system))}`;
+  await writeShown(shownTable(table, { document, title }), outputs, host);
+  if (host.signal.aborted) host.setExitCode(EXIT_INTERRUPTED);
+  else if (machines.some(({ peaks }) => peaks.size < PEAK_KINDS.length)) host.setExitCode(EXIT_PARTIAL);
+}

@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { ownValue } from '../base/own-value.js';
+
+const count = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER);
+
+/** Bytes of a kernel, as the runtime's profile states them for the first run of a session. */
+export const kernelMemorySchema = z.strictObject({
+  parameterBytes: count.optional().describe('Constant inputs'),
+  activationBytes: count.optional().describe('Other inputs'),
+  outputBytes: count.optional(),
+  allocatedBytes: z.number().optional().describe('Asked for by the kernel; below zero where it gave back more'),
+  requestedBytes: count.optional().describe('In use after the kernel, as they were asked for'),
+  inUseBytes: count.optional().describe('In use after the kernel, as the allocator rounds them'),
+  peakBytes: count.optional().describe("The most in use so far, in the allocator's arena"),
+  arenaBytes: count.optional().describe('What the arena holds'),
+});
+
+export type KernelMemory = Readonly<z.infer<typeof kernelMemorySchema>>;
+
+/** Time of the main thread in the sections of the runtime's thread pool, microseconds. */
+export const poolSchema = z.strictObject({
+  runUs: count,
+  waitUs: count,
+  /** Handing parts of the kernel to other threads. */
+  distributionUs: count,
+});
+
+export type PoolSections = Readonly<z.infer<typeof poolSchema>>;
+
+/** What a profile says about a kernel besides its time. Older runtimes do not say it. */
+export interface KernelFacts {
+  readonly memory?: KernelMemory | undefined;
+  /** Absent with one thread, which has no pool. */
+  readonly pool?: PoolSections | undefined;
+}
+
+type Args = Readonly<Record<string, unknown>>;
+
+const MEMORY = {
+  parameterBytes: 'parameter_size',
+  activationBytes: 'activation_size',
+  outputBytes: 'output_size',
+  allocatedBytes: 'mem_requested_in_use_delta',
+  requestedBytes: 'mem_bytes_requested_in_use',
+  inUseBytes: 'mem_bytes_in_use',
+  peakBytes: 'mem_in_use_peak',
+  arenaBytes: 'mem_arena_held',
+} as const satisfies Readonly<Record<keyof KernelMemory, string>>;
+
+function numberOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}
+
+function poolOf(statistics: unknown): PoolSections | undefined {
+  if (typeof statistics !== 'object' || statistics === null) return undefined;
+  const main = (statistics as Args)['main_thread'];
+  if (typeof main !== 'object' || main === null) return undefined;
+  const of = (name: string): number | undefined => numberOf(ownValue(main as Args, name));
+  const [runUs, waitUs, handed] = [of('Run'), of('Wait'), of('Distribution')];
+  const pool = { runUs, waitUs, distributionUs: handed };
+  const { data } = poolSchema.safeParse(pool);
+  return data;
+}
+
+/** The facts in the arguments of an event of ONNX Runtime's profile; facts that it lacks are absent. */
+export function kernelFactsOf(args: Args): KernelFacts {
+  const stated = Object.entries(MEMORY).flatMap(([field, name]) => {
+    const value = numberOf(args[name]);
+    return value === undefined ? [] : [[field, value] as const];
+  });
+  const { data: memory } = kernelMemorySchema.safeParse(Object.fromEntries(stated));
+  const pool = poolOf(args['thread_scheduling_stats']);
+  return { ...(stated.length > 0 && memory && { memory }), ...(pool && { pool }) };
+}
+
+/** Tags of spans, which importers read again. */
+const TAGS = {
+  parameterBytes: 'parameter_bytes',
+  activationBytes: 'activation_bytes',
+  outputBytes: 'output_bytes',
+  allocatedBytes: 'allocated_bytes',
+  requestedBytes: 'requested_bytes',
+  inUseBytes: 'in_use_bytes',
+  peakBytes: 'peak_bytes',
+  arenaBytes: 'arena_bytes',
+  runUs: 'pool_run',
+  waitUs: 'pool_wait',
+  distributionUs: 'pool_distribution',
+} as const satisfies Readonly<Record<keyof KernelMemory | keyof PoolSections, string>>;
+
+export function tagsOfFacts({ memory, pool }: KernelFacts): Readonly<Record<string, number>> {
+  const values = { ...memory, ...pool };
+  return Object.fromEntries(
+    Object.entries(TAGS).flatMap(([field, tag]) => {
+      const value = ownValue<number | undefined>(values, field);
+      return value === undefined ? [] : [[tag, value]];
+    }),
+  );
+}
+
+export function factsOfTags(tag: (name: string) => unknown): KernelFacts {
+  const value = (field: keyof typeof TAGS): number | undefined => numberOf(tag(TAGS[field]));
+  const stated = (Object.keys(MEMORY) as (keyof KernelMemory)[]).flatMap((field) => {
+    const number = value(field);
+    return number === undefined ? [] : [[field, number] as const];
+  });
+  const { data: memory } = kernelMemorySchema.safeParse(Object.fromEntries(stated));
+  const { data: pool } = poolSchema.safeParse({
+    runUs: value('runUs'),
+    waitUs: value('waitUs'),
+    distributionUs: value('distributionUs'),
+  });
+  return { ...(stated.length > 0 && memory && { memory }), ...(pool && { pool }) };
+}
+
+/** Facts of one kernel over its runs: the memory of the first run, and the mean of the pool's sections. */
+export class FactsOverRuns {
+  #memory: KernelMemory | undefined;
+  #pool: PoolSections = { runUs: 0, waitUs: 0, distributionUs: 0 };
+  #runsWithPool = 0;
+
+  add({ memory, pool }: KernelFacts): void {
+    this.#memory ??= memory;
+    if (pool === undefined) return;
+    this.#runsWithPool++;
+    this.#pool = {
+      runUs: this.#pool.runUs + pool.runUs,
+      waitUs: this.#pool.waitUs + pool.waitUs,
+      distributionUs: this.#pool.distributionUs + pool.distributionUs,
+    };
+  }
+
+  get facts(): KernelFacts {
+    const runs = this.#runsWithPool;
+    const { runUs, waitUs, distributionUs } = this.#pool;
+    const pool = { runUs: runUs / runs, waitUs: waitUs / runs, distributionUs: distributionUs / runs };
+    return { ...(this.#memory && { memory: this.#memory }), ...(runs > 0 && { pool }) };
+  }
+}

@@ -1,0 +1,60 @@
+import type { Node } from '../model/model.js';
+import type { LayerGraph } from './layer-graph.js';
+
+/** The suffix of the names of kernels in the runtime's blocked layout; before it is the value that they compute. */
+const BLOCKED = '_nchwc';
+
+const BLOCKED_DOMAIN = 'com.microsoft.nchwc';
+
+/** Kernels that only change the layout of a value. */
+export function isReorder({ opType, domain }: Pick<Node, 'opType' | 'domain'>): boolean {
+  return domain === BLOCKED_DOMAIN && (opType === 'ReorderInput' || opType === 'ReorderOutput');
+}
+
+export interface KernelsOfLayers {
+  /** For each kernel: indices of the layers that it computes, in their order; none where that is not known. */
+  readonly layers: readonly (readonly number[])[];
+  /** For each kernel, the last layer that it computes; undefined where that is not known. */
+  readonly ends: readonly (number | undefined)[];
+  /** Whether the value of a kernel is in the blocked layout: then it has no name of the author. */
+  readonly blocked: readonly boolean[];
+}
+
+/** The layers by the names of their values and by their own. */
+function producers({ layers }: LayerGraph): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const [index, { name }] of layers.entries()) if (name !== '' && !found.has(name)) found.set(name, index);
+  for (const [index, { outputs }] of layers.entries())
+    for (const output of outputs) if (output !== '') found.set(output, index);
+  return found;
+}
+
+function endOf({ name, outputs }: Node, of: ReadonlyMap<string, number>): number | undefined {
+  const named = [...outputs, name.endsWith(BLOCKED) ? name.slice(0, -BLOCKED.length) : '', name];
+  return named.map((one) => of.get(one)).find((index) => index !== undefined);
+}
+
+/**
+ * Which layers of the author's graph the kernels of an optimized graph compute: those between the values of the kernel
+ * and the values of other kernels. The runtime keeps the names of values that it does not fuse away.
+ */
+export function layersOfKernels(source: LayerGraph, kernels: readonly Node[]): KernelsOfLayers {
+  const of = producers(source);
+  const valueOf = new Map<string, number>();
+  for (const [index, { outputs }] of source.layers.entries()) for (const output of outputs) valueOf.set(output, index);
+  const ends = kernels.map((kernel) => (isReorder(kernel) ? undefined : endOf(kernel, of)));
+  const taken = new Set(ends.filter((end) => end !== undefined));
+  const layers = ends.map((end): readonly number[] => {
+    if (end === undefined) return [];
+    const found = new Set([end]);
+    for (const layer of found) {
+      for (const name of source.layers[layer]?.inputs ?? []) {
+        const before = valueOf.get(name);
+        if (before !== undefined && !taken.has(before)) found.add(before);
+      }
+    }
+    return [...found].sort((a, b) => a - b);
+  });
+  const blocked = kernels.map((kernel) => !isReorder(kernel) && kernel.outputs.every((output) => !valueOf.has(output)));
+  return { layers, ends, blocked };
+}

@@ -1,0 +1,61 @@
+import type { MeasuredLayer, TracedModel } from '../foreign-traces/collect-models.js';
+import type { TracedTensor } from '../foreign-traces/trace-record.js';
+import { parseShapes } from '../foreign-traces/shapes.js';
+import type { KernelFacts } from '../measurement/kernel-facts.js';
+
+/** A kernel as `trace model` gets it. */
+export interface TracedKernel extends KernelFacts {
+  readonly sequenceIndex: string;
+  readonly name: string;
+  readonly opName: string;
+  readonly shape: string;
+  readonly inputShape: string;
+  readonly inputTypes: string;
+  readonly outputTypes: string;
+  readonly runMs: readonly number[];
+}
+
+function tensorsOf(shapes: string, types: string): readonly TracedTensor[] | undefined {
+  const dims = shapes === '' ? [] : parseShapes(shapes);
+  const named = types.split(';');
+  return dims?.map((one, at) => ({ elementType: named[at] === '' ? undefined : named[at], dims: one }));
+}
+
+/** Whether no kernel is inside of this one: the time of a Loop is that of its kernels. */
+function isLeaf(kernel: TracedKernel, all: readonly TracedKernel[]): boolean {
+  return !all.some(({ sequenceIndex }) => sequenceIndex.startsWith(`${kernel.sequenceIndex}-`));
+}
+
+/** A trace of this machine in the form of imported ones. */
+export function tracedModelOf(
+  kernels: readonly TracedKernel[],
+  about: Pick<TracedModel, 'model' | 'system' | 'source' | 'traceIds' | 'wholeMs' | 'tracedWholeMs'>,
+): TracedModel {
+  const holders = kernels.some(({ sequenceIndex }) => sequenceIndex.includes('-'));
+  const leaves = holders ? kernels.filter((kernel) => isLeaf(kernel, kernels)) : kernels;
+  const layers = leaves.map(
+    ({
+      sequenceIndex,
+      name,
+      opName,
+      shape,
+      inputShape,
+      inputTypes,
+      outputTypes,
+      runMs,
+      memory,
+      pool,
+    }): MeasuredLayer => ({
+      index: sequenceIndex,
+      name: name === '' ? opName : name,
+      operator: opName,
+      inputs: tensorsOf(inputShape, inputTypes),
+      outputs: tensorsOf(shape, outputTypes),
+      samplesMs: runMs,
+      runs: runMs.length,
+      ...(memory && { memory }),
+      ...(pool && { pool }),
+    }),
+  );
+  return { ...about, layers };
+}

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, test, type TestContext } from 'node:test';
+import xsp from '../../../plugins/xsp/index.js';
+import { PlatformError } from '../../../src/base/errors.js';
+import type { Analysis, AnalysisTable } from '../../../src/evaluation/analysis.js';
+import { runAnalysis } from '../../../src/evaluation/run/run-analysis.js';
+import { readTrace } from '../../../src/foreign-traces/read-trace.js';
+import { readProfile } from '../../../src/predictor/onnxruntime/read-profile.js';
+import { kernelTraces } from '../../../src/agent/jobs/trace-benchmark.js';
+import { openMemoryStore } from '../../../src/store/memory/open.js';
+import type { ResultStore } from '../../../src/store/result-store.js';
+import { tracedModelOf } from '../../../src/traced/traced-kernels.js';
+import { storeTraces } from '../../../src/traced/traced-models.js';
+import { temporaryFolder } from '../../store/temporary-folder.js';
+
+/** A kernel of a profile: bytes of its parameters, inputs and outputs, what it asked for, and what is in use then. */
+interface Event {
+  readonly name: string;
+  readonly op: string;
+  readonly us: number;
+  readonly inputs: readonly (readonly number[])[];
+  readonly output: readonly number[];
+  readonly bytes: readonly [parameters: number, inputs: number, output: number, asked: number, inUse: number];
+  readonly pool?: readonly [run: number, wait: number, distribution: number];
+}
+
+/** Three kernels as ONNX Runtime writes them, two runs; the second Relu works in place. */
+const EVENTS: readonly Event[] = [
+  {
+    name: 'conv',
+    op: 'Conv',
+    us: 400,
+    inputs: [[1, 8, 32, 32], [16, 8, 3, 3], [16]], // prettier-ignore
+    output: [1, 16, 30, 30],
+    bytes: [4672, 32_768, 57_600, 57_600, 57_600],
+    pool: [300, 60, 20],
+  },
+  {
+    name: 'relu',
+    op: 'Relu',
+    us: 100,
+    inputs: [[1, 16, 30, 30]],
+    output: [1, 16, 30, 30],
+    bytes: [0, 57_600, 57_600, 57_600, 115_200],
+    pool: [80, 10, 5],
+  },
+  {
+    name: 'again',
+    op: 'Relu',
+    us: 50,
+    inputs: [[1, 16, 30, 30]],
+    output: [1, 16, 30, 30],
+    bytes: [0, 57_600, 57_600, 0, 57_600],
+  },
+];
+
+const GAP_US = 30;
+
+function profile({ isOld = false } = {}): string {
+  const floats = (shapes: readonly (readonly number[])[]): unknown => shapes.map((dims) => ({ float: dims }));
+  const events: object[] = [];
+  let ts = 0;
+  for (const run of [0, 1]) {
+    const started = ts;
+    for (const [index, { name, op, us, inputs, output, bytes, pool }] of EVENTS.entries()) {
+      const dur = us + 10 * run;
+      const [parameters, read, written, asked, inUse] = bytes.map(String);
+      const [Run, Wait, Distribution] = pool ?? [];
+      const memory = {
+        parameter_size: parameters,
+        activation_size: read,
+        output_size: written,
+        mem_requested_in_use_delta: asked,
+        mem_bytes_requested_in_use: inUse,
+        mem_bytes_in_use: inUse,
+        mem_in_use_peak: '115200',
+        thread_scheduling_stats: pool === undefined ? '' : { main_thread: { Run, Wait, Distribution } },
+      };
+      const args = {
+        op_name: op,
+        provider: 'CPUExecutionProvider',
+        node_index: String(index),
+        input_type_shape: floats(inputs),
+        output_type_shape: floats([output]),
+        ...(isOld ? {} : memory),
+      };
+      events.push({ cat: 'Node', name: `${name}_kernel_time`, ph: 'X', ts, dur, args });
+      ts += dur;
+    }
+    ts += GAP_US;
+    events.push({ cat: 'Session', name: 'model_run', ph: 'X', ts: started, dur: ts - started, args: {} });
+  }
+  return `[\n${events.map((event) => JSON.stringify(event)).join(',\n')}\n]\n`;
+}
+
+/** The same profile in two stores: as `import` keeps it, and as `trace model` keeps what its agent read. */
+async function bothSources(t: TestContext, options?: { isOld: boolean }): Promise<readonly ResultStore[]> {
+  const path = join(await temporaryFolder(t), 'net.json');
+  await writeFile(path, profile(options));
+  const [imported, traced] = [await openMemoryStore(), await openMemoryStore()];
+  const models = await readTrace(path, { model: 'net' });
+  await storeTraces(models.map((model) => ({ ...model, system: 'here' })), imported, new Date()); // prettier-ignore
+  const runs = await readProfile(path);
+  const tracedWholeMs = runs.map(({ durationNs }) => durationNs / 1e6);
+  const about = { model: 'net', system: 'here', source: 'trace', traceIds: [], wholeMs: [], tracedWholeMs };
+  await storeTraces([tracedModelOf(kernelTraces(runs), about)], traced, new Date());
+  return [imported, traced];
+}
+
+function named(name: string): Analysis {
+  return (xsp.analyses ?? []).find((one) => one.name === name) ?? assert.fail(name);
+}
+
+async function tableOf(name: string, store: ResultStore, settings: object = {}): Promise<AnalysisTable> {
+  return runAnalysis(named(name), { batch: 1, ...settings }, { store, signal: new AbortController().signal });
+}
+
+const column = ({ rows }: AnalysisTable, key: string): unknown[] => rows.map((row) => row[key]);
+
+const total = (table: AnalysisTable, key: string): number => table.rows.reduce((sum, row) => sum + Number(row[key]), 0);
+
+describe('the analyses of XSP', () => {
+  let imported: ResultStore;
+  let traced: ResultStore;
+  before(async (t) => {
+    const stores = await bothSources(t as TestContext);
+    [imported, traced] = [stores[0] ?? assert.fail(), stores[1] ?? assert.fail()];
+  });
+
+  for (const { name } of xsp.analyses ?? []) {
+    test(`${name}: the same table of a stored and of an imported trace`, async () => {
+      const [a, b] = [await tableOf(name, imported), await tableOf(name, traced)];
+      assert.ok(a.rows.length > 0);
+      assert.deepEqual(a.rows, b.rows);
+      assert.deepEqual(a.columns, b.columns);
+    });
+  }
+
+  test('A1: the runs with the profile, where there are no others, and so it says', async () => {
+    const table = await tableOf('model', imported);
+    // Runs of 580 and 610 µs.
+    assert.deepEqual(column(table, 'duration'), [595]);
+    assert.match(table.notes.join(' '), /too high/);
+  });
+
+  test('A2 and A4: memory of the first run, exactly; what a processor lacks is null with its reason', async () => {
+    const layers = await tableOf('layers', imported);
+    assert.deepEqual(column(layers, 'allocated_bytes'), [57_600, 57_600, 0]);
+    assert.deepEqual(column(layers, 'device_temp_bytes'), [null, null, null]);
+    assert.match(layers.notes.join(' '), /device temporary.*a processor has no such value/);
+    const memory = await tableOf('layer-memory', imported);
+    assert.equal(Math.max(...column(memory, 'requested_bytes_in_use').map(Number)), 115_200);
+    assert.match(
+      (await tableOf('summary', imported)).rows.map(({ found }) => found).join('\n'),
+      /115,200 bytes after Relu relu/,
+    );
+  });
+
+  test('A3: quartiles of two runs', async () => {
+    const [first] = (await tableOf('layer-latency', imported)).rows;
+    assert.deepEqual([first?.['min_us'], first?.['median_us'], first?.['max_us']], [400, 405, 410]);
+  });
+
+  test('A5, A6, A7: shares add up to 100 %', async () => {
+    assert.deepEqual(column(await tableOf('types', imported), 'occurrences'), [2, 1]);
+    for (const [name, key] of [
+      ['types', 'occurrences'],
+      ['type-latency', 'duration'],
+      ['type-memory', 'allocated_bytes'],
+    ] as const) {
+      assert.ok(Math.abs(total(await tableOf(name, imported), `${key}_percent`) - 100) < 1e-9, name);
+    }
+    const [time, kernels] = [await tableOf('type-latency', imported), await tableOf('kernels', imported)];
+    assert.ok(Math.abs(total(time, 'duration') - total(kernels, 'duration')) < 1e-9);
+  });
+
+  test('A8: operations, bytes, and the share of the pool', async () => {
+    const [conv] = (await tableOf('kernels', imported)).rows;
+    const operations = 2 * 16 * 30 * 30 * 8 * 3 * 3;
+    assert.equal(conv?.['flops'], operations);
+    assert.equal(conv?.['dram_read_bytes'], 4672 + 32_768);
+    assert.equal(conv?.['dram_write_bytes'], 57_600);
+    assert.ok(Math.abs(Number(conv?.['achieved_occupancy']) - (100 * 300) / 360) < 1e-9);
+    assert.ok(Math.abs(Number(conv?.['arithmetic_throughput']) - operations / 405e-6 / 1e9) < 1e-9);
+    assert.equal(conv?.['memory_bound'], null);
+  });
+
+  test('A10: the first occurrence counts', async () => {
+    const table = await tableOf('kernel-groups', imported);
+    assert.deepEqual(column(table, 'kernel_count'), [1, 2]);
+    assert.equal(table.rows[1]?.['kernel_name'], 'Relu float32');
+  });
+
+  test('A13: parts add up to the model', async () => {
+    const table = await tableOf('gaps', imported);
+    assert.ok(Math.abs(total(table, 'duration') - 0.595) < 1e-9);
+    assert.ok(Math.abs(total(table, 'duration_percent') - 100) < 1e-9);
+    assert.ok(Math.abs(Number(table.rows.at(-1)?.['duration']) - GAP_US / 1000) < 1e-9);
+  });
+
+  test('a profile of an older runtime: null with a reason, never zero', async (t) => {
+    for (const store of await bothSources(t, { isOld: true })) {
+      const layers = await tableOf('layers', store);
+      assert.deepEqual(column(layers, 'allocated_bytes'), [null, null, null]);
+      assert.match(layers.notes.join(' '), /does not state memory/);
+      assert.deepEqual(column(await tableOf('kernels', store), 'achieved_occupancy'), [null, null, null]);
+      const [conv] = (await tableOf('kernels', store)).rows;
+      assert.equal(conv?.['dram_read_bytes'], 4672 + 32_768, 'bytes follow from shapes');
+    }
+  });
+
+  test('pictures where the original has one', async () => {
+    for (const name of ['layers', 'layer-memory', 'types', 'kernel-roofline', 'gaps', 'models']) {
+      assert.match(named(name).draw?.(await tableOf(name, imported)) ?? '', /^<svg /, name);
+    }
+  });
+
+  test('a model that is not there, and a machine that is not', async () => {
+    const codeOf = (settings: object): Promise<unknown> =>
+      tableOf('kernels', imported, settings).catch((error: unknown) => error);
+    for (const settings of [{ model: 'other' }, { machine: 'ffff' }]) {
+      const error = await codeOf(settings);
+      assert.ok(error instanceof PlatformError && error.code === 'usage', JSON.stringify(settings));
+    }
+    assert.match(String(await codeOf({ model: 'other' })), /there are net/);
+  });
+});
