@@ -1,4 +1,5 @@
 import type { Plugin } from '../../src/plugin-api.js';
+import { registerAdvise } from './commands/advise.js';
 import { registerCompare } from './commands/compare.js';
 import { registerCompose } from './commands/compose.js';
 import { registerGenerate } from './commands/generate.js';
@@ -30,6 +31,7 @@ const plugin: Plugin = {
       .addHelpText('after', EXAMPLES);
     registerRun(command, host);
     registerValidate(command, host);
+    registerAdvise(command, host);
     registerSweep(command, host);
     registerShare(command, host);
     registerLayers(command, host);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { adviceSchema } from '../../plugins/dlbricks/advise/advice-result.js';
 import { comparisonSchema } from '../../plugins/dlbricks/compare/comparison-result.js';
 import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
 import { resultsJsonSchema } from '../../plugins/dlbricks/exchange/results-file.js';
@@ -43,6 +44,7 @@ const FILES: Readonly<Record<string, object>> = {
   sharing: z.toJSONSchema(sharingSchema),
   sweep: z.toJSONSchema(sweepSchema),
   layers: z.toJSONSchema(layersSchema),
+  advice: z.toJSONSchema(adviceSchema),
   reports: reportsJsonSchema(),
   'trace-report': z.toJSONSchema(traceReportSchema),
   latency: z.toJSONSchema(latencyResultSchema),

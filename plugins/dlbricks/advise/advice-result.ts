@@ -1,0 +1,244 @@
+import { type AnalysisTable, oneLine, provenanceField, z } from '../../../src/plugin-api.js';
+import { formatMs, percent } from '../report/words.js';
+import type { Advice, Claim } from './advise.js';
+import { RESOLUTION, type Saving } from './advice.js';
+
+const FORMAT = 'dlbricks-advice/1';
+
+const ms = z.number();
+
+const savingSchema = z.strictObject({
+  saving_ms: ms.describe('Below zero where the setting costs time'),
+  low_ms: ms.nullable().describe('95 % interval of the differences within rounds; null with one round'),
+  high_ms: ms.nullable(),
+  share: z.number().describe('Of the time as it runs today'),
+  seen: z.boolean().describe('Whether the interval is above zero, and the share above the resolution'),
+});
+
+const modelSchema = z.strictObject({
+  name: z.string(),
+  threads: z.int(),
+  measured_ms: ms.describe('The whole model'),
+  kernels_ms: ms.describe('The sum of its kernels, measured as bricks'),
+  variants: z.array(
+    z.strictObject({
+      setting: z.string(),
+      kernels_ms: ms,
+      same_graph: z.boolean().describe('Whether the runtime makes the kernels of today'),
+      saving: savingSchema.nullable(),
+    }),
+  ),
+  not_tried: z.array(z.strictObject({ setting: z.string(), reason: z.string() })),
+  floor_ms: ms.describe('Each unit as fast as in its fastest variant, without changes of layout'),
+  floor_with_reorders_ms: ms.nullable().describe('With the changes of layout; null where no kernel tells their cost'),
+  parallel_floor_ms: ms.describe('The longest path through the kernels'),
+  parallelism: z.number(),
+  longest_path: z
+    .array(z.strictObject({ kernel: z.string(), operator: z.string(), ms }))
+    .describe('Kernels on it, in their order'),
+  ratio: z.number().describe('Floor over measured; an estimate, which may exceed 1'),
+  parallel_ratio: z.number(),
+  between_kernels_ms: ms.nullable().describe('By the profile, which adds its own cost'),
+  between_kernels_us_each: ms.nullable(),
+  fusion: z.strictObject({
+    taken: savingSchema.nullable().describe('basic against extended'),
+    blocked_layout: savingSchema.nullable().describe('extended against today'),
+    kernels_fewer: z.int(),
+    possible_chains: z.int(),
+    possible_bytes: z.number(),
+    possible_most_ms: ms.nullable().describe("null without 'mlmodelscope machine'"),
+  }),
+  units: z.array(
+    z.strictObject({ operators: z.string(), units: z.int(), today_ms: ms, best_ms: ms, setting: z.string() }),
+  ),
+  advice: z.array(
+    z.strictObject({
+      setting: z.string(),
+      measured_by: z.enum(['bricks', 'whole model']),
+      ...savingSchema.shape,
+      verified: savingSchema.nullable().describe('The same on the whole model'),
+      holds: z.boolean().nullable().describe('Whether both intervals have a saving in common; null: not verified'),
+    }),
+  ),
+});
+
+/** The document that `dlbricks advise --export-json` writes. */
+export const adviceSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  provenance: provenanceField,
+  rounds: z.int(),
+  resolution: z.number().describe('Smaller shares are not seen'),
+  models: z.array(modelSchema),
+});
+
+type AdviceDocument = z.infer<typeof adviceSchema>;
+
+function savingField({ ms: saved, low, high, share, isSeen }: Saving): z.infer<typeof savingSchema> {
+  return { saving_ms: saved, low_ms: low, high_ms: high, share, seen: isSeen };
+}
+
+const orNull = (saving: Saving | undefined): z.infer<typeof savingSchema> | null =>
+  saving === undefined ? null : savingField(saving);
+
+/** Whether the saving on the whole model agrees with the one claimed: their intervals overlap. */
+export function holds({ saving, verified }: Claim): boolean | null {
+  if (verified === undefined) return null;
+  const [one, other] = [saving, verified].map(({ ms: of, low, high }) => [low ?? of, high ?? of] as const);
+  return one !== undefined && other !== undefined && one[0] <= other[1] && other[0] <= one[1];
+}
+
+function documentOfModel(advice: Advice): z.infer<typeof modelSchema> {
+  const { model, threads, measuredMs, kernelsMs, variants, notTried, floors, framework, fusion, possible, claims } =
+    advice;
+  return {
+    name: model,
+    threads,
+    measured_ms: measuredMs,
+    kernels_ms: kernelsMs,
+    variants: variants.map(({ setting, ms: of, isSameGraph, saving }) => {
+      return { setting, kernels_ms: of, same_graph: isSameGraph, saving: orNull(saving) };
+    }),
+    not_tried: notTried.map((one) => ({ ...one })),
+    floor_ms: floors.freeMs,
+    floor_with_reorders_ms: floors.withReordersMs ?? null,
+    parallel_floor_ms: floors.parallelMs,
+    parallelism: floors.parallelism,
+    longest_path: floors.kernels
+      .filter(({ isOnLongestPath }) => isOnLongestPath)
+      .map(({ name, operator, ms: of }) => ({ kernel: name, operator, ms: of })),
+    ratio: floors.freeMs / measuredMs,
+    parallel_ratio: floors.parallelMs / measuredMs,
+    between_kernels_ms: framework?.betweenMs ?? null,
+    between_kernels_us_each: framework?.perKernelUs ?? null,
+    fusion: {
+      taken: orNull(fusion.taken),
+      blocked_layout: orNull(fusion.layout),
+      kernels_fewer: fusion.sites,
+      possible_chains: possible.chains,
+      possible_bytes: possible.bytes,
+      possible_most_ms: possible.mostMs,
+    },
+    units: floors.units.map(({ operators, units, todayMs, bestMs, setting }) => {
+      return { operators, units, today_ms: todayMs, best_ms: bestMs, setting };
+    }),
+    advice: claims.map((claim) => ({
+      setting: claim.setting,
+      measured_by: claim.by,
+      ...savingField(claim.saving),
+      verified: orNull(claim.verified),
+      holds: holds(claim),
+    })),
+  };
+}
+
+export function adviceDocument(
+  advice: readonly Advice[],
+  rounds: number,
+  provenance: AdviceDocument['provenance'],
+): AdviceDocument {
+  return { format: FORMAT, provenance, rounds, resolution: RESOLUTION, models: advice.map(documentOfModel) };
+}
+
+/** A label in DOT. */
+function label(text: string): string {
+  return `"${oneLine(text).replaceAll(/[\\"]/g, '\\$&')}"`;
+}
+
+/** The kernels of each model as a graph for Graphviz; those on the longest path are red. */
+export function adviceDot(all: readonly Advice[]): string {
+  const graphs = all.map(({ model, floors: { kernels, edges } }, graph) => {
+    const id = (index: number): string => `k${graph}_${index}`;
+    const nodes = kernels.map(({ name, operator, ms: of, isOnLongestPath }, index) => {
+      const color = isOnLongestPath ? ', color=red, penwidth=2' : '';
+      return `    ${id(index)} [label=${label(`${operator} ${name}, ${formatMs(of)} ms`)}${color}];`;
+    });
+    const arrows = edges.map(([from, to]) => {
+      const isOn = kernels[from]?.isOnLongestPath === true && kernels[to]?.isOnLongestPath === true;
+      return `    ${id(from)} -> ${id(to)}${isOn ? ' [color=red, penwidth=2]' : ''};`;
+    });
+    return [`  subgraph cluster_${graph} {`, `    label=${label(model)};`, ...nodes, ...arrows, '  }'].join('\n');
+  });
+  return `digraph kernels {\n  node [shape=box];\n${graphs.join('\n')}\n}\n`;
+}
+
+function savingText({ ms: saved, low, high, share }: Saving): string {
+  const half = low === null || high === null ? '' : ` ± ${formatMs((high - low) / 2)}`;
+  return `${formatMs(saved)}${half} ms (${percent(100 * share)})`;
+}
+
+function takenText(what: string, saving: Saving | undefined): string {
+  if (saving === undefined) return `${what}: not measured, or there is none`;
+  return saving.isSeen ? `${what} saves ${savingText(saving)}` : `${what}: not seen (${savingText(saving)})`;
+}
+
+function claimText(claim: Claim, rounds: number): string {
+  const by = `measured by ${claim.by === 'bricks' ? 'its kernels' : 'the whole model'} in ${rounds} rounds`;
+  const { verified } = claim;
+  const outcome =
+    claim.by === 'whole model' || verified === undefined
+      ? ''
+      : `; the whole model saves ${savingText(verified)}: the claim ${holds(claim) === true ? 'holds' : 'does not hold'}`;
+  return `do ${claim.setting}: saves ${savingText(claim.saving)}, ${by}${outcome}`;
+}
+
+function notesOf(advice: Advice, rounds: number): readonly string[] {
+  const { model, measuredMs, kernelsMs, floors, framework, fusion, possible, claims, notTried, variants } = advice;
+  const floor =
+    floors.withReordersMs === undefined
+      ? 'not known with changes of layout'
+      : `${formatMs(floors.withReordersMs)} ms with changes of layout`;
+  const between =
+    framework === undefined
+      ? 'between kernels: not known'
+      : `between kernels: ${formatMs(framework.betweenMs)} ms, ${framework.perKernelUs.toFixed(1)} µs each, with the profile's own cost`;
+  const most =
+    possible.mostMs === null ? "not known before 'mlmodelscope machine'" : `${formatMs(possible.mostMs)} ms at most`;
+  const same = variants
+    .filter(({ isSameGraph, saving }) => isSameGraph && saving === undefined)
+    .map(({ setting }) => setting);
+  return [
+    `${model}: ${formatMs(measuredMs)} ms whole, ${formatMs(kernelsMs)} ms its kernels`,
+    `  floor of what was measured: ${formatMs(floors.freeMs)} ms with free layouts, ${floor}; ratio ${(floors.freeMs / measuredMs).toFixed(2)}`,
+    `  in parallel: ${formatMs(floors.parallelMs)} ms along the longest path, parallelism ${floors.parallelism.toFixed(2)}`,
+    `  ${between}`,
+    `  ${takenText(`fusions (${fusion.sites} kernels fewer)`, fusion.taken)}; ${takenText('the blocked layout', fusion.layout)}`,
+    `  not fused: ${possible.chains} pairs of elementwise kernels, ${(possible.bytes / 1e6).toFixed(2)} MB of memory; saves ${most}`,
+    ...(same.length === 0 ? [] : [`  changes no kernel: ${same.join(', ')}`]),
+    ...notTried.map(({ setting, reason }) => `  not tried: ${setting}: ${reason}`),
+    ...(claims.length === 0
+      ? [`  not seen: no setting saves more than ${percent(100 * RESOLUTION, 0)} here`]
+      : claims.map((claim) => `  ${claimText(claim, rounds)}`)),
+    ...(claims.length > 1
+      ? ['  Settings of --optimization-level exclude each other; savings of several settings do not add up.']
+      : []),
+  ];
+}
+
+const MOST_UNITS = 10;
+
+/** The units that could gain most, and the advice below. */
+export function adviceTable(all: readonly Advice[], rounds: number): AnalysisTable {
+  return {
+    columns: [
+      { key: 'model', title: 'model', align: 'left' },
+      { key: 'unit', title: 'unit', align: 'left' },
+      { key: 'count', title: 'count', align: 'right' },
+      { key: 'today_ms', title: 'today', unit: 'ms', align: 'right' },
+      { key: 'best_ms', title: 'best', unit: 'ms', align: 'right' },
+      { key: 'saving_percent', title: 'of the model', unit: '%', align: 'right' },
+      { key: 'setting', title: 'with', align: 'left' },
+    ],
+    rows: all.flatMap(({ model, floors, kernelsMs }) =>
+      floors.units.slice(0, MOST_UNITS).map(({ operators, units, todayMs, bestMs, setting }) => ({
+        model,
+        unit: operators,
+        count: units,
+        today_ms: todayMs,
+        best_ms: bestMs,
+        saving_percent: (100 * (todayMs - bestMs)) / kernelsMs,
+        setting,
+      })),
+    ),
+    notes: all.flatMap((advice) => notesOf(advice, rounds)),
+  };
+}

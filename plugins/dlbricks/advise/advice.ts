@@ -1,0 +1,246 @@
+import {
+  elementCount,
+  groupedBy,
+  isReorder,
+  type LayerGraph,
+  pairedRatio,
+  type Peaks,
+  sumOf,
+  tensorBytes,
+} from '../../../src/plugin-api.js';
+import { operatorsLabel } from '../bricks/brick.js';
+import { longestPath } from '../estimate/longest-path.js';
+import { leastWithChanges } from './layouts.js';
+import type { TimedVariant } from './measure-variants.js';
+import { type Units, unitsOf } from './units.js';
+
+/** Smaller savings are within what a brick may differ from its place in the model (docs/measuring.md). */
+export const RESOLUTION = 0.02;
+
+/** A time that a change saves, with the interval of the differences within rounds; ms. */
+export interface Saving {
+  readonly ms: number;
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Of the time as it runs today, 0 to 1. */
+  readonly share: number;
+  /** Whether it is seen: its interval is above zero, and it is above the resolution. */
+  readonly isSeen: boolean;
+}
+
+function mean(values: readonly number[]): number {
+  return sumOf(values) / values.length;
+}
+
+/** What the second of two sides saves against the first, by the rounds in which both were measured. */
+export function savingOf(today: readonly number[], changed: readonly number[]): Saving | undefined {
+  const rounds = today.flatMap((ms, at) => (changed[at] === undefined ? [] : [[ms, changed[at]] as const]));
+  const ratio = pairedRatio(rounds);
+  if (ratio === undefined) return undefined;
+  const base = mean(rounds.map(([ms]) => ms));
+  const ms = base * (1 - ratio.ratio);
+  const [low, high] = [ratio.high, ratio.low].map((one) => (one === undefined ? null : base * (1 - one)));
+  const share = 1 - ratio.ratio;
+  return { ms, low: low ?? null, high: high ?? null, share, isSeen: (low ?? 0) > 0 && share > RESOLUTION };
+}
+
+/** Times of a variant in each round. */
+export function totalsOf({ rounds }: TimedVariant): readonly number[] {
+  return rounds.map(sumOf);
+}
+
+interface UnitTimes {
+  /** Mean time by the unit; Infinity where the variant has no kernel for it. */
+  readonly ms: readonly number[];
+  readonly blocked: readonly boolean[];
+  /** Of kernels that belong to no unit. */
+  readonly otherMs: number;
+}
+
+/** The unit of each kernel; one that the runtime added, such as a Cast, is in the unit that reads its value. */
+function unitsOfKernels({ graph, kernels }: TimedVariant, unitOf: readonly number[]): readonly (number | undefined)[] {
+  const places: (number | undefined)[] = graph.layers.map(() => undefined);
+  const readers = new Map<string, number>();
+  for (const [index, kernel] of [...graph.layers.entries()].reverse()) {
+    const end = kernels.ends[index];
+    const reader = kernel.outputs.map((output) => readers.get(output)).find((place) => place !== undefined);
+    if (!isReorder(kernel)) places[index] = end === undefined ? reader : unitOf[end];
+    const unit = places[index];
+    if (unit !== undefined) for (const name of kernel.inputs) readers.set(name, unit);
+  }
+  return places;
+}
+
+function unitTimes(variant: TimedVariant, { units, unitOf }: Units): UnitTimes {
+  const ms = units.map(() => 0);
+  const seen = units.map(() => false);
+  const blocked = units.map(() => false);
+  let otherMs = 0;
+  const places = unitsOfKernels(variant, unitOf);
+  for (const [index, kernel] of variant.graph.layers.entries()) {
+    const time = mean(variant.rounds.map((round) => round[index] ?? 0));
+    const unit = places[index];
+    if (unit === undefined) {
+      if (!isReorder(kernel)) otherMs += time;
+      continue;
+    }
+    ms[unit] = (ms[unit] ?? 0) + time;
+    seen[unit] = true;
+    if (variant.kernels.blocked[index] === true && !isReorder(kernel)) blocked[unit] = true;
+  }
+  return { ms: ms.map((one, unit) => (seen[unit] === true ? one : Infinity)), blocked, otherMs };
+}
+
+/** Milliseconds of a change of layout for each byte; undefined where the model has none that could tell. */
+function changeMsPerByte({ graph, rounds }: TimedVariant): number | undefined {
+  const found = graph.layers.flatMap((kernel, index) => {
+    const type = isReorder(kernel) ? graph.types.get(kernel.outputs[0] ?? '') : undefined;
+    return type === undefined ? [] : [{ bytes: tensorBytes(type), ms: mean(rounds.map((round) => round[index] ?? 0)) }];
+  });
+  const bytes = sumOf(found.map((one) => one.bytes));
+  return bytes === 0 ? undefined : sumOf(found.map(({ ms }) => ms)) / bytes;
+}
+
+export interface UnitRow {
+  readonly operators: string;
+  readonly units: number;
+  readonly todayMs: number;
+  readonly bestMs: number;
+  readonly setting: string;
+}
+
+export interface PlacedKernel {
+  readonly name: string;
+  readonly operator: string;
+  readonly ms: number;
+  readonly isOnLongestPath: boolean;
+}
+
+export interface Floors {
+  /** Every unit as its fastest variant has it, with no cost for changes of layout. */
+  readonly freeMs: number;
+  /** The same with the changes of layout that it needs; undefined where no kernel tells what these cost. */
+  readonly withReordersMs: number | undefined;
+  /** The longest path through today's kernels, each as fast as the fastest variant of its unit. */
+  readonly parallelMs: number;
+  /** The same sum of kernels over the longest path. */
+  readonly parallelism: number;
+  /** Today's kernels in their order, each as fast as its unit in the fastest variant. */
+  readonly kernels: readonly PlacedKernel[];
+  readonly edges: readonly (readonly [from: number, to: number])[];
+  readonly units: readonly UnitRow[];
+}
+
+/** What the measured variants could give together. @param variants that of today first */
+export function floorsOf(source: LayerGraph, variants: readonly TimedVariant[]): Floors {
+  const [today] = variants;
+  if (today === undefined) throw new Error('no variant');
+  const units = unitsOf(source, variants.map(({ kernels }) => kernels)); // prettier-ignore
+  const measured = variants.map((variant) => unitTimes(variant, units));
+  // A unit without a kernel in any variant is folded away.
+  const isFolded = units.units.map((_, unit) => measured.every(({ ms }) => ms[unit] === Infinity));
+  const times = measured.map((one) => ({ ...one, ms: one.ms.map((ms, unit) => (isFolded[unit] === true ? 0 : ms)) }));
+  const [own] = times;
+  const best = units.units.map((_, unit) => {
+    const fastest = times.reduce(
+      (at, one, index) => ((one.ms[unit] ?? 0) < (times[at]?.ms[unit] ?? 0) ? index : at),
+      0,
+    );
+    return { ms: times[fastest]?.ms[unit] ?? 0, setting: variants[fastest]?.setting.name ?? '' };
+  });
+  const otherMs = own?.otherMs ?? 0;
+  const freeMs = sumOf(best.map(({ ms }) => ms)) + otherMs;
+  const perByte = changeMsPerByte(today);
+  const isBlockedAnywhere = times.some(({ blocked }) => blocked.includes(true));
+  const bytesOf = (names: readonly string[]): number =>
+    sumOf(names.flatMap((name) => source.types.get(name) ?? []).map(tensorBytes));
+  const layoutMs = (wanted: boolean): number[] =>
+    units.units.map((_, unit) =>
+      Math.min(...times.map(({ ms, blocked }) => (blocked[unit] === wanted ? (ms[unit] ?? 0) : Infinity))),
+    );
+  const withReorders = (rate: number): number => {
+    const [plain, blocked] = [layoutMs(false), layoutMs(true)];
+    for (const [unit, ms] of blocked.entries()) {
+      const leaving = rate * bytesOf(units.leaving.get(unit) ?? []);
+      blocked[unit] = ms + leaving;
+    }
+    const changes = units.edges.map(({ from, to, values }) => ({ from, to, cost: rate * bytesOf(values) }));
+    return leastWithChanges({ plain, blocked, changes }) + otherMs;
+  };
+  const withReordersMs = !isBlockedAnywhere ? freeMs : perByte === undefined ? undefined : withReorders(perByte);
+  const places = unitsOfKernels(today, units.unitOf);
+  const weights = today.graph.layers.map((_, index) => {
+    const ms = mean(today.rounds.map((round) => round[index] ?? 0));
+    const unit = places[index];
+    const ofUnit = unit === undefined ? 0 : (own?.ms[unit] ?? 0);
+    return unit === undefined || ofUnit === 0 ? ms : (ms * (best[unit]?.ms ?? 0)) / ofUnit;
+  });
+  const path = longestPath(today.prepared.recipe, weights);
+  const onPath = new Set(path);
+  const parallelMs = sumOf(path.map((index) => weights[index] ?? 0));
+  const rows = units.units.map((layers, unit) => ({
+    operators: operatorsLabel(layers.map((layer) => source.layers[layer]?.opType ?? '')),
+    shape: source.types.get(source.layers[layers.at(-1) ?? -1]?.outputs[0] ?? '')?.dims.join('x') ?? '',
+    todayMs: own?.ms[unit] ?? 0,
+    ...best[unit],
+  }));
+  const grouped = [...groupedBy(rows, ({ operators, shape, setting }) => `${operators} ${shape} ${setting}`).values()];
+  return {
+    freeMs,
+    withReordersMs,
+    parallelMs,
+    kernels: today.graph.layers.map(({ name, opType }, index) => {
+      return { name, operator: opType, ms: weights[index] ?? 0, isOnLongestPath: onPath.has(index) };
+    }),
+    edges: today.prepared.recipe.edges,
+    parallelism: parallelMs === 0 ? 1 : sumOf(weights) / parallelMs,
+    units: grouped
+      .map((of) => ({
+        operators: `${of[0].operators}${of[0].shape === '' ? '' : ` ${of[0].shape}`}`,
+        units: of.length,
+        todayMs: sumOf(of.map(({ todayMs }) => todayMs)),
+        bestMs: sumOf(of.map(({ ms = 0 }) => ms)),
+        setting: of[0].setting ?? '',
+      }))
+      .toSorted((a, b) => b.todayMs - b.bestMs - (a.todayMs - a.bestMs)),
+  };
+}
+
+/** Kernels that only pass over their values, once each. */
+const ELEMENTWISE: ReadonlySet<string> = new Set(
+  'Relu LeakyRelu Clip Sigmoid Tanh HardSigmoid HardSwish Elu Gelu FastGelu QuickGelu Erf Exp Sqrt Pow Neg Abs Add Sub Mul Div Where'.split(
+    ' ',
+  ),
+);
+
+export interface PossibleFusion {
+  readonly chains: number;
+  /** Bytes that would not pass through memory. */
+  readonly bytes: number;
+  /** The most that could be saved, by the bandwidth of the memory; null where that was not measured. */
+  readonly mostMs: number | null;
+}
+
+/** Neighbouring kernels that the runtime could compute in one pass, and does not. */
+export function possibleFusion({ graph }: Pick<TimedVariant, 'graph'>, peaks: Peaks): PossibleFusion {
+  const readers = new Map<string, number>();
+  for (const { inputs } of graph.layers) for (const name of inputs) readers.set(name, (readers.get(name) ?? 0) + 1);
+  for (const name of graph.outputs) readers.set(name, (readers.get(name) ?? 0) + 1);
+  const makers = new Map(graph.layers.flatMap((kernel) => kernel.outputs.map((output) => [output, kernel] as const)));
+  let [chains, bytes] = [0, 0];
+  for (const kernel of graph.layers) {
+    if (!ELEMENTWISE.has(kernel.opType)) continue;
+    for (const name of new Set(kernel.inputs)) {
+      const before = makers.get(name);
+      const type = graph.types.get(name);
+      if (before === undefined || type === undefined || !ELEMENTWISE.has(before.opType) || readers.get(name) !== 1)
+        continue;
+      if (elementCount(type.dims) < 2) continue;
+      chains++;
+      // Written once and read once.
+      bytes += 2 * tensorBytes(type);
+    }
+  }
+  const bandwidth = peaks.get('memory')?.value;
+  return { chains, bytes, mostMs: bandwidth === undefined ? null : bytes / bandwidth / 1e6 };
+}

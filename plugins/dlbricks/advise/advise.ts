@@ -1,0 +1,271 @@
+import {
+  type LoadedModel,
+  measurePaired,
+  type MeasuringContext,
+  type MeasureRequest,
+  messageOf,
+  PlatformError,
+  type RunOptions,
+  runOptionsOf,
+  DEFAULT_RUNTIME,
+  storedPeaks,
+  sumOf,
+  trimmedMean,
+  weightlessBenchmark,
+  withOwnWeights,
+  isAbleTo,
+} from '../../../src/plugin-api.js';
+import type { MeasureSettings } from '../measure/tasks.js';
+import {
+  type Floors,
+  floorsOf,
+  possibleFusion,
+  type PossibleFusion,
+  type Saving,
+  savingOf,
+  totalsOf,
+} from './advice.js';
+import { measureVariants, type TimedVariant } from './measure-variants.js';
+import { AS_TODAY, type Setting, settingsFor, variantsOf } from './variants.js';
+
+export interface AdviseSettings extends Omit<MeasureSettings, 'runOptions'> {
+  readonly threads: number;
+  readonly rounds: number;
+  /** Whether advice is also tried on the whole model. */
+  readonly verify: boolean;
+}
+
+/** Kernels that do not depend on each other run at the same time. */
+const PARALLEL: Setting = {
+  name: '--execution-mode parallel',
+  runtime: { ...DEFAULT_RUNTIME, execution_mode: 'parallel' },
+};
+
+/** Least parallelism with which running kernels at the same time is tried. */
+const WORTH_TRYING = 1.05;
+
+/** Advice is at most so many lines. */
+export const MOST_LINES = 5;
+
+export interface Claim {
+  readonly setting: string;
+  readonly by: 'bricks' | 'whole model';
+  readonly saving: Saving;
+  /** What the same setting saves on the whole model; undefined where that was not asked for. */
+  readonly verified?: Saving | undefined;
+}
+
+export interface Advice {
+  readonly model: string;
+  readonly threads: number;
+  /** The whole model, ms: a mean of the rounds. */
+  readonly measuredMs: number;
+  /** The sum of its kernels as bricks, ms. */
+  readonly kernelsMs: number;
+  readonly variants: readonly {
+    readonly setting: string;
+    readonly ms: number;
+    readonly isSameGraph: boolean;
+    readonly saving: Saving | undefined;
+  }[];
+  readonly notTried: readonly { readonly setting: string; readonly reason: string }[];
+  readonly floors: Floors;
+  /** By the runtime's profile: kernels, and what is between them and around them. */
+  readonly framework: { readonly betweenMs: number; readonly perKernelUs: number } | undefined;
+  /** What fusions and the blocked layout save today; undefined where a level could not be measured. */
+  readonly fusion: { readonly taken: Saving | undefined; readonly layout: Saving | undefined; readonly sites: number };
+  readonly possible: PossibleFusion;
+  readonly claims: readonly Claim[];
+}
+
+type Sides = readonly [today: readonly number[], changed: readonly number[]];
+
+/** Runs the whole model as today and with other options, in rounds. */
+async function wholeRounds(
+  loaded: LoadedModel,
+  options: readonly [RunOptions, RunOptions],
+  { protocol, limits, rounds }: AdviseSettings,
+  { agent, signal, onEvent }: MeasuringContext,
+  label: string,
+): Promise<Sides> {
+  const filled = weightlessBenchmark(loaded.model);
+  const benchmark = (await withOwnWeights(filled, loaded.weights, agent)) ?? filled;
+  const requests = options.map((runOptions): MeasureRequest => {
+    return { benchmark, name: loaded.name, runOptions, protocol, limits, occasion: 1 };
+  });
+  const [first, second] = requests;
+  if (first === undefined || second === undefined) throw new PlatformError('internal', 'two sides are needed');
+  const times: [number[], number[]] = [[], []];
+  const pair = { label, requests: [[first], [second]] } as const;
+  for await (const results of measurePaired([agent, agent], [pair], { rounds, signal, onEvent })) {
+    const outcomes = [results[0].get(first)?.outcome, results[1].get(second)?.outcome];
+    const [one, other] = outcomes.map((outcome) =>
+      outcome?.kind === 'samples' ? trimmedMean(outcome.runMs) : undefined,
+    );
+    const failed = outcomes.find((outcome) => outcome?.kind === 'failure');
+    if (failed?.kind === 'failure') throw new PlatformError('model', `${loaded.name}: ${label}: ${failed.message}`);
+    if (one === undefined || other === undefined) continue;
+    times[0].push(one);
+    times[1].push(other);
+  }
+  return times;
+}
+
+async function frameworkOf(
+  loaded: LoadedModel,
+  runOptions: RunOptions,
+  { protocol, limits }: AdviseSettings,
+  { agent, signal }: MeasuringContext,
+): Promise<Advice['framework']> {
+  const request = { benchmark: weightlessBenchmark(loaded.model), runOptions, protocol, limits };
+  const { kernels, tracedMs } = await agent.trace(request, 'APPLICATION_TRACE', { signal });
+  const outermost = kernels.filter(({ sequenceIndex }) => !sequenceIndex.includes('-'));
+  if (outermost.length === 0) return undefined;
+  const betweenMs = trimmedMean(tracedMs) - sumOf(outermost.map(({ runMs }) => trimmedMean(runMs)));
+  return { betweenMs, perKernelUs: (1000 * betweenMs) / outermost.length };
+}
+
+function named(variants: readonly TimedVariant[], level: string): TimedVariant | undefined {
+  return variants.find(({ setting }) => setting.name === `--optimization-level ${level}`);
+}
+
+function savingBetween(slow: TimedVariant | undefined, fast: TimedVariant | undefined): Saving | undefined {
+  return slow === undefined || fast === undefined ? undefined : savingOf(totalsOf(slow), totalsOf(fast));
+}
+
+/** What the runtime's settings are worth for a model, and what its kernels could still gain. */
+export async function adviseOn(
+  loaded: LoadedModel,
+  settings: AdviseSettings,
+  context: MeasuringContext,
+): Promise<Advice> {
+  const { agent, signal, store, onEvent } = context;
+  const { threads, rounds } = settings;
+  if (!isAbleTo(agent.description, 'measure_bricks')) {
+    const { framework } = agent.description;
+    throw new PlatformError(
+      'unsupported',
+      `${framework} keeps no profile, which times kernels; use --framework onnxruntime`,
+    );
+  }
+  onEvent({ kind: 'note', level: 'info', message: `${loaded.name}: optimizing it with each setting` });
+  const found = await variantsOf(loaded, settingsFor(threads), threads, agent, signal);
+  const today = found.variants[0];
+  if (today === undefined || today.graph.layers.length !== today.prepared.recipe.sequences.length) {
+    throw new PlatformError(
+      'unsupported',
+      `${loaded.name}: its kernels pass values that are no tensors, and cannot be told apart`,
+    );
+  }
+  // A setting of the optimizer that changes no kernel changes no time.
+  const worth = found.variants.filter(
+    ({ isSameGraph, setting }) => !isSameGraph || Object.keys(setting.runtime.session).length > 0,
+  );
+  const { variants, unmeasured } = await measureVariants(worth, rounds, settings, context);
+  const base = variants[0];
+  if (base === undefined || base.setting !== AS_TODAY || base.rounds.length === 0) {
+    const reason = unmeasured[0]?.reason ?? (signal.aborted ? 'interrupted' : 'not measured');
+    throw new PlatformError(
+      signal.aborted ? 'cancelled' : 'model',
+      `${loaded.name}: its kernels have no times: ${reason}`,
+    );
+  }
+  const savings = variants.slice(1).map((variant) => ({ variant, saving: savingBetween(base, variant) }));
+  // Only these are in the composites of today's kernels; the least of others would be the luckiest process.
+  const together = variants.filter(({ setting }) => Object.keys(setting.runtime.session).length === 0);
+  const floors = floorsOf(found.source, together);
+  const isWorth = threads > 1 && floors.parallelism > WORTH_TRYING;
+  const parallel = { ...PARALLEL, runtime: { ...PARALLEL.runtime, inter_op_threads: threads } };
+  const claims: Claim[] = savings.flatMap(({ variant, saving }) =>
+    saving?.isSeen === true ? [{ setting: variant.setting.name, by: 'bricks' as const, saving }] : [],
+  );
+  const wholes: number[] = [];
+  if (isWorth) {
+    const options = runOptionsOf(1, agent.description, parallel.runtime);
+    const sides = await wholeRounds(
+      loaded,
+      [base.runOptions, options],
+      settings,
+      context,
+      `${loaded.name}, in parallel`,
+    );
+    wholes.push(...sides[0]);
+    const saving = savingOf(...sides);
+    const setting = `${PARALLEL.name} --inter-op-threads ${threads} --threads 1`;
+    if (saving?.isSeen === true) claims.push({ setting, by: 'whole model', saving, verified: saving });
+  }
+  if (wholes.length === 0) {
+    const sides = await wholeRounds(
+      loaded,
+      [base.runOptions, base.runOptions],
+      { ...settings, rounds: 1 },
+      context,
+      `${loaded.name}, whole`,
+    );
+    wholes.push(...sides[0], ...sides[1]);
+  }
+  const sorted = claims.toSorted((a, b) => b.saving.ms - a.saving.ms).slice(0, MOST_LINES);
+  const verified: Claim[] = [];
+  for (const claim of sorted) {
+    const variant = variants.find(({ setting }) => setting.name === claim.setting);
+    if (!settings.verify || variant === undefined || signal.aborted) {
+      verified.push(claim);
+      continue;
+    }
+    const label = `${loaded.name}, ${claim.setting}`;
+    verified.push({
+      ...claim,
+      verified: savingOf(
+        ...(await wholeRounds(loaded, [base.runOptions, variant.runOptions], settings, context, label)),
+      ),
+    });
+  }
+  const [basic, extended] = [named(variants, 'basic'), named(variants, 'extended')];
+  const sameAs = (level: string): boolean =>
+    found.variants.some(({ setting, isSameGraph }) => setting.name === `--optimization-level ${level}` && isSameGraph);
+  const [ofBasic, ofExtended] = [sameAs('basic') ? base : basic, sameAs('extended') ? base : extended];
+  return {
+    model: loaded.name,
+    threads,
+    measuredMs: sumOf(wholes) / wholes.length,
+    kernelsMs: sumOf(totalsOf(base)) / base.rounds.length,
+    variants: found.variants.map((variant) => {
+      const timed = variants.find(({ setting }) => setting === variant.setting) ?? base;
+      const ms = sumOf(totalsOf(timed)) / timed.rounds.length;
+      const saving = savings.find((one) => one.variant.setting === variant.setting)?.saving;
+      return { setting: variant.setting.name, ms, isSameGraph: variant.isSameGraph, saving };
+    }),
+    notTried: [
+      ...found.refused.map(({ setting, reason }) => ({ setting: setting.name, reason })),
+      ...unmeasured.map(({ variant, reason }) => ({ setting: variant.setting.name, reason })),
+      ...(isWorth
+        ? []
+        : [
+            {
+              setting: PARALLEL.name,
+              reason: threads === 1 ? 'there is one thread' : 'its kernels depend on each other',
+            },
+          ]),
+      { setting: 'reduced precision', reason: 'it needs other weights; quantize the model, and advise on the result' },
+    ],
+    floors,
+    framework: await frameworkOf(loaded, base.runOptions, settings, context).catch((error: unknown) => {
+      onEvent({
+        kind: 'note',
+        level: 'warning',
+        message: `${loaded.name}: what is between its kernels is not known: ${messageOf(error)}`,
+      });
+      return undefined;
+    }),
+    fusion: {
+      taken: savingBetween(ofBasic, ofExtended),
+      layout: ofExtended === base ? undefined : savingBetween(ofExtended, base),
+      sites:
+        ofBasic === undefined || ofExtended === undefined
+          ? 0
+          : ofBasic.graph.layers.length - ofExtended.graph.layers.length,
+    },
+    possible: possibleFusion(base, await storedPeaks(store, agent.description, base.runOptions)),
+    claims: verified,
+  };
+}

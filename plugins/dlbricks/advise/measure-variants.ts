@@ -1,0 +1,116 @@
+import {
+  distinctTasks,
+  groupedBy,
+  identifySystem,
+  KnownResults,
+  Measuring,
+  type MeasuringContext,
+  phaseOf,
+  PlatformError,
+  RunProgress,
+  type Task,
+} from '../../../src/plugin-api.js';
+import { contextOf } from '../bricks/needs.js';
+import { brickLatency } from '../estimate/brick-latency.js';
+import { observationsOf } from '../estimate/observations.js';
+import { bricksOfModel, brickTasks, type MeasureSettings, MAX_OCCASIONS } from '../measure/tasks.js';
+import type { Variant } from './variants.js';
+
+export const MAX_ROUNDS = MAX_OCCASIONS;
+
+/** Times of a variant's kernels, ms. */
+export interface TimedVariant extends Variant {
+  /** By the round, then by the kernel. */
+  readonly rounds: readonly (readonly number[])[];
+}
+
+export interface TimedVariants {
+  readonly variants: readonly TimedVariant[];
+  readonly unmeasured: readonly { readonly variant: Variant; readonly reason: string }[];
+}
+
+/** Where kernels are measured the same way, they are in the same composites. */
+function measuredTogether(variants: readonly Variant[]): Iterable<readonly Variant[]> {
+  return groupedBy(variants, ({ runOptions }) => JSON.stringify(runOptions.session ?? [])).values();
+}
+
+/**
+ * Measures the kernels of all variants in rounds. In each round, the kernels of variants that run with the same session
+ * are in the same composites, in the footprint of the model as it runs today, so that only differences between them are
+ * left. What the store has is not measured again.
+ */
+export async function measureVariants(
+  variants: readonly Variant[],
+  rounds: number,
+  settings: Omit<MeasureSettings, 'runOptions'>,
+  context: MeasuringContext,
+): Promise<TimedVariants> {
+  const { agent, store, signal } = context;
+  const [base] = variants;
+  if (base === undefined) throw new PlatformError('internal', 'no variant to measure');
+  const footprint = base.prepared.recipe.footprint_bytes;
+  const recipeIn = ({ prepared: { recipe } }: Variant) => ({
+    ...recipe,
+    ...(footprint !== undefined && { footprint_bytes: footprint }),
+  });
+  const tasksOf = (variant: Variant, occasion: number): readonly Task[] => {
+    const { prepared, runOptions, setting } = variant;
+    const system = identifySystem(agent.description, runOptions);
+    const model = { ...prepared, recipe: recipeIn(variant) };
+    const own = { ...settings, runOptions };
+    return bricksOfModel(model, system).flatMap((brick) =>
+      brickTasks(`${setting.name}: ${brick.brick.operators.join(' ')}`, brick, occasion, own),
+    );
+  };
+  const progress = new RunProgress();
+  const groups = [...measuredTogether(variants)].map((together) => {
+    const system = identifySystem(agent.description, together[0]?.runOptions ?? base.runOptions);
+    return { together, system, results: new KnownResults() };
+  });
+  const planned = [];
+  for (let occasion = 1; occasion <= rounds; occasion++) {
+    for (const group of groups) {
+      const tasks = distinctTasks(group.together.flatMap((variant) => tasksOf(variant, occasion)));
+      const phase = await phaseOf(tasks, group.results, { system: group.system, store, remeasure: { kind: 'none' } });
+      progress.add(phase.missing);
+      planned.push({ ...group, missing: phase.missing });
+    }
+  }
+  for (const { system, results, missing } of planned) {
+    if (signal.aborted) break;
+    await new Measuring(context, system, results, progress).measure(missing, { kind: 'none' });
+  }
+  const unmeasured: { variant: Variant; reason: string }[] = [];
+  const timed: TimedVariant[] = [];
+  for (const { together, system, results } of groups) {
+    const measurements = [...results.measurements()];
+    const all = observationsOf(measurements);
+    const ofRound = Array.from({ length: rounds }, (_, at) =>
+      observationsOf(measurements.filter(({ occasion }) => occasion === at + 1)),
+    );
+    for (const variant of together) {
+      const recipe = recipeIn(variant);
+      const where = contextOf(recipe, system);
+      const problem = recipe.bricks
+        .map((brick) => brickLatency(brick, where, all))
+        .find(({ kind }) => kind === 'unknown');
+      if (problem?.kind === 'unknown') {
+        unmeasured.push({ variant, reason: problem.reason });
+        continue;
+      }
+      const measured = ofRound.flatMap((observations): (readonly number[])[] => {
+        const times = recipe.bricks.map((brick) => {
+          const own = brickLatency(brick, where, brick.context === undefined ? observations : all);
+          return own.kind === 'known' ? own.ms : undefined;
+        });
+        const ofKernels = recipe.sequences.map((brick) => times[brick]);
+        return ofKernels.every((ms) => ms !== undefined) ? [ofKernels] : [];
+      });
+      timed.push({ ...variant, rounds: measured });
+    }
+  }
+  return {
+    variants: variants.flatMap((variant) => timed.find(({ setting }) => setting === variant.setting) ?? []),
+    unmeasured,
+  };
+}

@@ -1,0 +1,115 @@
+import type { Command } from 'commander';
+import {
+  addAgentOptions,
+  addBatchOption,
+  addInputOptions,
+  addProtocolOptions,
+  addQuietOption,
+  addStoreOption,
+  addTableOptions,
+  addThreadsOption,
+  askedProtocol,
+  COMMAND_DEFAULTS,
+  type CommandHost,
+  DEFAULT_LIMITS,
+  EXIT_INTERRUPTED,
+  EXIT_PARTIAL,
+  type InputOptions,
+  loadModels,
+  messageOf,
+  numberOption,
+  prepareOutputs,
+  type ProtocolOptions,
+  provenanceOf,
+  requireWritable,
+  runsOn,
+  shownTable,
+  showEvent,
+  writeResult,
+  writeShown,
+  z,
+} from '../../../src/plugin-api.js';
+import { adviceDocument, adviceDot, adviceTable } from '../advise/advice-result.js';
+import { type Advice, adviseOn } from '../advise/advise.js';
+import { MAX_ROUNDS } from '../advise/measure-variants.js';
+import type { PlaceOptions } from './options.js';
+
+interface AdviseOptions extends PlaceOptions, ProtocolOptions, InputOptions {
+  readonly batch?: number;
+  readonly threads?: number;
+  readonly rounds: number;
+  readonly verify?: boolean;
+  readonly exportDot?: string;
+}
+
+const HELP = `
+The runtime optimizes each model with several settings. The kernels of all of
+them are measured together, in rounds, and once: the store keeps them. Savings
+are differences within rounds; smaller ones than 2 % are not seen. The floor is
+that of the variants that were measured. docs/advise.md explains each line.
+
+Examples:
+  mlmodelscope dlbricks advise zoo:squeezenet1.1 --threads 2
+  mlmodelscope dlbricks advise my-model.onnx --verify --export-json advice.json`;
+
+/** `dlbricks advise MODEL...` */
+export function registerAdvise(parent: Command, host: CommandHost): void {
+  const command = parent
+    .command('advise')
+    .description('Find which settings of the runtime save time, how much, and what the kernels could still gain')
+    .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
+  const placed = addQuietOption(addTableOptions(addAgentOptions(addStoreOption(command)), 'unit'));
+  addProtocolOptions(addInputOptions(addBatchOption(addThreadsOption(placed))))
+    .option('--rounds <n>', 'rounds in which kernels are measured', numberOption(z.int().min(3).max(MAX_ROUNDS)), 5)
+    .option('--verify', 'run the whole model with each setting that is advised, and put the outcome beside it')
+    .option('--export-dot <file>', 'draw the kernels for Graphviz, with the longest path through them')
+    .addHelpText('after', HELP)
+    .action((references: string[], options: AdviseOptions) => adviseAndShow(references, options, host));
+}
+
+async function adviseAndShow(references: readonly string[], options: AdviseOptions, host: CommandHost): Promise<void> {
+  const outputs = await prepareOutputs(options);
+  if (options.exportDot !== undefined) await requireWritable(options.exportDot);
+  const agent = await host.connect(options.agent, options.framework);
+  const loaded = await loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
+  const store = await host.openStore(options.store);
+  const progress = host.progress(outputs.quiet);
+  const protocol = askedProtocol(options);
+  const { threads = COMMAND_DEFAULTS.threads, rounds, verify = false } = options;
+  const settings = { protocol, limits: DEFAULT_LIMITS, threads, rounds, verify };
+  const context = {
+    agent,
+    store,
+    signal: host.signal,
+    onEvent: (event: Parameters<typeof showEvent>[0]) => showEvent(event, progress),
+  };
+  const found: Advice[] = [];
+  let failed = 0;
+  try {
+    for (const one of loaded) {
+      if (host.signal.aborted) break;
+      try {
+        found.push(await adviseOn(one, settings, context));
+      } catch (error) {
+        if (loaded.length === 1 && !host.signal.aborted) throw error;
+        failed++;
+        progress.warn(`warning: ${messageOf(error)}`);
+      }
+    }
+  } finally {
+    progress.stop();
+  }
+  if (found.length > 0) {
+    const provenance = provenanceOf({ models: loaded, agent, protocol });
+    const shown = shownTable(adviceTable(found, rounds), {
+      document: adviceDocument(found, rounds, provenance),
+      title: `Advice for ${found.map(({ model }) => model).join(', ')}`,
+    });
+    await writeShown(shown, outputs, host);
+    if (options.exportDot !== undefined) await writeResult(options.exportDot, adviceDot(found));
+  }
+  if (host.signal.aborted) {
+    host.warn('interrupted; everything measured so far is kept, and the same command continues from here');
+    host.setExitCode(EXIT_INTERRUPTED);
+  } else if (failed > 0) host.setExitCode(EXIT_PARTIAL);
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, it, type TestContext } from 'node:test';
+import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
+import { ints } from '../../src/onnx/model/make-attributes.js';
+import type { Model } from '../../src/onnx/model/model.js';
+import { GraphBuilder } from '../plugins/dlbricks/support/graph-builder.js';
+import { assertOfSchema } from '../schemas/validator.js';
+import { deadline } from './support/command.js';
+import { workplaceHere } from './support/workplace-here.js';
+
+const SIDE = [1, 8, 24, 24] as const;
+
+/** Pairs of a convolution and a Relu, one after another. */
+function pairs(graph: GraphBuilder, input: string, count: number): string {
+  let value = input;
+  for (let pair = 0; pair < count; pair++) {
+    value = graph.layer('Conv', [value, graph.weight([8, 8, 3, 3], 72)], SIDE, [ints('pads', [1, 1, 1, 1])]);
+    value = graph.layer('Relu', [value], SIDE);
+  }
+  return value;
+}
+
+function fusable(count: number): Model {
+  const graph = new GraphBuilder();
+  return graph.model([pairs(graph, graph.input('float32', SIDE), count)]);
+}
+
+/** Products that depend on each other, or in two branches that do not. */
+function products(branches: number, length: number): Model {
+  const graph = new GraphBuilder();
+  const input = graph.input('float32', [64, 64]);
+  const ends = Array.from({ length: branches }, () => {
+    let value = input;
+    for (let at = 0; at < length; at++) value = graph.layer('MatMul', [value, graph.weight([64, 64], 64)], [64, 64]);
+    return value;
+  });
+  return graph.model(ends);
+}
+
+interface SavingField {
+  readonly saving_ms: number;
+  readonly low_ms: number;
+  readonly high_ms: number;
+}
+
+interface AdvisedModel {
+  readonly kernels_ms: number;
+  readonly floor_ms: number;
+  readonly floor_with_reorders_ms: number;
+  readonly parallelism: number;
+  readonly longest_path: readonly { readonly kernel: string }[];
+  readonly variants: readonly {
+    setting: string;
+    kernels_ms: number;
+    same_graph: boolean;
+    saving: SavingField | null;
+  }[];
+  readonly fusion: { readonly taken: SavingField | null; readonly kernels_fewer: number };
+  readonly not_tried: readonly { readonly setting: string; readonly reason: string }[];
+}
+
+async function advise(
+  t: TestContext,
+  model: Model,
+): Promise<{ readonly advised: AdvisedModel; readonly text: string; readonly dot: string }> {
+  const place = await workplaceHere(t);
+  await place.write('net.onnx', encodeModelToBytes(model));
+  const quick = ['--threads', '1', '--runs', '6', '--warmup', '1', '--rounds', '3'];
+  const { stdout, stderr, code } = await place.run([
+    'dlbricks',
+    'advise',
+    'net.onnx',
+    ...quick,
+    '--export-json',
+    '-',
+    '--export-dot',
+    'net.dot',
+  ]);
+  assert.equal(code, 0, stderr);
+  const document = JSON.parse(stdout) as { readonly models: readonly AdvisedModel[] };
+  assertOfSchema('advice', document);
+  const dot = await readFile(place.path('net.dot'), 'utf8');
+  return { advised: document.models[0] ?? assert.fail(), text: stderr, dot };
+}
+
+describe('dlbricks advise', deadline, () => {
+  it('n pairs of Conv and Relu: the profit of fusion is the difference of both levels', async (t) => {
+    const { advised, text } = await advise(t, fusable(3));
+    const { fusion, variants } = advised;
+    assert.equal(fusion.kernels_fewer, 3);
+    const of = (level: string): number =>
+      variants.find(({ setting }) => setting === `--optimization-level ${level}`)?.kernels_ms ?? NaN;
+    const { low_ms: low = NaN, high_ms: high = NaN, saving_ms: saving = NaN } = fusion.taken ?? {};
+    assert.ok(low <= of('basic') - of('extended') && of('basic') - of('extended') <= high, JSON.stringify(fusion));
+    assert.ok(low <= saving && saving <= high);
+    assert.match(text, /fusions \(3 kernels fewer\)/);
+    assert.match(text, /not tried: reduced precision/);
+  });
+
+  it('one more variant can only lower the floor, and changes of layout only raise it', async (t) => {
+    const { advised } = await advise(t, fusable(2));
+    assert.ok(advised.floor_ms <= advised.kernels_ms * (1 + 1e-9));
+    assert.ok(advised.floor_with_reorders_ms >= advised.floor_ms * (1 - 1e-9));
+  });
+
+  it('a chain has no parallelism, nothing to fuse, and variants that change nothing', async (t) => {
+    const { advised, text } = await advise(t, products(1, 3));
+    assert.ok(Math.abs(advised.parallelism - 1) < 1e-9, `${advised.parallelism}`);
+    assert.equal(advised.fusion.kernels_fewer, 0);
+    assert.equal(advised.fusion.taken?.saving_ms, 0);
+    for (const { setting, same_graph: isSame } of advised.variants.slice(1)) assert.equal(isSame, true, setting);
+    assert.match(text, /changes no kernel: --optimization-level extended/);
+  });
+
+  it('two equal independent branches have a parallelism of 2', async (t) => {
+    const { advised, dot } = await advise(t, products(2, 3));
+    // One branch is on the longest path, the other is not.
+    assert.equal(advised.longest_path.length, 3);
+    assert.equal(dot.match(/MatMul/g)?.length, 6);
+    assert.equal(dot.match(/^ +k0_\d+ \[.*color=red/gm)?.length, 3);
+    assert.ok(Math.abs(advised.parallelism - 2) <= 0.04, `${advised.parallelism}`);
+    assert.ok(advised.not_tried.some(({ setting, reason }) => /parallel/.test(setting) && /one thread/.test(reason)));
+  });
+});
