@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { runOptionsOf } from '../../src/measurement/system.js';
+import { KnownResults } from '../../src/measuring/known-results.js';
+import { type Peaks, peaksOf, peakTasks, ridgeOf, storedPeaks } from '../../src/measuring/machine-peaks.js';
+import { createFakeAgent } from '../../src/agent/fake-agent.js';
+import { identifySystem } from '../../src/measurement/system.js';
+import type { Outcome } from '../../src/measurement/measurement.js';
+import { openMemoryStore } from '../../src/store/memory/open.js';
+import { sampleMeasurement } from '../store/sample-measurement.js';
+
+const { description } = createFakeAgent({ latencyOf: () => 1 });
+const RUN = runOptionsOf(2);
+const CALL_MS = 0.5;
+
+/** Measurements of a machine of 100 GFLOP/s and 20 GB/s; a product of 2048 is a little slower, and some runs are disturbed. */
+function runMsOf(label: string): number {
+  const [, side = '0'] = /of (\d+) x/.exec(label) ?? [];
+  const operations = 2 * Number(side) ** 3;
+  if (label.startsWith('MatMulInteger')) return CALL_MS + operations / 400e6;
+  if (label.startsWith('MatMul')) return CALL_MS + operations / (side === '2048' ? 90e6 : 100e6);
+  const [, megabytes] = /Add with ([\d.]+) MB/.exec(label) ?? [];
+  return megabytes === undefined ? CALL_MS : CALL_MS + Number(megabytes) / 20;
+}
+
+function outcomeOf(label: string): Outcome {
+  const ms = runMsOf(label);
+  return { kind: 'samples', runMs: [ms, ms, 3 * ms, ms, 5 * ms, 2 * ms, ms, 9 * ms], warmupMs: [] };
+}
+
+const tasks = peakTasks(description, RUN);
+
+function peaksIf(outcome: (label: string) => Outcome | undefined): Peaks {
+  const results = new KnownResults();
+  for (const { label, request } of tasks) {
+    const found = outcome(label);
+    if (found !== undefined)
+      results.put(sampleMeasurement(0, { signature: request.benchmark.signature, outcome: found }));
+  }
+  return peaksOf(description, RUN, results);
+}
+
+const failure: Outcome = { kind: 'failure', reason: 'unsupported', message: 'no such kernel' };
+
+describe('peaks of a machine', () => {
+  test('are the best of their benchmarks, without the call and without disturbed runs', () => {
+    const peaks = peaksIf(outcomeOf);
+    const value = (kind: Parameters<Peaks['get']>[0]): number => peaks.get(kind)?.value ?? NaN;
+    assert.ok(Math.abs(value('float32') - 100) < 1e-6);
+    assert.ok(Math.abs(value('int8') - 400) < 1e-6);
+    assert.match(peaks.get('float32')?.from ?? '', /MatMul of (512|1024)/);
+    // The text of its label has three digits.
+    assert.ok(Math.abs(value('memory') - 20) < 0.1);
+    assert.equal(value('call'), CALL_MS);
+    assert.ok(Math.abs((ridgeOf(peaks) ?? NaN) - 5) < 0.05);
+  });
+
+  test('the arrays in memory are four times the last cache, and the others fit into it', () => {
+    const sizes = tasks.flatMap(({ label }) => /Add with ([\d.]+) MB/.exec(label)?.slice(1) ?? []).map(Number);
+    const cache = description.cacheBytes / 1e6;
+    assert.ok((sizes[0] ?? 0) >= 3.95 * cache);
+    for (const size of sizes.slice(1)) assert.ok(size < cache / 2);
+  });
+
+  test('one that could not be measured is absent, and so is all work without a call', () => {
+    const without = peaksIf((label) => (label.startsWith('MatMulInteger') ? failure : outcomeOf(label)));
+    assert.equal(without.get('int8'), undefined);
+    assert.ok(without.has('float32'));
+    const callless = peaksIf((label) => (label === 'a run without work' ? undefined : outcomeOf(label)));
+    assert.equal(callless.size, 0);
+    assert.equal(ridgeOf(callless), undefined);
+  });
+
+  test('of the same machine and threads are found, whatever the optimizer does; of others they are not', async () => {
+    const store = await openMemoryStore();
+    for (const { label, request } of tasks) {
+      const { benchmark, runOptions, protocol } = request;
+      const system = identifySystem(description, runOptions);
+      await store.putMeasurement(
+        sampleMeasurement(0, { signature: benchmark.signature, system, protocol, outcome: outcomeOf(label) }),
+      );
+    }
+    assert.equal((await storedPeaks(store, description, { ...RUN, optimizationLevel: 'basic' })).size, 6);
+    assert.equal((await storedPeaks(store, description, runOptionsOf(1))).size, 0);
+  });
+});
