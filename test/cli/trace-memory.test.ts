@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
 import type { AnalysisTable } from '../../src/evaluation/analysis.js';
 import { GraphBuilder } from '../plugins/dlbricks/support/graph-builder.js';
-import { deadline } from './support/command.js';
+import { deadline, workplace } from './support/command.js';
 import { workplaceHere } from './support/workplace-here.js';
 
 const SIDE = 64;
@@ -33,7 +33,7 @@ describe('memory of a trace', deadline, () => {
   });
 
   it('the trace of the store and the imported spans of it give the same tables', async (t) => {
-    const place = await workplaceHere(t);
+    const place = await workplace(t);
     await place.write('net.onnx', products());
     const spans = { env: { OTEL_TRACES_EXPORTER: 'none' } };
     await place.run(['trace', 'model', 'net.onnx', '--threads', '2', '--runs', '3', '--quiet'], spans);
@@ -42,7 +42,7 @@ describe('memory of a trace', deadline, () => {
     await place.write('spans.json', exported);
     const imported = await place.run(['dlbricks', 'import', 'spans.json', '--store', 'other']);
     assert.equal(imported.code, 0, imported.stderr);
-    for (const name of ['model', 'layers', 'layer-latency', 'types', 'kernels', 'layer-kernels', 'gaps']) {
+    for (const name of ['model', 'layers', 'kernels', 'gaps']) {
       const rowsIn = async (...store: readonly string[]): Promise<unknown> => {
         const asked = ['analyze', 'xsp', name, '--setting', 'batch=1', '--export-json', '-', ...store];
         const { stdout, stderr } = await place.run(asked);

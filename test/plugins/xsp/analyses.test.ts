@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { before, describe, test, type TestContext } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import xsp from '../../../plugins/xsp/index.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import type { Analysis, AnalysisTable } from '../../../src/evaluation/analysis.js';
@@ -96,7 +96,10 @@ function profile({ isOld = false } = {}): string {
 }
 
 /** The same profile in two stores: as `import` keeps it, and as `trace model` keeps what its agent read. */
-async function bothSources(t: TestContext, options?: { isOld: boolean }): Promise<readonly ResultStore[]> {
+async function bothSources(
+  t: TestContext,
+  options?: { isOld: boolean },
+): Promise<readonly [imported: ResultStore, traced: ResultStore]> {
   const path = join(await temporaryFolder(t), 'net.json');
   await writeFile(path, profile(options));
   const [imported, traced] = [await openMemoryStore(), await openMemoryStore()];
@@ -122,15 +125,9 @@ const column = ({ rows }: AnalysisTable, key: string): unknown[] => rows.map((ro
 const total = (table: AnalysisTable, key: string): number => table.rows.reduce((sum, row) => sum + Number(row[key]), 0);
 
 describe('the analyses of XSP', () => {
-  let imported: ResultStore;
-  let traced: ResultStore;
-  before(async (t) => {
-    const stores = await bothSources(t as TestContext);
-    [imported, traced] = [stores[0] ?? assert.fail(), stores[1] ?? assert.fail()];
-  });
-
   for (const { name } of xsp.analyses ?? []) {
-    test(`${name}: the same table of a stored and of an imported trace`, async () => {
+    test(`${name}: the same table of a stored and of an imported trace`, async (t) => {
+      const [imported, traced] = await bothSources(t);
       const [a, b] = [await tableOf(name, imported), await tableOf(name, traced)];
       assert.ok(a.rows.length > 0);
       assert.deepEqual(a.rows, b.rows);
@@ -138,14 +135,16 @@ describe('the analyses of XSP', () => {
     });
   }
 
-  test('A1: the runs with the profile, where there are no others, and so it says', async () => {
+  test('A1: the runs with the profile, where there are no others, and so it says', async (t) => {
+    const [imported] = await bothSources(t);
     const table = await tableOf('model', imported);
     // Runs of 580 and 610 µs.
     assert.deepEqual(column(table, 'duration'), [595]);
     assert.match(table.notes.join(' '), /too high/);
   });
 
-  test('A2 and A4: memory of the first run, exactly; what a processor lacks is null with its reason', async () => {
+  test('A2 and A4: memory of the first run, exactly; what a processor lacks is null with its reason', async (t) => {
+    const [imported] = await bothSources(t);
     const layers = await tableOf('layers', imported);
     assert.deepEqual(column(layers, 'allocated_bytes'), [57_600, 57_600, 0]);
     assert.deepEqual(column(layers, 'device_temp_bytes'), [null, null, null]);
@@ -158,12 +157,14 @@ describe('the analyses of XSP', () => {
     );
   });
 
-  test('A3: quartiles of two runs', async () => {
+  test('A3: quartiles of two runs', async (t) => {
+    const [imported] = await bothSources(t);
     const [first] = (await tableOf('layer-latency', imported)).rows;
     assert.deepEqual([first?.['min_us'], first?.['median_us'], first?.['max_us']], [400, 405, 410]);
   });
 
-  test('A5, A6, A7: shares add up to 100 %', async () => {
+  test('A5, A6, A7: shares add up to 100 %', async (t) => {
+    const [imported] = await bothSources(t);
     assert.deepEqual(column(await tableOf('types', imported), 'occurrences'), [2, 1]);
     for (const [name, key] of [
       ['types', 'occurrences'],
@@ -176,7 +177,8 @@ describe('the analyses of XSP', () => {
     assert.ok(Math.abs(total(time, 'duration') - total(kernels, 'duration')) < 1e-9);
   });
 
-  test('A8: operations, bytes, and the share of the pool', async () => {
+  test('A8: operations, bytes, and the share of the pool', async (t) => {
+    const [imported] = await bothSources(t);
     const [conv] = (await tableOf('kernels', imported)).rows;
     const operations = 2 * 16 * 30 * 30 * 8 * 3 * 3;
     assert.equal(conv?.['flops'], operations);
@@ -187,13 +189,15 @@ describe('the analyses of XSP', () => {
     assert.equal(conv?.['memory_bound'], null);
   });
 
-  test('A10: the first occurrence counts', async () => {
+  test('A10: the first occurrence counts', async (t) => {
+    const [imported] = await bothSources(t);
     const table = await tableOf('kernel-groups', imported);
     assert.deepEqual(column(table, 'kernel_count'), [1, 2]);
     assert.equal(table.rows[1]?.['kernel_name'], 'Relu float32');
   });
 
-  test('A13: parts add up to the model', async () => {
+  test('A13: parts add up to the model', async (t) => {
+    const [imported] = await bothSources(t);
     const table = await tableOf('gaps', imported);
     assert.ok(Math.abs(total(table, 'duration') - 0.595) < 1e-9);
     assert.ok(Math.abs(total(table, 'duration_percent') - 100) < 1e-9);
@@ -211,13 +215,15 @@ describe('the analyses of XSP', () => {
     }
   });
 
-  test('pictures where the original has one', async () => {
+  test('pictures where the original has one', async (t) => {
+    const [imported] = await bothSources(t);
     for (const name of ['layers', 'layer-memory', 'types', 'kernel-roofline', 'gaps', 'models']) {
       assert.match(named(name).draw?.(await tableOf(name, imported)) ?? '', /^<svg /, name);
     }
   });
 
-  test('a model that is not there, and a machine that is not', async () => {
+  test('a model that is not there, and a machine that is not', async (t) => {
+    const [imported] = await bothSources(t);
     const codeOf = (settings: object): Promise<unknown> =>
       tableOf('kernels', imported, settings).catch((error: unknown) => error);
     for (const settings of [{ model: 'other' }, { machine: 'ffff' }]) {
