@@ -36,7 +36,7 @@ import {
 import { Measuring } from '../../measuring/measuring.js';
 import { phaseOf } from '../../measuring/phase.js';
 import { RunProgress } from '../../measuring/run-progress.js';
-import { documentOf } from '../json-documents.js';
+import { documentOf } from '../document-text.js';
 
 interface MachineOptions extends AgentOptions, OutputOptions, ReuseOptions {
   readonly store?: string;
