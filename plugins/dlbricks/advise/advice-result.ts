@@ -5,6 +5,14 @@ import { RESOLUTION, type Saving } from './advice.js';
 
 const FORMAT = 'dlbricks-advice/1';
 
+const OUTCOMES = ['holds', 'does_not_hold', 'not_seen'] as const;
+
+const OUTCOME_TEXTS = {
+  holds: 'the claim holds',
+  does_not_hold: 'the claim does not hold',
+  not_seen: 'it varies too much to confirm the claim',
+} as const satisfies Readonly<Record<Outcome, string>>;
+
 const ms = z.number();
 
 const savingSchema = z.strictObject({
@@ -57,7 +65,10 @@ const modelSchema = z.strictObject({
       measured_by: z.enum(['bricks', 'whole model']),
       ...savingSchema.shape,
       verified: savingSchema.nullable().describe('The same on the whole model'),
-      holds: z.boolean().nullable().describe('Whether both intervals have a saving in common; null: not verified'),
+      outcome: z
+        .enum(OUTCOMES)
+        .nullable()
+        .describe('Of the claim on the whole model; not_seen: it varies too much to say; null: not verified'),
     }),
   ),
 });
@@ -80,11 +91,15 @@ function savingField({ ms: saved, low, high, share, isSeen }: Saving): z.infer<t
 const orNull = (saving: Saving | undefined): z.infer<typeof savingSchema> | null =>
   saving === undefined ? null : savingField(saving);
 
-/** Whether the saving on the whole model agrees with the one claimed: their intervals overlap. */
-export function holds({ saving, verified }: Claim): boolean | null {
+type Outcome = (typeof OUTCOMES)[number];
+
+/** Whether the saving is seen on the whole model, and its interval overlaps the one claimed. */
+export function outcomeOf({ saving, verified }: Pick<Claim, 'saving' | 'verified'>): Outcome | null {
   if (verified === undefined) return null;
   const [one, other] = [saving, verified].map(({ ms: of, low, high }) => [low ?? of, high ?? of] as const);
-  return one !== undefined && other !== undefined && one[0] <= other[1] && other[0] <= one[1];
+  const overlap = one !== undefined && other !== undefined && one[0] <= other[1] && other[0] <= one[1];
+  if (!overlap) return 'does_not_hold';
+  return (verified.low ?? 0) > 0 ? 'holds' : 'not_seen';
 }
 
 function documentOfModel(advice: Advice): z.infer<typeof modelSchema> {
@@ -126,7 +141,7 @@ function documentOfModel(advice: Advice): z.infer<typeof modelSchema> {
       measured_by: claim.by,
       ...savingField(claim.saving),
       verified: orNull(claim.verified),
-      holds: holds(claim),
+      outcome: outcomeOf(claim),
     })),
   };
 }
@@ -177,7 +192,7 @@ function claimText(claim: Claim, rounds: number): string {
   const outcome =
     claim.by === 'whole model' || verified === undefined
       ? ''
-      : `; the whole model saves ${savingText(verified)}: the claim ${holds(claim) === true ? 'holds' : 'does not hold'}`;
+      : `; the whole model saves ${savingText(verified)}: ${OUTCOME_TEXTS[outcomeOf(claim) ?? 'not_seen']}`;
   return `do ${claim.setting}: saves ${savingText(claim.saving)}, ${by}${outcome}`;
 }
 

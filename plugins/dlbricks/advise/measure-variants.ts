@@ -3,6 +3,7 @@ import {
   groupedBy,
   identifySystem,
   KnownResults,
+  measurementWarnings,
   Measuring,
   type MeasuringContext,
   phaseOf,
@@ -80,6 +81,11 @@ export async function measureVariants(
     if (signal.aborted) break;
     await new Measuring(context, system, results, progress).measure(missing, { kind: 'none' });
   }
+  const measured = groups.flatMap(({ results }) => [...results.measurements()]);
+  const machine = { threads: base.runOptions.threads, cores: agent.description.cores };
+  for (const { message } of measurementWarnings(measured, machine)) {
+    context.onEvent({ kind: 'note', level: 'warning', message });
+  }
   const unmeasured: { variant: Variant; reason: string }[] = [];
   const timed: TimedVariant[] = [];
   for (const { together, system, results } of groups) {
@@ -98,7 +104,7 @@ export async function measureVariants(
         unmeasured.push({ variant, reason: problem.reason });
         continue;
       }
-      const measured = ofRound.flatMap((observations): (readonly number[])[] => {
+      const ofRounds = ofRound.flatMap((observations): (readonly number[])[] => {
         const times = recipe.bricks.map((brick) => {
           const own = brickLatency(brick, where, brick.context === undefined ? observations : all);
           return own.kind === 'known' ? own.ms : undefined;
@@ -106,7 +112,7 @@ export async function measureVariants(
         const ofKernels = recipe.sequences.map((brick) => times[brick]);
         return ofKernels.every((ms) => ms !== undefined) ? [ofKernels] : [];
       });
-      timed.push({ ...variant, rounds: measured });
+      timed.push({ ...variant, rounds: ofRounds });
     }
   }
   return {
