@@ -82,7 +82,6 @@ export { heatMapSvg } from './web/plots/heat-map.js';
 export { linePlot, type Series } from './web/plots/line-plot.js';
 export { type AlignedTable, type Column, textTable } from './base/text-table.js';
 export { scatterPlot } from './web/plots/scatter-plot.js';
-export { type Column, textTable } from './base/text-table.js';
 export { fittingTable, leftOutLines } from './base/fitting-table.js';
 export { counted } from './base/counted.js';
 export { gigabytes } from './base/gigabytes.js';

@@ -14,7 +14,6 @@ const COMMANDS = [
   'dlbricks validate',
   'dlbricks generate',
   'dlbricks advise',
-  'dlbricks compare',
   'dlbricks compose',
   'dlbricks import',
   'dlbricks layers',
