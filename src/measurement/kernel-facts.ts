@@ -1,31 +1,31 @@
-import { z } from 'zod';
 import { ownValue } from '../base/own-value.js';
 
-const count = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER);
-
 /** Bytes of a kernel, as the runtime's profile states them for the first run of a session. */
-export const kernelMemorySchema = z.strictObject({
-  parameterBytes: count.optional().describe('Constant inputs'),
-  activationBytes: count.optional().describe('Other inputs'),
-  outputBytes: count.optional(),
-  allocatedBytes: z.number().optional().describe('Asked for by the kernel; below zero where it gave back more'),
-  requestedBytes: count.optional().describe('In use after the kernel, as they were asked for'),
-  inUseBytes: count.optional().describe('In use after the kernel, as the allocator rounds them'),
-  peakBytes: count.optional().describe("The most in use so far, in the allocator's arena"),
-  arenaBytes: count.optional().describe('What the arena holds'),
-});
-
-export type KernelMemory = Readonly<z.infer<typeof kernelMemorySchema>>;
+export interface KernelMemory {
+  /** Of constant inputs. */
+  readonly parameterBytes?: number | undefined;
+  /** Of the other inputs. */
+  readonly activationBytes?: number | undefined;
+  readonly outputBytes?: number | undefined;
+  /** Asked for by the kernel; below zero where it gave back more. */
+  readonly allocatedBytes?: number | undefined;
+  /** In use after the kernel, as they were asked for. */
+  readonly requestedBytes?: number | undefined;
+  /** In use after the kernel, as the allocator rounds them. */
+  readonly inUseBytes?: number | undefined;
+  /** The most in use so far, in the allocator's arena. */
+  readonly peakBytes?: number | undefined;
+  /** What the arena holds. */
+  readonly arenaBytes?: number | undefined;
+}
 
 /** Time of the main thread in the sections of the runtime's thread pool, microseconds. */
-export const poolSchema = z.strictObject({
-  runUs: count,
-  waitUs: count,
+export interface PoolSections {
+  readonly runUs: number;
+  readonly waitUs: number;
   /** Handing parts of the kernel to other threads. */
-  distributionUs: count,
-});
-
-export type PoolSections = Readonly<z.infer<typeof poolSchema>>;
+  readonly distributionUs: number;
+}
 
 /** What a profile says about a kernel besides its time. Older runtimes do not say it. */
 export interface KernelFacts {
@@ -52,26 +52,34 @@ function numberOf(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
+/** The memory that some fields state; undefined where none does, or one cannot be true. */
+function memoryOf(value: (field: keyof KernelMemory) => number | undefined): KernelMemory | undefined {
+  const stated = (Object.keys(MEMORY) as (keyof KernelMemory)[]).flatMap((field) => {
+    const number = value(field);
+    return number === undefined ? [] : [[field, number] as const];
+  });
+  const areTrue = stated.every(([field, number]) => field === 'allocatedBytes' || number >= 0);
+  return stated.length > 0 && areTrue ? Object.fromEntries(stated) : undefined;
+}
+
+function sectionsOf(value: (field: keyof PoolSections) => number | undefined): PoolSections | undefined {
+  const [runUs = -1, waitUs = -1, distributionUs = -1] = [value('runUs'), value('waitUs'), value('distributionUs')];
+  return Math.min(runUs, waitUs, distributionUs) < 0 ? undefined : { runUs, waitUs, distributionUs };
+}
+
 function poolOf(statistics: unknown): PoolSections | undefined {
   if (typeof statistics !== 'object' || statistics === null) return undefined;
   const main = (statistics as Args)['main_thread'];
   if (typeof main !== 'object' || main === null) return undefined;
-  const of = (name: string): number | undefined => numberOf(ownValue(main as Args, name));
-  const [runUs, waitUs, handed] = [of('Run'), of('Wait'), of('Distribution')];
-  const pool = { runUs, waitUs, distributionUs: handed };
-  const { data } = poolSchema.safeParse(pool);
-  return data;
+  const names = { runUs: 'Run', waitUs: 'Wait', distributionUs: 'Distribution' } as const;
+  return sectionsOf((field) => numberOf(ownValue(main as Args, names[field])));
 }
 
 /** The facts in the arguments of an event of ONNX Runtime's profile; facts that it lacks are absent. */
 export function kernelFactsOf(args: Args): KernelFacts {
-  const stated = Object.entries(MEMORY).flatMap(([field, name]) => {
-    const value = numberOf(args[name]);
-    return value === undefined ? [] : [[field, value] as const];
-  });
-  const { data: memory } = kernelMemorySchema.safeParse(Object.fromEntries(stated));
+  const memory = memoryOf((field) => numberOf(ownValue(args, MEMORY[field])));
   const pool = poolOf(args['thread_scheduling_stats']);
-  return { ...(stated.length > 0 && memory && { memory }), ...(pool && { pool }) };
+  return { ...(memory && { memory }), ...(pool && { pool }) };
 }
 
 /** Tags of spans, which importers read again. */
@@ -101,17 +109,8 @@ export function tagsOfFacts({ memory, pool }: KernelFacts): Readonly<Record<stri
 
 export function factsOfTags(tag: (name: string) => unknown): KernelFacts {
   const value = (field: keyof typeof TAGS): number | undefined => numberOf(tag(TAGS[field]));
-  const stated = (Object.keys(MEMORY) as (keyof KernelMemory)[]).flatMap((field) => {
-    const number = value(field);
-    return number === undefined ? [] : [[field, number] as const];
-  });
-  const { data: memory } = kernelMemorySchema.safeParse(Object.fromEntries(stated));
-  const { data: pool } = poolSchema.safeParse({
-    runUs: value('runUs'),
-    waitUs: value('waitUs'),
-    distributionUs: value('distributionUs'),
-  });
-  return { ...(stated.length > 0 && memory && { memory }), ...(pool && { pool }) };
+  const [memory, pool] = [memoryOf(value), sectionsOf(value)];
+  return { ...(memory && { memory }), ...(pool && { pool }) };
 }
 
 /** Facts of one kernel over its runs: the memory of the first run, and the mean of the pool's sections. */

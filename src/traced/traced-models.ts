@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
 import type { MeasuredLayer, TracedModel } from '../foreign-traces/collect-models.js';
-import { kernelMemorySchema, poolSchema } from '../measurement/kernel-facts.js';
+import { kernelMemorySchema, poolSchema } from '../measurement/kernel-facts-schema.js';
 import { systemSchema } from '../measurement/system.js';
 import type { Collection, CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';

@@ -1,7 +1,7 @@
 // Converts between the messages of proto/mlmodelscope/trace/v1 and this project's own types.
 import { z } from 'zod';
 import * as wire from '../../generated/mlmodelscope/trace/v1/trace.js';
-import { kernelMemorySchema, poolSchema } from '../../measurement/kernel-facts.js';
+import { kernelMemorySchema, poolSchema } from '../../measurement/kernel-facts-schema.js';
 import { conditionsSchema } from '../../measurement/conditions.js';
 import { check } from '../../rpc/check-message.js';
 import { type SpanDocument, spanDocumentSchema } from '../../tracing/span-document.js';
