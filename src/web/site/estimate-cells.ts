@@ -33,10 +33,11 @@ export function configurationText({ plugin, version, batch, dimensions, settings
     .join(', ');
 }
 
-/** A latency with half the width of its interval; "part:" before that of a part of the model. */
-export function latencyText({ latencyMs: ms, lowMs, highMs, coverage }: KeptEstimate): string {
+/** A latency with the upper half of its interval; "part:" before that of a part of the model. */
+export function latencyText({ latencyMs: ms, highMs, coverage }: KeptEstimate): string {
   if (ms === null) return 'none';
-  const half = lowMs === null || highMs === null || ms === 0 ? undefined : (100 * (highMs - lowMs)) / 2 / ms;
+  // The upper half: the lower one ends at zero where an interval is wider than its estimate.
+  const half = highMs === null || ms === 0 ? undefined : 100 * (highMs / ms - 1);
   return `${coverage < 1 ? 'part: ' : ''}${msText(ms)}${half === undefined ? '' : ` ± ${half.toFixed(1)} %`}`;
 }
 

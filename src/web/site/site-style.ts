@@ -35,6 +35,7 @@ progress { width: min(100%, 40rem); height: 1.1rem; accent-color: var(--accent);
 .side-by-side img { max-width: 100%; max-height: 20rem; }
 .side-by-side > * { min-width: 0; }
 .field input[type=text], .field input[type=password] { width: min(100%, 40rem); }
+.table td:not(.right) { min-width: 8rem; }
 .matrix td.right { white-space: nowrap; }
 .matrix thead th { min-width: 9rem; max-width: 14rem; }
 @media (max-width: 48rem) { .facts { grid-template-columns: 1fr; gap: 0; } .facts dd { margin-bottom: .4rem; } }
