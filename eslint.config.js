@@ -43,7 +43,7 @@ const HOUSES = [
       ['report'],
       ['compare', 'sharing', 'traces'],
       ['sweep', 'advise'],
-      ['generation', 'compose-all.ts', 'bytes-note.ts', 'evaluating.ts'],
+      ['generation', 'compose-all.ts', 'bytes-note.ts', 'system-run.ts'],
       ['predict-bricks.ts'],
       ['settings.ts', 'evaluate.ts'],
       ['estimation.ts', 'cells.ts'],

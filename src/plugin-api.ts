@@ -14,7 +14,7 @@ export type { Evaluation, EvaluationContext } from './evaluation/evaluation.js';
 export type { EvaluationEvent } from './evaluation/event.js';
 export type { ShownResult, ShowOptions } from './evaluation/shown-result.js';
 export { whileTelling } from './evaluation/while-telling.js';
-export { nameEvaluated, nameFramework, noteTrace } from './evaluation/tell-of-trace.js';
+export { setSpanModels, setSpanFramework, noteTrace } from './evaluation/span-attributes.js';
 export { loadEvaluation } from './registry/load-evaluation.js';
 
 // Analyses
@@ -174,13 +174,18 @@ export {
 } from './measurement/system.js';
 export { systemDifferences } from './measurement/system-differences.js';
 export { type Benchmark, type BenchmarkInput, inputBytes } from './measurement/benchmark.js';
-export { modelOf, signatureOf, signatureWithoutName, weightlessBenchmark } from './measurement/weightless.js';
+export {
+  modelFromBenchmark,
+  signatureOf,
+  signatureWithoutName,
+  weightlessBenchmark,
+} from './measurement/weightless.js';
 export { symbolicBenchmark } from './measurement/symbolic-benchmark.js';
 export { withOwnWeights } from './agent/own-weights.js';
 export { memoryProblem, memoryThere } from './agent/memory-there.js';
 export { type Limits, type Protocol, protocolDifferences, protocolKey } from './measurement/protocol.js';
 export { distinctTasks, type Task, taskKey } from './measuring/task.js';
-export { type Phase, phaseOf } from './measuring/phase.js';
+export { type MeasuringPlan, planMeasuring } from './measuring/measuring-plan.js';
 export { Measuring, type MeasuringContext } from './measuring/measuring.js';
 export { RunProgress } from './measuring/run-progress.js';
 export { knownResults, KnownResults, type Wanted } from './measuring/known-results.js';
@@ -224,7 +229,7 @@ export { spelledOut } from './composite/spell-out.js';
 // The store
 export type { ResultStore } from './store/result-store.js';
 export type { Collection, CollectionDefinition } from './store/collection.js';
-export { unlessGone } from './store/unless-gone.js';
+export { unlessUnavailable } from './store/unless-unavailable.js';
 export { EVALUATION_DOCUMENTS } from './platform-documents/documents.js';
 export { keepWholeModel } from './platform-documents/keep-whole-model.js';
 

@@ -43,14 +43,14 @@ function boxAt({ x, y }: LabelledPoint, width: number, angle: number, distance: 
 }
 
 /** Every place that is tried for a label, the nearest first, right and left before above and below. */
-function* boxesFor(place: LabelledPoint): Generator<{ readonly box: Box; readonly isFar: boolean }> {
-  const width = widthOf(place.label);
+function* boxesFor(point: LabelledPoint): Generator<{ readonly box: Box; readonly isFar: boolean }> {
+  const width = widthOf(point.label);
   const turn = (2 * Math.PI) / DIRECTIONS;
   const angles = Array.from({ length: DIRECTIONS }, (_, i) => i * turn);
   const sideways = (angle: number): number => -Math.abs(Math.cos(angle));
   const sorted = angles.toSorted((a, b) => sideways(a) - sideways(b));
   for (const [i, distance] of DISTANCES.entries()) {
-    for (const angle of sorted) yield { box: boxAt(place, width, angle, distance), isFar: i > 1 };
+    for (const angle of sorted) yield { box: boxAt(point, width, angle, distance), isFar: i > 1 };
   }
 }
 
@@ -68,18 +68,18 @@ function drawn({ x, y, label }: LabelledPoint, box: Box, isFar: boolean): string
  * @param taken other boxes that no name may cover
  */
 export function labelsBeside(
-  places: readonly LabelledPoint[],
+  labelled: readonly LabelledPoint[],
   { area, taken }: { readonly area: Box; readonly taken: readonly Box[] },
 ): string[] {
-  const points = places.map(({ x, y }): Box => {
+  const points = labelled.map(({ x, y }): Box => {
     return { left: x - POINT_RADIUS, top: y - POINT_RADIUS, right: x + POINT_RADIUS, bottom: y + POINT_RADIUS };
   });
   const occupied = [...taken, ...points];
-  return places.flatMap((place) => {
-    for (const { box, isFar } of boxesFor(place)) {
+  return labelled.flatMap((point) => {
+    for (const { box, isFar } of boxesFor(point)) {
       if (!isInside(box, area) || occupied.some((other) => overlap(box, other))) continue;
       occupied.push(box);
-      return [drawn(place, box, isFar)];
+      return [drawn(point, box, isFar)];
     }
     return [];
   });

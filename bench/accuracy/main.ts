@@ -51,7 +51,7 @@ function plotsOf({ configuration, report, growth }: TableOutcome): ReadonlyMap<s
 
 async function runAll(
   all: readonly TableConfiguration[],
-  place: Omit<MeasuringContext, 'onEvent'>,
+  environment: Omit<MeasuringContext, 'onEvent'>,
 ): Promise<readonly TableOutcome[]> {
   const bar = new cliProgress.SingleBar(
     {
@@ -78,8 +78,8 @@ async function runAll(
         left.update(index, prepared ? 0.05 + share : share, performance.now());
         bar.update(Math.floor(left.share * 1000), { left: left.text, doing: `${configuration.name}: ${event.label}` });
       };
-      outcomes.push(await runConfiguration(configuration, { ...place, onEvent }));
-      if (place.signal.aborted) break;
+      outcomes.push(await runConfiguration(configuration, { ...environment, onEvent }));
+      if (environment.signal.aborted) break;
     }
   } finally {
     bar.stop();

@@ -114,8 +114,8 @@ export function plotGrowth(title: string, growth: readonly Growth[]): string {
     return [curve, ...dots, swatch, svgText(left + 42, legendY, label)].join('\n');
   });
   const names = growth.map(({ model }, at) => {
-    const place = `translate(${x.at(at + 1).toFixed(1)} ${PLOT.y[0] + LABEL.height + 2}) rotate(-45)`;
-    return svgText(0, 0, model, `class="label" text-anchor="end" transform="${place}"`);
+    const transform = `translate(${x.at(at + 1).toFixed(1)} ${PLOT.y[0] + LABEL.height + 2}) rotate(-45)`;
+    return svgText(0, 0, model, `class="label" text-anchor="end" transform="${transform}"`);
   });
   const content = [...curves, ...names];
   return svg({ title, xTitle: 'models, as they are added', yTitle: 'benchmarking time (s)', x, y, content, plot });

@@ -80,15 +80,15 @@ export async function generate(
   decode: LoadedModel,
   prompt: readonly number[],
   count: number,
-  place: DecoderEnvironment,
+  environment: DecoderEnvironment,
 ): Promise<Generated> {
-  const reader = await opened(weightlessBenchmark(prefill.model), place);
+  const reader = await opened(weightlessBenchmark(prefill.model), environment);
   await timed(reader, feedsOf(prompt, 0));
   const first = await timed(reader, feedsOf(prompt, 0));
   await reader.close();
   const tokens = [likeliest(first.outputs)];
   const furtherTokensMs: number[] = [];
-  const writer = await opened(symbolicBenchmark(decode.model, decode.open ?? decode.model), place);
+  const writer = await opened(symbolicBenchmark(decode.model, decode.open ?? decode.model), environment);
   let cache = cacheIn(first.outputs);
   await timed(writer, new Map([...feedsOf(tokens, prompt.length), ...cache]));
   while (tokens.length < count) {

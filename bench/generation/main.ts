@@ -43,8 +43,8 @@ try {
   });
   const decode = await loadModel(`zoo:${values.model}_decode`, { batch: 1, dimensions: new Map([['past', prompt]]) });
   const words = Array.from({ length: prompt }, (_, index) => index + 1);
-  const place = { predictor: onnxRuntimePredictor(), threads, temporaryFolder };
-  const generated = await generate(prefill, decode, words, tokens, place);
+  const environment = { predictor: onnxRuntimePredictor(), threads, temporaryFolder };
+  const generated = await generate(prefill, decode, words, tokens, environment);
   const further = generated.furtherTokensMs.reduce((sum, ms) => sum + ms, 0);
   const [file] = positionals;
   const report = file === undefined ? undefined : reportSchema.parse(JSON.parse(await readFile(file, 'utf8')));

@@ -198,7 +198,7 @@ function sizesLines({ database, sizes }: RecordedSizes): readonly string[] {
 }
 
 /** The machines and dates of runs, one line for each. */
-function places(all: readonly Recorded[]): readonly string[] {
+function machinesAndStores(all: readonly Recorded[]): readonly string[] {
   return all.map((recorded) => {
     const { machine, date, agents, runs } = recorded;
     const bricks = count(runs[0]?.bricks ?? 0);
@@ -225,7 +225,7 @@ export function scaleDocument(all: readonly Recorded[], sizes: readonly Recorded
     '*Ideal* is the sum of all waits divided by the number of agents. *Wall time* is from the submission to the last event',
     'of the last evaluation. The values are medians, with the range of all runs.',
     '',
-    ...places(all),
+    ...machinesAndStores(all),
     '',
     '## Runs',
     '',

@@ -5,7 +5,7 @@ import {
   type EvaluationEvent,
   KnownResults,
   Measuring,
-  phaseOf,
+  planMeasuring,
   type Plugin,
   type Remeasure,
   RunProgress,
@@ -40,7 +40,7 @@ async function measureSeries(
   const system = identifySystem(agent.description, runOptionsOf(1));
   const tasks = requestsOf(series).map((request, index): Task => ({ label: `brick ${index}`, request, work: 1 }));
   const results = new KnownResults();
-  const { missing } = await phaseOf(tasks, results, { system, store, remeasure: NOTHING_AGAIN });
+  const { missing } = await planMeasuring(tasks, results, { system, store, remeasure: NOTHING_AGAIN });
   const known = tasks.length - missing.length;
   onEvent({ kind: 'planned', summary: `${missing.length} bricks to measure`, known, toMeasure: missing.length });
   const progress = new RunProgress();

@@ -1,6 +1,6 @@
 import { decomposeModel } from '../../plugins/dlbricks/bricks/unique-bricks.js';
 import type { Recipe } from '../../plugins/dlbricks/bricks/recipe.js';
-import { inContext } from '../../plugins/dlbricks/bricks/copies-in-context.js';
+import { copyBrick } from '../../plugins/dlbricks/bricks/brick-copies.js';
 import type { Suite } from '../../plugins/dlbricks/exchange/suite.js';
 import { layerGraph } from '../../src/onnx/layers/layer-graph.js';
 import { GraphBuilder } from '../../test/plugins/dlbricks/support/graph-builder.js';
@@ -14,7 +14,7 @@ export function sampleSuite(): { readonly suite: Suite; readonly recipe: Recipe 
   const { recipe, bricks } = decomposeModel('model', layerGraph(g.model([y])), 1);
   const measured = bricks.map((brick, i) => {
     return i === 0
-      ? { ...brick, copies: inContext(brick, 2) }
+      ? { ...brick, copies: copyBrick(brick, 2) }
       : i === 1
         ? { ...brick, footprintBytes: 2 ** 20 }
         : brick;
@@ -31,7 +31,7 @@ export function sampleSuite(): { readonly suite: Suite; readonly recipe: Recipe 
       granularity: 1,
       bricks: measured,
       calls: [{ inputs: 1, outputs: 1 }],
-      handingOver: [[{ elementType: 'float32', dims: [1, 3] }]],
+      outputCopies: [[{ elementType: 'float32', dims: [1, 3] }]],
       optimizedFor: {
         framework: 'onnxruntime',
         framework_version: '1.30.0',

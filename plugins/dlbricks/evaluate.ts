@@ -7,7 +7,7 @@ import {
   machineSpreadOf,
   type MeasuringContext,
   optimizingRun,
-  type Phase,
+  type MeasuringPlan,
   PlatformError,
   protocolKey,
   runOptionsOf,
@@ -34,13 +34,13 @@ import { checkModels } from './measure/check-models.js';
 import { type KnownOfSystem, type Wholes } from './estimate/spreads-of-system.js';
 import { earlierRuns } from './measure/earlier-runs.js';
 import type { Measure } from './measure/largest.js';
-import { Evaluating, NO_COST, type Remeasuring, sumOfCosts } from './evaluating.js';
+import { SystemRun, NO_COST, type Remeasuring, sumOfCosts } from './system-run.js';
 import { type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
 import { predict } from './predict-bricks.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
 import { FIRST_OCCASION, firstTasks, type MeasureSettings, SECOND_OCCASION, wholeModelTasks } from './measure/tasks.js';
 import { partsInWords } from './report/configuration.js';
-import type { EstimateResult, PhaseCost } from './report/evaluation-result.js';
+import type { EstimateResult, MeasuringCost } from './report/evaluation-result.js';
 
 /** The models to estimate, and the settings. */
 export interface EstimateRequest extends CutSettings, MeasureSettings, Remeasuring {
@@ -69,11 +69,11 @@ interface Plan {
   /** Names of the models for which the settings of the optimizer change nothing. */
   readonly unchanged: readonly string[];
   readonly preparingMs: number;
-  readonly evaluating: Evaluating;
-  readonly bricks: Phase;
-  readonly wholes: Phase;
+  readonly run: SystemRun;
+  readonly bricks: MeasuringPlan;
+  readonly wholes: MeasuringPlan;
   /** The second measurement of the whole models. */
-  readonly again: Phase;
+  readonly again: MeasuringPlan;
 }
 
 /** Number of models to prepare in all, and number of them before those of a request. */
@@ -85,12 +85,12 @@ interface PreparationCount {
 /**
  * Cuts the models, and looks up their measurements in the store.
  *
- * @param evaluatingOn one instance for each system, so that measurements that several plans need are taken once
+ * @param runOn one instance for each system, so that measurements that several plans need are taken once
  */
 async function planOf(
   request: EstimateRequest,
   context: MeasuringContext,
-  evaluatingOn: (system: System) => Evaluating,
+  runOn: (system: System) => SystemRun,
   preparing: PreparationCount,
 ): Promise<Plan> {
   const { agent, onEvent, signal } = context;
@@ -122,19 +122,19 @@ async function planOf(
   const usual = optimizingRun(runOptionsOf(runOptions.threads, agent.description));
   const isUsual = request.cut === 'layer' || isDeepStrictEqual(optimizingRun(runOptions), usual);
   const unchanged = isUsual ? [] : alike(prepared, await prepare({ ...request, runOptions: usual }));
-  const evaluating = evaluatingOn(system);
-  const first = await evaluating.phaseOf(firstTasks(prepared, system, request), request);
-  const asked = (request.measure ?? 'all') === 'all' ? first : knownPart(first, evaluating);
+  const run = runOn(system);
+  const first = await run.plan(firstTasks(prepared, system, request), request);
+  const asked = (request.measure ?? 'all') === 'all' ? first : knownPart(first, run);
   const { models, bricks } = withoutTooLarge(prepared, asked, system, request, agent);
   tellOfRefusals(models, onEvent);
 
   const runnable = models.filter(({ refusal }) => refusal === undefined);
   const measuredWhole = measureEndToEnd ? wholeModelTasks(runnable, FIRST_OCCASION, request) : [];
-  const wholes = await evaluating.phaseOf(measuredWhole, request);
+  const wholes = await run.plan(measuredWhole, request);
   const repeated = measureEndToEnd ? wholeModelTasks(runnable, SECOND_OCCASION, request) : [];
-  const repeatable = repeated.filter((task) => !evaluating.hasFailedBefore(task));
-  const again = await evaluating.phaseOf(repeatable, request);
-  return { request, system, models, unchanged, preparingMs, evaluating, bricks, wholes, again };
+  const repeatable = repeated.filter((task) => !run.hasFailedBefore(task));
+  const again = await run.plan(repeatable, request);
+  return { request, system, models, unchanged, preparingMs, run, bricks, wholes, again };
 }
 
 /** Names of the models that have the same bricks in the same order in both. */
@@ -153,33 +153,33 @@ function alike(prepared: readonly PreparedModel[], others: readonly PreparedMode
 }
 
 /** The tasks of a phase whose measurements are known; nothing is measured. */
-function knownPart({ tasks }: Phase, evaluating: Evaluating): Phase {
-  return { tasks: tasks.filter((task) => evaluating.has(task)), missing: [], disturbed: [] };
+function knownPart({ tasks }: MeasuringPlan, run: SystemRun): MeasuringPlan {
+  return { tasks: tasks.filter((task) => run.has(task)), missing: [], disturbed: [] };
 }
 
 /** Measures what a plan lacks, and composes. */
 async function carryOut(plan: Plan, context: MeasuringContext): Promise<EstimateResult> {
-  const { request, system, models, unchanged, preparingMs, evaluating, bricks, wholes, again } = plan;
-  const measuredBefore = evaluating.measured;
-  const delayBeforeMs = evaluating.delayMs;
-  const known = await evaluating.measure(bricks, request);
+  const { request, system, models, unchanged, preparingMs, run, bricks, wholes, again } = plan;
+  const measuredBefore = run.measured;
+  const delayBeforeMs = run.delayMs;
+  const known = await run.measure(bricks, request);
   const isRepeated = request.cut === 'kernel' && request.measure !== 'none';
   const earlier = request.cut === 'kernel' ? await earlierRuns(context.store, system, request.protocol) : undefined;
   const { predictor, cost } = await predict(plan, context, earlier);
   const firstCost = sumOfCosts(known, cost);
-  const wholesCost = await evaluating.measure(wholes, request);
-  const repeat = async (wholes: Wholes): Promise<PhaseCost> => {
+  const wholesCost = await run.measure(wholes, request);
+  const repeat = async (wholes: Wholes): Promise<MeasuringCost> => {
     if (!isRepeated) return NO_COST;
-    return repeatBricks(models, evaluating, system, request, context, { wholes, earlier });
+    return repeatBricks(models, run, system, request, context, { wholes, earlier });
   };
   // These whole models have no second measurement yet, also where the store has one: every run decides alike.
   const ownWholes = request.measureEndToEnd ? models.map(({ whole }) => [whole.signature, []] as const) : [];
   const beforeRepeat = await repeat(new Map(ownWholes));
-  const repeatCost = await evaluating.measure(evaluating.withoutFailed(again), request);
+  const repeatCost = await run.measure(run.withoutFailed(again), request);
   // The spread of whole models is known now, and may make intervals wider.
   const againCost = sumOfCosts(
     beforeRepeat,
-    request.measureEndToEnd ? await repeat(wholesOf(models, evaluating.results, request)) : NO_COST,
+    request.measureEndToEnd ? await repeat(wholesOf(models, run.results, request)) : NO_COST,
   );
   const checks =
     request.check === true
@@ -188,23 +188,23 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
   if (request.measureEndToEnd) {
     const { traceUrlTemplate } = request;
     const documents = { ...context, traceUrlTemplate };
-    await keepPlatformDocuments(request.models, models, evaluating.results, request, documents);
+    await keepPlatformDocuments(request.models, models, run.results, request, documents);
   }
 
   const interrupted =
     context.signal.aborted ||
     phasesOf(plan).some(({ tasks }) => {
-      return tasks.some((task) => !evaluating.has(task) && !evaluating.hasFailedBefore(task));
+      return tasks.some((task) => !run.has(task) && !run.hasFailedBefore(task));
     });
   const unusable = (request.unusable ?? []).map(unreadModel);
-  const composed = composeAll([...models, ...unusable], evaluating.results, system, {
+  const composed = composeAll([...models, ...unusable], run.results, system, {
     ...request,
     precision: isRepeated ? request.precision : undefined,
     interrupted,
     earlier,
     predictor,
     machines: await machineSpreadOf(system, context),
-    measured: evaluating.measured - measuredBefore,
+    measured: run.measured - measuredBefore,
     checks: checks?.runs,
     costs: {
       readingMs: request.readingMs,
@@ -218,7 +218,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
       bricksAgain: againCost,
       modelsFirst: wholesCost,
       modelsAgain: repeatCost,
-      delayMs: evaluating.delayMs - delayBeforeMs,
+      delayMs: run.delayMs - delayBeforeMs,
       checkMs: checks?.wallMs,
     },
   });
@@ -251,20 +251,20 @@ export async function evaluateAll(
   context: MeasuringContext,
 ): Promise<readonly EstimateResult[]> {
   const progress = new RunProgress();
-  const evaluatings = new Map<string, Evaluating>();
+  const runsBySystem = new Map<string, SystemRun>();
   const plans: Plan[] = [];
   const total = requests.reduce((sum, { models }) => sum + models.length, 0);
   let before = 0;
   for (const request of requests) {
     const { cut, protocol, limits, models } = request;
-    const evaluatingOn = (system: System): Evaluating => {
+    const runOn = (system: System): SystemRun => {
       // An instance has the results of one system and one setup.
       const key = JSON.stringify([system.fingerprint, cut, protocolKey(protocol), limits]);
-      const evaluating = evaluatings.get(key) ?? new Evaluating(context, progress, system);
-      evaluatings.set(key, evaluating);
-      return evaluating;
+      const run = runsBySystem.get(key) ?? new SystemRun(context, progress, system);
+      runsBySystem.set(key, run);
+      return run;
     };
-    plans.push(await planOf(request, context, evaluatingOn, { before, total }));
+    plans.push(await planOf(request, context, runOn, { before, total }));
     before += models.length;
   }
   for (const { missing } of plans.flatMap(phasesOf)) progress.add(missing);
@@ -274,18 +274,18 @@ export async function evaluateAll(
   return results;
 }
 
-function phasesOf({ bricks, wholes, again }: Plan): readonly Phase[] {
+function phasesOf({ bricks, wholes, again }: Plan): readonly MeasuringPlan[] {
   return [bricks, wholes, again];
 }
 
 /** Refuses models that need a measurement of a brick, and whose largest brick does not fit into memory. */
 function withoutTooLarge(
   prepared: readonly PreparedModel[],
-  asked: Phase,
+  asked: MeasuringPlan,
   system: System,
   request: EstimateRequest,
   agent: MeasuringContext['agent'],
-): { readonly models: readonly PreparedModel[]; readonly bricks: Phase } {
+): { readonly models: readonly PreparedModel[]; readonly bricks: MeasuringPlan } {
   const missing = new Set(asked.missing.map((task) => task.request.benchmark.signature));
   const models = prepared.map((model, index) => {
     const loaded = request.models[index];
@@ -345,25 +345,25 @@ function plannedEvent(
 /** Measures bricks on further occasions, as far as the models' intervals need it. */
 async function repeatBricks(
   models: readonly PreparedModel[],
-  evaluating: Evaluating,
+  run: SystemRun,
   system: System,
   request: EstimateRequest,
   context: MeasuringContext,
   known: KnownOfSystem,
-): Promise<PhaseCost> {
+): Promise<MeasuringCost> {
   let cost = NO_COST;
   for (;;) {
-    const observations = observationsOf(evaluating.results.measurements());
+    const observations = observationsOf(run.results.measurements());
     const tasks = tasksOfNextOccasion(models, observations, system, request, request.precision, known);
     // This ends: each brick has a limited number of occasions, and a brick whose measurement failed is not tried again.
     if (tasks.length === 0) return cost;
-    const phase = await evaluating.phaseOf(tasks, request);
-    if (phase.missing.length > 0 && !context.signal.aborted) {
-      const bricks = counted(phase.missing.length, 'brick');
+    const round = await run.plan(tasks, request);
+    if (round.missing.length > 0 && !context.signal.aborted) {
+      const bricks = counted(round.missing.length, 'brick');
       const message = `repeating ${bricks} in a new process; the spread between processes sets the interval`;
       context.onEvent({ kind: 'note', level: 'info', message });
     }
-    cost = sumOfCosts(cost, await evaluating.measureMore(phase, request));
-    if (!tasks.every((task) => evaluating.has(task))) return cost;
+    cost = sumOfCosts(cost, await run.measureMore(round, request));
+    if (!tasks.every((task) => run.has(task))) return cost;
   }
 }

@@ -1,7 +1,7 @@
 import {
   distinctTasks,
   type MeasuringContext,
-  type Phase,
+  type MeasuringPlan,
   type System,
   type Task,
   taskKey,
@@ -13,8 +13,8 @@ import { compose } from './estimate/compose.js';
 import { observationsOf } from './estimate/observations.js';
 import { type Earlier, spreadsFor, spreadsOfSystem } from './estimate/spreads-of-system.js';
 import { KernelPredictor } from './predict/kernel-predictor.js';
-import type { PhaseCost } from './report/evaluation-result.js';
-import { type Evaluating, NO_COST, type Remeasuring, sumOfCosts } from './evaluating.js';
+import type { MeasuringCost } from './report/evaluation-result.js';
+import { type SystemRun, NO_COST, type Remeasuring, sumOfCosts } from './system-run.js';
 import { keepKernels, knownKernels } from './measure/known-kernels.js';
 import { largestTasks, type Measure } from './measure/largest.js';
 import type { Precision } from './measure/next-occasion.js';
@@ -30,14 +30,14 @@ interface PlanToPredict {
     };
   readonly system: System;
   readonly models: readonly PreparedModel[];
-  readonly evaluating: Evaluating;
-  readonly bricks: Phase;
+  readonly run: SystemRun;
+  readonly bricks: MeasuringPlan;
 }
 
 /** What predictions are made from, and the cost of measuring the bricks for which they do not suffice. */
 interface Predicting {
   readonly predictor: KernelPredictor | undefined;
-  readonly cost: PhaseCost;
+  readonly cost: MeasuringCost;
 }
 
 /**
@@ -49,7 +49,7 @@ export async function predict(
   context: MeasuringContext,
   earlier: Earlier | undefined,
 ): Promise<Predicting> {
-  const { request, system, models, evaluating, bricks } = plan;
+  const { request, system, models, run, bricks } = plan;
   const { measure = 'all' } = request;
   if (measure === 'all') {
     if (bricks.missing.length > 0 && request.cut === 'kernel') await keepKernels(context.store, models);
@@ -62,20 +62,20 @@ export async function predict(
   if (measure === 'none') {
     for (let occasion = SECOND_OCCASION; occasion <= MAX_OCCASIONS; occasion++) {
       const again = bricks.tasks.map((task) => ({ ...task, request: { ...task.request, occasion } }));
-      await evaluating.phaseOf(again, request);
+      await run.plan(again, request);
     }
     return { predictor, cost };
   }
   const tried = new Set<string>();
   const measureAll = async (tasks: readonly Task[]): Promise<void> => {
-    const missing = tasks.filter((task) => !evaluating.has(task) && !tried.has(taskKey(task.request)));
+    const missing = tasks.filter((task) => !run.has(task) && !tried.has(taskKey(task.request)));
     for (const { request: asked } of missing) tried.add(taskKey(asked));
-    cost = sumOfCosts(cost, await evaluating.measureMore({ tasks, missing, disturbed: [] }, request));
+    cost = sumOfCosts(cost, await run.measureMore({ tasks, missing, disturbed: [] }, request));
   };
   await measureAll(distinctTasks(models.flatMap((model) => callTasks(model, request))));
   for (let before = -1; before < tried.size && !context.signal.aborted;) {
     before = tried.size;
-    const observations = observationsOf(evaluating.results.measurements());
+    const observations = observationsOf(run.results.measurements());
     const recipes = models.map(({ recipe, facts }) => ({ recipe, facts, context: contextOf(recipe, system) }));
     const spreads = spreadsOfSystem(recipes, observations, { earlier });
     const estimates = recipes.map((recipe) => compose(recipe, observations, spreadsFor(spreads), predictor));

@@ -19,8 +19,8 @@ import {
   EXIT_PARTIAL,
   identifySystem,
   loadBatches,
-  nameEvaluated,
-  nameFramework,
+  setSpanModels,
+  setSpanFramework,
   noteTrace,
   numberIn,
   type OutputOptions,
@@ -97,10 +97,10 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
   );
   const store = await host.openStore(options.store);
   const progress = host.progress(outputs.quiet);
-  nameEvaluated({ models: asked.map(({ loaded }) => loaded), batchSizes: asked.map(({ batch }) => batch) });
+  setSpanModels({ models: asked.map(({ loaded }) => loaded), batchSizes: asked.map(({ batch }) => batch) });
   const [{ threads, runtime } = { threads: COMMAND_DEFAULTS.threads, runtime: runtimes[0] }] = cells;
   const system = identifySystem(agent.description, runOptionsOf(threads, agent.description, runtime));
-  nameFramework(system);
+  setSpanFramework(system);
   noteTrace(progress);
   const settings = {
     protocol: askedProtocol(options),

@@ -21,8 +21,8 @@ import {
   memoryThere,
   needOfGraph,
   type NewEstimate,
-  type Phase,
-  phaseOf,
+  type MeasuringPlan,
+  planMeasuring,
   type Protocol,
   type Remeasure,
   type RunOptions,
@@ -70,7 +70,7 @@ export interface TimedModel extends ModelToTime {
 interface Series {
   readonly system: System;
   readonly tasks: ReadonlyMap<ModelToTime, Task>;
-  readonly phase: Phase;
+  readonly plan: MeasuringPlan;
   readonly results: KnownResults;
 }
 
@@ -120,8 +120,12 @@ async function seriesOf(
   for (const model of models) tasks.set(model, await taskOf(model, settings, agent));
   const system = identifySystem(agent.description, runOptions);
   const results = new KnownResults();
-  const phase = await phaseOf(distinctTasks(tasks.values()), results, { system, store, remeasure: settings.remeasure });
-  return { system, tasks, phase, results };
+  const plan = await planMeasuring(distinctTasks(tasks.values()), results, {
+    system,
+    store,
+    remeasure: settings.remeasure,
+  });
+  return { system, tasks, plan, results };
 }
 
 /** A timed model among the estimates of the store. It has no interval. */
@@ -162,31 +166,31 @@ export async function timeModels(
   const refusals = new Map<ModelToTime, string>();
   const optionsOf = ({ threads, runtime }: ModelToTime) => runOptionsOf(threads, context.agent.description, runtime);
   for (const alike of groupedBy(models, (model) => JSON.stringify(optionsOf(model))).values()) {
-    const { phase, ...of } = await seriesOf(alike, settings, context, optionsOf(alike[0]));
-    const missing = phase.missing.filter((task) => {
+    const { plan, ...of } = await seriesOf(alike, settings, context, optionsOf(alike[0]));
+    const missing = plan.missing.filter((task) => {
       const askedFor = [...of.tasks].filter(([, asked]) => taskKey(asked.request) === taskKey(task.request));
       const problems = askedFor.map(([model]) => [model, problemWithMemory(model, settings, context.agent)] as const);
       for (const [model, problem] of problems) if (problem !== undefined) refusals.set(model, problem);
       return problems.every(([, problem]) => problem === undefined);
     });
-    series.push({ ...of, phase: { ...phase, missing } });
+    series.push({ ...of, plan: { ...plan, missing } });
   }
   for (const [{ loaded }, message] of refusals) {
     context.onEvent({ kind: 'note', level: 'warning', message: `${loaded.name}: ${message}` });
   }
-  const missing = series.flatMap(({ phase }) => phase.missing);
-  const known = series.reduce((sum, { phase }) => sum + phase.tasks.length, 0) - missing.length - refusals.size;
+  const missing = series.flatMap(({ plan }) => plan.missing);
+  const known = series.reduce((sum, { plan }) => sum + plan.tasks.length, 0) - missing.length - refusals.size;
   const summary = `whole models: ${missing.length} to time, ${known} known already`;
   context.onEvent({ kind: 'planned', summary, known, toMeasure: missing.length });
   const progress = new RunProgress();
   progress.add(missing);
   const measured = new Map<ModelToTime, Measurement>();
   const stored = new Set<Measurement | undefined>();
-  for (const { system, tasks, phase, results } of series) {
+  for (const { system, tasks, plan, results } of series) {
     for (const { request } of tasks.values()) stored.add(results.get(request));
     const measuring = new Measuring(context, system, results, progress);
-    await measuring.measure(phase.missing, settings.remeasure);
-    await measuring.replaceWhileQuiet(phase.disturbed);
+    await measuring.measure(plan.missing, settings.remeasure);
+    await measuring.replaceWhileQuiet(plan.disturbed);
     for (const [model, { request }] of tasks) {
       const measurement = results.get(request);
       if (measurement === undefined) continue;

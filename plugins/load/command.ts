@@ -23,8 +23,8 @@ import {
   type InputOptions,
   listOption,
   loadModels,
-  nameEvaluated,
-  nameFramework,
+  setSpanModels,
+  setSpanFramework,
   noteTrace,
   numberOption,
   type OutputOptions,
@@ -166,8 +166,8 @@ async function load(references: readonly string[], options: LoadOptions, host: C
   });
   const store = await host.openStore(options.store);
   const progress = host.progress(quiet);
-  nameEvaluated({ models, batchSizes: settings.batches });
-  nameFramework(identifySystem(agent.description, runOptionsOf(threads, agent.description, runtime)));
+  setSpanModels({ models, batchSizes: settings.batches });
+  setSpanFramework(identifySystem(agent.description, runOptionsOf(threads, agent.description, runtime)));
   noteTrace(progress);
   const samples = new Samples();
   const run = {

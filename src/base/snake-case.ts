@@ -10,10 +10,10 @@ function camelKey(key: string): string {
 /** Levels of nested objects that are converted. Deeper objects in a foreign document stay as they are. */
 const DEPTH = 16;
 
-function withKeys(value: unknown, keyOf: (key: string) => string, depth = DEPTH): unknown {
+function withKeys(value: unknown, toKey: (key: string) => string, depth = DEPTH): unknown {
   if (typeof value !== 'object' || value === null || depth === 0) return value;
-  if (Array.isArray(value)) return value.map((item) => withKeys(item, keyOf, depth - 1));
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [keyOf(key), withKeys(item, keyOf, depth - 1)]));
+  if (Array.isArray(value)) return value.map((item) => withKeys(item, toKey, depth - 1));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [toKey(key), withKeys(item, toKey, depth - 1)]));
 }
 
 /** Plain data with every key in snake_case. Values stay as they are. */

@@ -82,7 +82,7 @@ export async function readAccessFile(path: string): Promise<readonly AcceptedTok
 /** Interval between two checks of the file's times and size. */
 const LOOK_MS = 1000;
 
-interface Told {
+interface AccessFileOptions {
   readonly onChange: (message: string) => void;
   readonly onWarning: (message: string) => void;
   readonly signal: AbortSignal;
@@ -93,7 +93,10 @@ interface Told {
  *
  * @throws PlatformError as {@link readAccessFile}
  */
-async function openAccessFile(path: string, { onChange, onWarning, signal }: Told): Promise<AcceptedTokens> {
+async function openAccessFile(
+  path: string,
+  { onChange, onWarning, signal }: AccessFileOptions,
+): Promise<AcceptedTokens> {
   let tokens = await readAccessFile(path);
   const readAgain = (): void => {
     readAccessFile(path).then(

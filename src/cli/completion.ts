@@ -41,12 +41,12 @@ function casesOf(points: readonly CompletionPoint[]): string {
 function branchesOf(points: readonly CompletionPoint[], indent: string): string {
   const branches = points.map(({ words, subcommands, options, values }) => {
     const candidates = [...values, ...[...subcommands, ...options].map(({ name }) => name)].join(' ');
-    return `${indent}'${placeOf(words)}') candidates='${candidates}' ;;`;
+    return `${indent}'${commandPath(words)}') candidates='${candidates}' ;;`;
   });
   return branches.join('\n');
 }
 
-function placeOf(words: readonly string[]): string {
+function commandPath(words: readonly string[]): string {
   return words.map((word) => `/${word}`).join('');
 }
 
@@ -55,7 +55,7 @@ function valueBranchesOf(points: readonly CompletionPoint[], indent: string): st
   const branches = points.flatMap(({ words, options }) =>
     options
       .filter(({ values }) => values.length > 0)
-      .map(({ name, values }) => `${indent}'${placeOf(words)} ${name}') candidates='${values.join(' ')}' ;;`),
+      .map(({ name, values }) => `${indent}'${commandPath(words)} ${name}') candidates='${values.join(' ')}' ;;`),
   );
   return branches.join('\n');
 }
@@ -107,7 +107,7 @@ function quotedForFish(text: string): string {
 
 function fish(points: readonly CompletionPoint[]): string {
   const lines = points.flatMap(({ words, subcommands, options, values: ofArguments }) => {
-    const at = `-n '__mlmodelscope_at "${placeOf(words)}"'`;
+    const at = `-n '__mlmodelscope_at "${commandPath(words)}"'`;
     const taken = (values: readonly string[]): string => (values.length === 0 ? '' : ` -x -a '${values.join(' ')}'`);
     return [
       ...subcommands.map(({ name, description }) => `${at} -f -a ${name} -d ${quotedForFish(description)}`),

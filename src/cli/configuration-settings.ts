@@ -26,7 +26,7 @@ const SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 export function settingsIn(path: string, bytes: Uint8Array): Readonly<Record<string, string | undefined>> {
   const { data } = checkedYamlFile(path, bytes, configurationSchema);
   const { store, server, token_file: tokenFile, threads, trace_url_template: traceUrlTemplate } = data;
-  const beside = (place: string): string => resolve(dirname(path), place);
+  const beside = (file: string): string => resolve(dirname(path), file);
   return {
     MLMODELSCOPE_STORE: store === undefined || SCHEME.test(store) ? store : beside(store),
     MLMODELSCOPE_SERVER: server,

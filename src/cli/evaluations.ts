@@ -3,7 +3,7 @@ import { EXIT_INTERRUPTED } from '../base/exit-codes.js';
 import type { LoggedEvent, PlatformEvent } from '../evaluation/event.js';
 import type { Progress } from '../evaluation/plugin.js';
 import { showEvent } from '../evaluation/show-event.js';
-import { nameFramework } from '../evaluation/tell-of-trace.js';
+import { setSpanFramework } from '../evaluation/span-attributes.js';
 import type { OwnedHost } from './host.js';
 
 /** Default address of `mlmodelscope serve`. */
@@ -29,7 +29,8 @@ export async function showToEnd(events: AsyncIterable<LoggedEvent>, progress: Pr
       showEvent(event, progress);
       if (event.kind === 'started') {
         const { framework, frameworkVersion } = event;
-        if (framework !== undefined && frameworkVersion !== undefined) nameFramework({ framework, frameworkVersion });
+        if (framework !== undefined && frameworkVersion !== undefined)
+          setSpanFramework({ framework, frameworkVersion });
       }
       if (event.kind === 'estimate') estimates.push(event);
       if (event.kind === 'done') return { estimates, done: event };

@@ -5,7 +5,7 @@ import { messageOf } from '../base/errors.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
 import { EXIT_PARTIAL } from '../base/exit-codes.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
-import { keepNoMoreSpans, keepSpans } from '../store/keep-spans.js';
+import { stopKeepingSpans, keepSpans } from '../store/keep-spans.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { WorkQueue } from '../work/work-queue.js';
 import { onlyForAgentHere } from './only-for-agent-here.js';
@@ -131,7 +131,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     },
     close: async () => {
       for (const close of closers.splice(0).reverse()) await close();
-      await keepNoMoreSpans().catch((error: unknown) =>
+      await stopKeepingSpans().catch((error: unknown) =>
         warn(`warning: the trace is not in the store: ${messageOf(error)}`),
       );
       for (const store of stores.splice(0).reverse()) await store.close();

@@ -104,7 +104,7 @@ function factsOf({ benchmark, context, modelBytes, roughMs }: BrickInContext, in
  * as much time has to pass between two runs of a brick as in its model, and the runtime has to place outputs as close
  * together as in the model.
  */
-class Collected {
+class CompositeDraft {
   readonly footprintBytes: number;
   readonly #modelBytes: number;
   readonly #isCold: boolean;
@@ -186,16 +186,16 @@ class Collected {
  * in their order within each composite.
  */
 export function planComposites(bricks: readonly BrickInContext[], limits: PlanLimits): readonly CompositePlan[] {
-  const open: Collected[] = [];
+  const drafts: CompositeDraft[] = [];
   for (const [index, brick] of bricks.entries()) {
     const facts = factsOf(brick, index);
     // The newest composite with room for it, so that neighbours stay together.
-    let collected = open.findLast((one) => one.takes(facts));
-    if (collected === undefined) {
-      collected = new Collected(facts, limits);
-      open.push(collected);
+    let draft = drafts.findLast((one) => one.takes(facts));
+    if (draft === undefined) {
+      draft = new CompositeDraft(facts, limits);
+      drafts.push(draft);
     }
-    collected.add(facts);
+    draft.add(facts);
   }
-  return open.map((collected) => collected.plan());
+  return drafts.map((draft) => draft.plan());
 }

@@ -14,7 +14,7 @@ import {
   RegistryService,
 } from '../generated/carml/org/dlframework/registry.js';
 import { parseHostPort } from '../rpc/loopback.js';
-import type { Turn } from '../rpc/active-calls.js';
+import type { WaitForLoop } from '../rpc/active-calls.js';
 import type { RpcServer } from '../rpc/server.js';
 import type { AgentDirectory, RegisteredAgent } from './agent-directory.js';
 import { isSameFramework } from '../base/framework-name.js';
@@ -67,7 +67,7 @@ function toAgent(agent: RegisteredAgent): Agent {
   };
 }
 
-function keyOf({ name, version }: { readonly name: string; readonly version: string }): string {
+function versionKey({ name, version }: { readonly name: string; readonly version: string }): string {
   return `${name} ${version}`;
 }
 
@@ -99,7 +99,9 @@ function modelsOf(agents: readonly RegisteredAgent[]): Promise<readonly OfferedM
 }
 
 async function modelsInOrder(agents: readonly RegisteredAgent[]): Promise<readonly OfferedModel[]> {
-  const models = agents.flatMap((agent) => agent.models.map((message) => ({ key: keyOf(message), agent, message })));
+  const models = agents.flatMap((agent) =>
+    agent.models.map((message) => ({ key: versionKey(message), agent, message })),
+  );
   await setImmediate();
   return inOrder(models);
 }
@@ -111,12 +113,12 @@ const AGENTS_AT_ONCE = 5;
 /** The items of a long list for which `isMeant` is true. Other work runs after each part of the list. */
 async function inParts<T>(
   list: readonly T[],
-  { atOnce, turn, isMeant }: { atOnce: number; turn: Turn; isMeant: (item: T) => boolean },
+  { atOnce, waitForLoop, isMeant }: { atOnce: number; waitForLoop: WaitForLoop; isMeant: (item: T) => boolean },
 ): Promise<readonly T[]> {
   const meant: T[] = [];
   for (let start = 0; start < list.length; start += atOnce) {
     meant.push(...list.slice(start, start + atOnce).filter(isMeant));
-    await turn();
+    await waitForLoop();
   }
   return meant;
 }
@@ -164,7 +166,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
   async function modelFilter(
     { modelName, modelVersion }: ModelRequest,
     agents: ReadonlySet<RegisteredAgent>,
-    turn: Turn,
+    waitForLoop: WaitForLoop,
   ): Promise<(model: ModelManifest) => boolean> {
     const fits = versionFilter('model_version', modelVersion);
     const isMeant = ({ name, version }: ModelManifest): boolean => {
@@ -173,7 +175,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
     if (!isLatest(modelVersion)) return isMeant;
     const named = await inParts(await modelsOf(directory.list()), {
       atOnce: MODELS_AT_ONCE,
-      turn,
+      waitForLoop,
       isMeant: ({ agent, message }) => agents.has(agent) && !message.hidden && isMeant(message),
     });
     const versions = newestVersions(named.map(({ message }) => [platformName(message.name), message.version]));
@@ -183,7 +185,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
   const frameworkManifests: handleUnaryCall<FrameworkRequest, FrameworkManifestsResponse> = (call, callback) => {
     void calls.answer(call, callback, () => {
       const listed = agentsWith(call.request).map((agent) => ({
-        key: keyOf(frameworkOf(agent)),
+        key: versionKey(frameworkOf(agent)),
         message: frameworkOf(agent),
       }));
       const frameworks = inOrder(listed);
@@ -199,25 +201,25 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
   };
 
   const modelManifests: handleUnaryCall<ModelRequest, ModelManifestsResponse> = (call, callback) => {
-    void calls.answer(call, callback, async (_, turn) => {
+    void calls.answer(call, callback, async (_, waitForLoop) => {
       const agents = new Set(agentsWith(call.request));
-      const isMeant = await modelFilter(call.request, agents, turn);
+      const isMeant = await modelFilter(call.request, agents, waitForLoop);
       const models = await modelsOf(directory.list());
       const isShown = ({ agent, message }: OfferedModel): boolean => {
         return agents.has(agent) && !message.hidden && isMeant(message);
       };
-      const shown = await inParts(models, { atOnce: MODELS_AT_ONCE, turn, isMeant: isShown });
+      const shown = await inParts(models, { atOnce: MODELS_AT_ONCE, waitForLoop, isMeant: isShown });
       return { manifests: pageFor(call, shown, (manifest) => ModelManifest.encode(manifest)) };
     });
   };
 
   const modelAgents: handleUnaryCall<ModelRequest, Agents> = (call, callback) => {
-    void calls.answer(call, callback, async (_, turn) => {
+    void calls.answer(call, callback, async (_, waitForLoop) => {
       const fitting = agentsWith(call.request);
-      const isMeant = await modelFilter(call.request, new Set(fitting), turn);
+      const isMeant = await modelFilter(call.request, new Set(fitting), waitForLoop);
       const agents = await inParts(fitting, {
         atOnce: AGENTS_AT_ONCE,
-        turn,
+        waitForLoop,
         isMeant: ({ models }) => models.some(isMeant),
       });
       return { agents: pageFor(call, agents.map(listedAgent), (agent) => Agent.encode(agent)) };

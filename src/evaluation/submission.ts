@@ -7,7 +7,7 @@ import { MAX_MANIFEST_BYTES } from '../manifest/read-file.js';
 import { shippedManifest } from '../manifest/shipped-manifest.js';
 import type { Benchmark } from '../measurement/benchmark.js';
 import { symbolicBenchmark } from '../measurement/symbolic-benchmark.js';
-import { modelOf, weightlessBenchmark } from '../measurement/weightless.js';
+import { modelFromBenchmark, weightlessBenchmark } from '../measurement/weightless.js';
 import type { Model } from '../onnx/model/model.js';
 import { parseModel } from '../onnx/read/read-model.js';
 import { INLINED_SIZE, ReadingBudget } from '../onnx/bytes/reading-budget.js';
@@ -63,7 +63,8 @@ function graphOf(resolved: ResolvedModel, { files, graphs, unusable = [] }: Subm
   const known = unusable.find(({ name: of }) => of === name);
   if (known !== undefined) throw new PlatformError('model', known.reason);
   const graph = graphs.get(name);
-  if (graph !== undefined) return modelOf(graph, source.kind === 'file' ? source.path : `zoo:${source.name}`, budget);
+  if (graph !== undefined)
+    return modelFromBenchmark(graph, source.kind === 'file' ? source.path : `zoo:${source.name}`, budget);
   if (source.kind === 'zoo') return buildZooModel(source.name);
   const bytes = files.get(source.path);
   if (bytes === undefined) {

@@ -39,7 +39,7 @@ export interface TracedModel {
   readonly tracedWholeMs: readonly number[];
 }
 
-class Gathered {
+class ModelRecords {
   readonly layers = new Map<number, Samples>();
   readonly facts = new Map<number, FactsOverRuns>();
   readonly whole = new Samples();
@@ -80,14 +80,14 @@ export class ModelCollector {
   private readonly ids = new Map<string, number>();
   private readonly layers: TracedLayer[] = [];
   private readonly places: string[] = [];
-  private readonly modelOf = new Map<string, string | undefined>();
-  private readonly systemOf = new Map<string | undefined, string>();
+  private readonly modelByTrace = new Map<string, string | undefined>();
+  private readonly systemByProcess = new Map<string | undefined, string>();
   private readonly pending = new Map<string, Map<string | undefined, Pending>>();
   /** Processes whose system is not known yet, each with the traces that wait for it. */
   private readonly waitingFor = new Map<string, Set<string>>();
   /** How many such processes a trace waits for. */
   private readonly missing = new Map<string, number>();
-  private readonly gathered = new Map<string, Gathered>();
+  private readonly records = new Map<string, ModelRecords>();
   private isInOrder = false;
 
   /** @param model the model of the whole file; overrides the names in it */
@@ -99,11 +99,11 @@ export class ModelCollector {
   add(record: TraceRecord, place: string): void {
     switch (record.kind) {
       case 'model':
-        this.modelOf.set(record.trace, record.model);
+        this.modelByTrace.set(record.trace, record.model);
         if (!this.missing.has(record.trace)) this.settle(record.trace);
         return;
       case 'system':
-        this.systemOf.set(record.process, record.system);
+        this.systemByProcess.set(record.process, record.system);
         if (record.process !== undefined) this.waitNoMore(record.process);
         return;
       case 'end':
@@ -143,14 +143,14 @@ export class ModelCollector {
     if (implausible !== undefined) {
       throw traceError(this.source, place, `a duration of ${implausible} ms; expected ${PLAUSIBLE_MS}`);
     }
-    const model = this.model ?? this.modelOf.get(trace);
-    const system = this.systemOf.get(process);
+    const model = this.model ?? this.modelByTrace.get(trace);
+    const system = this.systemByProcess.get(process);
     const values = durationsMs.length === 0 ? [DESCRIBED] : durationsMs;
-    const knowsModel = model !== undefined || this.modelOf.has(trace);
+    const knowsModel = model !== undefined || this.modelByTrace.has(trace);
     if (knowsModel && (process === undefined || system !== undefined)) {
-      const gathered = this.gatheredFor(model, system, place);
-      gathered.addTrace(traceId);
-      for (const value of values) this.put(gathered, what, value, facts);
+      const records = this.recordsFor(model, system, place);
+      records.addTrace(traceId);
+      for (const value of values) this.put(records, what, value, facts);
       return;
     }
     if (process !== undefined && system === undefined) this.waitFor(process, trace);
@@ -185,10 +185,10 @@ export class ModelCollector {
 
   private settle(trace: string): void {
     for (const { traceId, process, what, durationsMs, facts } of this.pending.get(trace)?.values() ?? []) {
-      const gathered = this.gatheredFor(this.model ?? this.modelOf.get(trace), this.systemOf.get(process), END);
-      gathered.addTrace(traceId);
+      const records = this.recordsFor(this.model ?? this.modelByTrace.get(trace), this.systemByProcess.get(process), END);
+      records.addTrace(traceId);
       if (process !== undefined) this.waitNoMore(process, trace);
-      for (const [i, id] of what.entries()) this.put(gathered, id, durationsMs[i] ?? DESCRIBED, facts[i]);
+      for (const [i, id] of what.entries()) this.put(records, id, durationsMs[i] ?? DESCRIBED, facts[i]);
     }
     this.pending.delete(trace);
   }
@@ -200,8 +200,8 @@ export class ModelCollector {
   private forget(trace: string): void {
     const processes = [...(this.pending.get(trace)?.keys() ?? [])];
     this.settle(trace);
-    this.modelOf.delete(trace);
-    for (const process of processes) this.systemOf.delete(process);
+    this.modelByTrace.delete(trace);
+    for (const process of processes) this.systemByProcess.delete(process);
   }
 
   private waitFor(process: string, trace: string): void {
@@ -225,33 +225,33 @@ export class ModelCollector {
     if (traces.size === 0) this.waitingFor.delete(process);
   }
 
-  private gatheredFor(model: string | undefined, system: string | undefined, place: string): Gathered {
+  private recordsFor(model: string | undefined, system: string | undefined, place: string): ModelRecords {
     const key = JSON.stringify([model, system]);
-    let gathered = this.gathered.get(key);
-    if (gathered === undefined) {
-      if (this.gathered.size >= MAX_MODELS) {
+    let records = this.records.get(key);
+    if (records === undefined) {
+      if (this.records.size >= MAX_MODELS) {
         throw traceError(this.source, place, `more than ${MAX_MODELS} models; split the file`);
       }
-      gathered = new Gathered(model, system);
-      this.gathered.set(key, gathered);
+      records = new ModelRecords(model, system);
+      this.records.set(key, records);
     }
-    return gathered;
+    return records;
   }
 
-  private put(gathered: Gathered, what: number, ms: number, facts?: KernelFacts): void {
+  private put(records: ModelRecords, what: number, ms: number, facts?: KernelFacts): void {
     if (what < 0) {
-      if (!Number.isNaN(ms)) (what === WHOLE ? gathered.whole : gathered.tracedWhole).add(ms);
+      if (!Number.isNaN(ms)) (what === WHOLE ? records.whole : records.tracedWhole).add(ms);
       return;
     }
     if (facts !== undefined) {
-      const over = gathered.facts.get(what) ?? new FactsOverRuns();
-      gathered.facts.set(what, over);
+      const over = records.facts.get(what) ?? new FactsOverRuns();
+      records.facts.set(what, over);
       over.add(facts);
     }
-    let samples = gathered.layers.get(what);
+    let samples = records.layers.get(what);
     if (samples === undefined) {
       samples = new Samples();
-      gathered.layers.set(what, samples);
+      records.layers.set(what, samples);
     }
     if (!Number.isNaN(ms)) samples.add(ms);
   }
@@ -259,7 +259,7 @@ export class ModelCollector {
   /** @param onePerPosition see {@link TraceReader} */
   finish(onePerPosition: boolean): readonly TracedModel[] {
     for (const trace of [...this.pending.keys()]) this.settle(trace);
-    return [...this.gathered.values()].map(({ model, system, traceIds, layers, facts, whole, tracedWhole }) => {
+    return [...this.records.values()].map(({ model, system, traceIds, layers, facts, whole, tracedWhole }) => {
       const ids = this.leaves([...layers.keys()]);
       if (onePerPosition) this.refuseTwice(ids, model);
       return {

@@ -47,15 +47,15 @@ export class VirtualClock implements LoadClock {
   at(ms: number, call: () => void): void {
     const planned = { ms: Math.max(ms, this.#ms), order: this.#orders++, call };
     const heap = this.#heap;
-    let place = heap.push(planned) - 1;
-    while (place > 0) {
-      const above = (place - 1) >> 1;
+    let index = heap.push(planned) - 1;
+    while (index > 0) {
+      const above = (index - 1) >> 1;
       const parent = heap[above];
       if (parent === undefined || isBefore(parent, planned)) break;
-      heap[place] = parent;
-      place = above;
+      heap[index] = parent;
+      index = above;
     }
-    heap[place] = planned;
+    heap[index] = planned;
   }
 
   /** Makes calls until none is planned, or until the condition holds. */
@@ -73,18 +73,18 @@ export class VirtualClock implements LoadClock {
     const [first] = heap;
     const last = heap.pop();
     if (last === undefined || first === last) return first;
-    let place = 0;
+    let index = 0;
     for (;;) {
-      let child = 2 * place + 1;
+      let child = 2 * index + 1;
       const [left, right] = [heap[child], heap[child + 1]];
       if (left === undefined) break;
       if (right !== undefined && isBefore(right, left)) child++;
-      const least = child === 2 * place + 1 || right === undefined ? left : right;
+      const least = child === 2 * index + 1 || right === undefined ? left : right;
       if (!isBefore(least, last)) break;
-      heap[place] = least;
-      place = child;
+      heap[index] = least;
+      index = child;
     }
-    heap[place] = last;
+    heap[index] = last;
     return first;
   }
 }

@@ -33,10 +33,10 @@ function withBatch({ type, parameters }: OlderTensor): readonly Dimension[] | un
 }
 
 /** One manifest entry may name several layers: the boxes, classes and probabilities of a detector, for example. */
-function tensorsOf(tensor: OlderTensor, place: number): readonly ModelTensor[] {
+function tensorsOf(tensor: OlderTensor, index: number): readonly ModelTensor[] {
   const { parameters } = tensor;
   const layers = Object.entries(parameters).filter(([key]) => LAYER_KEY.test(key));
-  const names = layers.length === 0 ? [String(place)] : layers.map(([, name]) => String(name));
+  const names = layers.length === 0 ? [String(index)] : layers.map(([, name]) => String(name));
   return names.map((name) => ({
     layer_name: /^\d+$/.test(name) ? Number(name) : name,
     element_type: olderElementType(parameters.element_type ?? ''),
@@ -61,8 +61,8 @@ function imageOf(older: OlderModel, { type, parameters }: OlderTensor): OlderIma
 }
 
 function inputsOf(older: OlderModel): readonly ModelInput[] {
-  return older.inputs.flatMap((input, place): readonly ModelInput[] => {
-    const tensors = tensorsOf(input, place);
+  return older.inputs.flatMap((input, index): readonly ModelInput[] => {
+    const tensors = tensorsOf(input, index);
     const image = tensors.length === 1 ? imageOf(older, input) : undefined;
     return image !== undefined && 'steps' in image ? tensors.map((tensor) => ({ ...tensor, ...image })) : tensors;
   });
@@ -91,8 +91,8 @@ function labelsOf({ model }: OlderModel, { parameters }: OlderTensor): Labels {
 }
 
 function outputsOf(older: OlderModel): readonly ModelOutput[] {
-  return outputTensorsOf(older).flatMap((tensor, place): readonly ModelOutput[] => {
-    const tensors = tensorsOf(tensor, place);
+  return outputTensorsOf(older).flatMap((tensor, index): readonly ModelOutput[] => {
+    const tensors = tensorsOf(tensor, index);
     const isClasses = tensor.type === 'classification' && tensors.length === 1 && !hasCode(older, 'postprocess');
     if (!isClasses) return tensors;
     const steps = olderClassSteps(tensor.parameters, labelsOf(older, tensor).path);

@@ -141,7 +141,7 @@ export function parseYaml(source: string): YamlTree {
   if (events.length > MAX_EVENTS) {
     return failed(startOf(source, events[MAX_EVENTS]) ?? 0, `at most ${MAX_EVENTS} values`, 'more');
   }
-  const documents = events.flatMap(({ type }, place) => (type === EVENT_ID.DOCUMENT ? [place] : []));
+  const documents = events.flatMap(({ type }, index) => (type === EVENT_ID.DOCUMENT ? [index] : []));
   if (documents.length === 0) return failed(0, 'a mapping', 'an empty file');
   const builder = new TreeBuilder(source, events);
   const root = builder.build([], 0);

@@ -88,7 +88,7 @@ export function givenValues({ inputs }: Benchmark): ReadonlyMap<string, InputVal
  * @param budget see {@link parseModel}
  * @throws PlatformError `model` where the benchmark's file is not a model
  */
-export function modelOf(benchmark: Benchmark, source: string, budget?: ReadingBudget): Model {
+export function modelFromBenchmark(benchmark: Benchmark, source: string, budget?: ReadingBudget): Model {
   const { model, inputs } = benchmark;
   const parsed = parseModel(model, source, budget);
   const weights = inputs.filter(({ role }) => role === 'weight');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type System, systemSchema } from '../measurement/system.js';
 import type { Collection, CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
-import { unlessGone } from '../store/unless-gone.js';
+import { unlessUnavailable } from '../store/unless-unavailable.js';
 
 const ms = z.number().nonnegative().nullable();
 
@@ -118,8 +118,9 @@ export async function keepEstimates(store: ResultStore, system: System, found: r
   if (store.isReadOnly === true || found.length === 0) return;
   const estimates = store.collection(ESTIMATES);
   const at = new Date().toISOString();
-  await unlessGone(store.collection(SYSTEMS).put(system));
-  for (const estimate of found) await unlessGone(keep(estimates, { ...estimate, system: system.fingerprint }, at));
+  await unlessUnavailable(store.collection(SYSTEMS).put(system));
+  for (const estimate of found)
+    await unlessUnavailable(keep(estimates, { ...estimate, system: system.fingerprint }, at));
 }
 
 /** The newest estimate of each subject. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { MachineSpread } from '../agent/benchmark-agent.js';
 import type { System } from '../measurement/system.js';
 import type { CollectionDefinition } from '../store/collection.js';
-import { unlessGone } from '../store/unless-gone.js';
+import { unlessUnavailable } from '../store/unless-unavailable.js';
 import type { MeasuringContext } from './measuring.js';
 
 const spreadSchema = z.strictObject({
@@ -42,7 +42,7 @@ export async function machineSpreadOf(
 ): Promise<MachineSpread | undefined> {
   const spreads = store.collection(MACHINE_SPREADS);
   const found = agent.machineSpread?.();
-  const stored = await unlessGone(spreads.get({ system }));
+  const stored = await unlessUnavailable(spreads.get({ system }));
   if (found === undefined || (stored !== undefined && stored.benchmarks > found.benchmarks)) return spreadIn(stored);
   await spreads.put({ system, ...found, comparedAt: new Date().toISOString() });
   return found;

@@ -5,7 +5,7 @@ import type { Holder } from '../store/leases/holder.js';
 import { Leases } from '../store/leases/leases.js';
 import { measurementId } from '../store/measurement-id.js';
 import type { ResultStore } from '../store/result-store.js';
-import { unlessGone } from '../store/unless-gone.js';
+import { unlessUnavailable } from '../store/unless-unavailable.js';
 import { type KnownResults, knownResults, wantedOf } from './known-results.js';
 import type { Task } from './task.js';
 
@@ -74,7 +74,7 @@ export class MeasuredOnce {
    * measurements before.
    */
   async release(): Promise<void> {
-    await unlessGone(this.#leases.release());
+    await unlessUnavailable(this.#leases.release());
   }
 
   close(): Promise<void> {
@@ -82,7 +82,7 @@ export class MeasuredOnce {
   }
 
   async #take(names: readonly string[]): Promise<ReadonlyMap<string, Holder>> {
-    return (await unlessGone(this.#leases.take(names))) ?? new Map<string, Holder>();
+    return (await unlessUnavailable(this.#leases.take(names))) ?? new Map<string, Holder>();
   }
 
   /**

@@ -51,7 +51,7 @@ export class Measuring {
   #counting: RunProgress;
   #arrived = 0;
   #hasToldOfOthers = false;
-  #hasToldOfTurn = false;
+  #hasToldOfWaiting = false;
   /** True until the repetition of a stored measurement is disturbed as well. */
   #isQuiet = true;
 
@@ -279,7 +279,7 @@ export class Measuring {
         const first = tasks[index];
         const of = first?.label ?? '';
         const session = together > 1 ? `${of} and ${together - 1} more bricks` : of;
-        const now = waitsFor === undefined ? session : this.#turnOf(waitsFor);
+        const now = waitsFor === undefined ? session : this.#waitingMessage(waitsFor);
         const isNew = now !== label;
         if (!isNew && performance.now() - toldMs < RUNNING_INTERVAL_MS) return;
         label = now;
@@ -291,10 +291,10 @@ export class Measuring {
   }
 
   /** The message while another process measures on the agent's machine. */
-  #turnOf(pid: number): string {
+  #waitingMessage(pid: number): string {
     const message = `waiting for process ${pid}, which measures on the same machine`;
-    if (!this.#hasToldOfTurn) this.context.onEvent({ kind: 'note', level: 'info', message });
-    this.#hasToldOfTurn = true;
+    if (!this.#hasToldOfWaiting) this.context.onEvent({ kind: 'note', level: 'info', message });
+    this.#hasToldOfWaiting = true;
     return message;
   }
 }

@@ -9,18 +9,18 @@ export interface Task {
   readonly work: number;
 }
 
-function keyOf(signature: string, { context, occasion }: Pick<Measurement, 'context' | 'occasion'>): string {
+function keyOnOccasion(signature: string, { context, occasion }: Pick<Measurement, 'context' | 'occasion'>): string {
   return `${subjectKey(signature, context)} on ${occasion}`;
 }
 
 /** Key of a task among those with the same run options, protocol and limits. */
 export function taskKey({ benchmark, context, occasion }: MeasureRequest): string {
-  return keyOf(benchmark.signature, { context, occasion });
+  return keyOnOccasion(benchmark.signature, { context, occasion });
 }
 
 /** Key of the task whose result a measurement is. */
 export function resultKey({ signature, context, occasion }: Measurement): string {
-  return keyOf(signature, { context, occasion });
+  return keyOnOccasion(signature, { context, occasion });
 }
 
 /** Each task once, at its first place. */

@@ -1,5 +1,5 @@
 import type { ResultStore } from '../store/result-store.js';
-import { unlessGone } from '../store/unless-gone.js';
+import { unlessUnavailable } from '../store/unless-unavailable.js';
 import { traceUrl, traceUrlTemplateOf } from '../tracing/trace-url.js';
 import { activeTracing } from '../tracing/tracing.js';
 import { EVALUATION_DOCUMENTS, PERFORMANCE_DOCUMENTS } from './documents.js';
@@ -15,8 +15,8 @@ export interface KeepOptions {
  * A stored document; undefined where there is none, and where the server is gone. New documents then stay on this
  * machine.
  */
-async function storedIn<T>({ isGone }: ResultStore, get: () => Promise<T | undefined>): Promise<T | undefined> {
-  return isGone === true ? undefined : unlessGone(get());
+async function storedIn<T>({ isUnavailable }: ResultStore, get: () => Promise<T | undefined>): Promise<T | undefined> {
+  return isUnavailable === true ? undefined : unlessUnavailable(get());
 }
 
 /**

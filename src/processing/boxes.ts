@@ -50,12 +50,12 @@ interface Scores {
 class DetectorOutputs {
   constructor(
     private readonly outputs: Outputs,
-    private readonly place: BatchPosition,
+    private readonly position: BatchPosition,
   ) {}
 
   /** @throws PlatformError `manifest` where the model has no such output, or one of another rank */
   part(name: string, rank: number): TensorValue {
-    return partOfRank(this.output(name), rank, this.place, name);
+    return partOfRank(this.output(name), rank, this.position, name);
   }
 
   rank(name: string, isBatched: boolean): number {
@@ -153,9 +153,9 @@ export function boxesOf(
   outputs: Outputs,
   name: string,
   detector: Detector,
-  { limit, ...place }: BatchPosition & { readonly limit: number },
+  { limit, ...position }: BatchPosition & { readonly limit: number },
 ): readonly PredictedFeature[] {
-  const reader = new DetectorOutputs(outputs, place);
+  const reader = new DetectorOutputs(outputs, position);
   const candidates = candidatesOf(reader, name, detector);
   const { suppression, masks, k = candidates.length } = detector;
   const kept = suppression === undefined ? candidates : suppressOverlaps(candidates, suppression);

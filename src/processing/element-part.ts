@@ -34,11 +34,11 @@ export function partOf(output: TensorValue, { row, rows }: BatchPosition): Tenso
  * The part has `rank` dimensions. @throws PlatformError `unsupported` where the output cannot be divided; `manifest`
  * where it has another rank
  */
-export function partOfRank(output: TensorValue, rank: number, place: BatchPosition, what: string): TensorValue {
+export function partOfRank(output: TensorValue, rank: number, position: BatchPosition, what: string): TensorValue {
   const { dims } = output;
-  if (dims.length === rank && place.rows === 1) return output;
-  if (dims.length === rank + 1 && dims[0] === place.rows) return slice(output, place.row, place.rows);
-  if (dims.length === rank) throw cannotDivide(output, place.rows);
+  if (dims.length === rank && position.rows === 1) return output;
+  if (dims.length === rank + 1 && dims[0] === position.rows) return slice(output, position.row, position.rows);
+  if (dims.length === rank) throw cannotDivide(output, position.rows);
   throw wrongShape(what, `${rank} dimensions beside the batch`, dims);
 }
 

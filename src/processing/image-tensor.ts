@@ -63,8 +63,8 @@ export function imageTensor(
   for (const [i, { pixels }] of images.entries()) {
     const count = pixelsPerImage[i] ?? 0;
     for (const [channel, table] of tables.entries()) {
-      const place = steps.colorMode === 'RGB' ? channel : CHANNELS - 1 - channel;
-      const [first, stride] = steps.layout === 'CHW' ? [place * count, 1] : [place, CHANNELS];
+      const plane = steps.colorMode === 'RGB' ? channel : CHANNELS - 1 - channel;
+      const [first, stride] = steps.layout === 'CHW' ? [plane * count, 1] : [plane, CHANNELS];
       for (let pixel = 0; pixel < count; pixel++) {
         target[start + first + pixel * stride] = table[pixels[pixel * CHANNELS + channel] ?? 0] ?? 0;
       }

@@ -21,9 +21,9 @@ export interface AskedElement extends BatchPosition {
 export function classesOf(
   output: TensorValue,
   { row, softmax: isSoftmax, labels, k }: Classifier,
-  { limit, ...place }: AskedElement,
+  { limit, ...position }: AskedElement,
 ): readonly PredictedFeature[] {
-  const part = partOf(output, place);
+  const part = partOf(output, position);
   const scores = numbersOf(row === undefined ? part : rowOfPart(part, row));
   if (labels !== undefined && labels.length !== scores.length) {
     const message = `the manifest has ${labels.length} labels, the model ${scores.length} classes`;
@@ -36,8 +36,8 @@ export function classesOf(
 }
 
 /** One element's part of an output as it is. */
-export function rawOf(name: string, output: TensorValue, place: BatchPosition): PredictedFeature {
-  const { elementType, dims, bytes } = partOf(output, place);
+export function rawOf(name: string, output: TensorValue, position: BatchPosition): PredictedFeature {
+  const { elementType, dims, bytes } = partOf(output, position);
   return { kind: 'raw', output: name, elementType, dims, bytes };
 }
 

@@ -84,11 +84,11 @@ export function segmentsOf(
   name: string,
   output: TensorValue,
   segmenter: Segmenter,
-  place: BatchPosition,
+  position: BatchPosition,
 ): PredictedFeature {
   const { layout, labels } = segmenter;
   const part =
-    layout === 'map' ? partOfRank(withoutChannel(output), 2, place, name) : partOfRank(output, 3, place, name);
+    layout === 'map' ? partOfRank(withoutChannel(output), 2, position, name) : partOfRank(output, 3, position, name);
   if (part.dims.includes(0)) throw wrongShape(name, 'pixels', part.dims);
   const map = layout === 'map' ? mapOfClasses(part) : mapOfScores(part, layout);
   return { kind: 'semantic_segment', ...map, shares: classShares(map.mask, labels) };

@@ -126,7 +126,7 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
   const sentences = [ofMissing, assumedSentence(assumed)];
   return {
     name,
-    manifest: wordsOf(resolved.manifest),
+    manifest: writtenManifest(resolved.manifest),
     identity: resolved.identity,
     sha256: sha256Of(resolved.source),
     symbols,
@@ -156,7 +156,7 @@ function tokensOf({ graph }: Model, symbols: readonly string[]): number | undefi
   return ids && elementCount(ids.dims);
 }
 
-export function wordsOf(manifest: ModelManifest | undefined): LoadedModel['manifest'] {
+export function writtenManifest(manifest: ModelManifest | undefined): LoadedModel['manifest'] {
   if (manifest === undefined) return undefined;
   const { version, framework, written } = manifest;
   return {

@@ -13,7 +13,7 @@ import { staticTypeOf } from '../onnx/model/static-type.js';
 import type { OutputSteps } from '../manifest/output-steps.js';
 import type { Postprocessor } from '../processing/postprocess.js';
 import { readLabels } from '../processing/labels.js';
-import { type LoadedModel, loadResolvedModel, wordsOf, zooNames } from './load-model.js';
+import { type LoadedModel, loadResolvedModel, writtenManifest, zooNames } from './load-model.js';
 
 export interface PredictionInput {
   readonly name: string;
@@ -148,7 +148,7 @@ async function loadManifested(
   return {
     name: manifest.name,
     version: manifest.version,
-    manifest: wordsOf(manifest),
+    manifest: writtenManifest(manifest),
     path: resolve(file),
     inputs,
     postprocessors: await postprocessorsOf(path, manifest, graph.outputs),

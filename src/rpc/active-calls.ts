@@ -1,7 +1,7 @@
 import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import { throwIfCancelled } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
-import { LoopTurns } from './loop-turns.js';
+import { FairLoop } from './fair-loop.js';
 import { statusOf } from './status.js';
 
 interface CancellableCall {
@@ -11,26 +11,26 @@ interface CancellableCall {
 }
 
 /** Waits for a turn of the event loop, for a part of a call's work that takes some milliseconds or more. */
-export type Turn = () => Promise<void>;
+export type WaitForLoop = () => Promise<void>;
 
 export class ActiveCalls {
   readonly #controllers = new Set<AbortController>();
 
-  constructor(private readonly turns = new LoopTurns()) {}
+  constructor(private readonly loop = new FairLoop()) {}
 
   async answer<Request, Response>(
     call: ServerUnaryCall<Request, Response>,
     callback: sendUnaryData<Response>,
-    work: (signal: AbortSignal, turn: Turn) => Response | Promise<Response>,
+    work: (signal: AbortSignal, waitForLoop: WaitForLoop) => Response | Promise<Response>,
   ): Promise<void> {
-    const turn: Turn = () => this.turns.take(call.getPeer());
+    const waitForLoop: WaitForLoop = () => this.loop.take(call.getPeer());
     try {
       const answer = await this.#track(call, async (signal) => {
-        await turn();
+        await waitForLoop();
         throwIfCancelled(signal);
-        return work(signal, turn);
+        return work(signal, waitForLoop);
       });
-      await turn();
+      await waitForLoop();
       callback(null, answer);
     } catch (error) {
       callback(statusOf(error));
@@ -55,7 +55,7 @@ export class ActiveCalls {
     message: Response,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.turns.take(call.getPeer());
+    await this.loop.take(call.getPeer());
     throwIfCancelled(signal);
     await new Promise<void>((resolve) => {
       const done = (): void => {

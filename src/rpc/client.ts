@@ -69,7 +69,7 @@ export interface RpcClient {
   failure(error: unknown, signal?: AbortSignal): PlatformError;
 
   /** Converts an answer. @throws PlatformError `internal` for an invalid answer, which is not the caller's fault */
-  understand<T>(convert: () => T): T;
+  decodeAnswer<T>(convert: () => T): T;
 
   /** Calls back once: when the connection is lost, or at once where there is none. */
   onceDisconnected(then: () => void): void;
@@ -216,7 +216,7 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
 
     failure,
 
-    understand(convert) {
+    decodeAnswer(convert) {
       try {
         return convert();
       } catch (cause) {

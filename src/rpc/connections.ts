@@ -1,6 +1,6 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import { Places } from '../base/places.js';
+import { FairSemaphore } from '../base/fair-semaphore.js';
 import { FAREWELL_MS, type ServerLimits } from './limits.js';
 
 /** Interval of checks. A local network transfers a hundred megabytes in a second. */
@@ -14,7 +14,7 @@ interface Connection {
   receiving: number;
   settledBytes: number;
   answeringBytes: number;
-  readonly large: Places;
+  readonly large: FairSemaphore;
 }
 
 /** A request that is on its way. */
@@ -35,7 +35,7 @@ export interface Answering {
   take(bytes: number): boolean;
   giveBack(bytes: number): void;
   /** One large answer at a time is sent on a connection; further ones wait. */
-  readonly large: Places;
+  readonly large: FairSemaphore;
 }
 
 const GONE: Receiving = { delivered: () => {}, end: () => {}, giveUp: () => {} };
@@ -69,7 +69,7 @@ export class Connections {
     const peer = peerOf(socket);
     const firstCall = setTimeout(() => socket.destroy(), this.limits.firstCallMs).unref();
     const nothingYet = { calls: 0, idle: undefined, receiving: 0, settledBytes: 0, answeringBytes: 0 };
-    const connection: Connection = { socket, firstCall, ...nothingYet, large: new Places(1) };
+    const connection: Connection = { socket, firstCall, ...nothingYet, large: new FairSemaphore(1) };
     this.#byPeer.set(peer, connection);
     // The owner of the socket handles its errors. Between two owners, an unhandled error would end the process.
     socket.on('error', () => socket.destroy());
@@ -126,7 +126,7 @@ export class Connections {
   }
 
   answering(peer: string): Answering {
-    const connection = this.#byPeer.get(peer) ?? { answeringBytes: 0, large: new Places(1) };
+    const connection = this.#byPeer.get(peer) ?? { answeringBytes: 0, large: new FairSemaphore(1) };
     const { answeringBytes, answeringBytesPerConnection } = this.limits;
     return {
       take: (bytes) => {

@@ -2,7 +2,7 @@ import { ServerInterceptingCall, type ServerInterceptor, ServerListenerBuilder, 
 import { PlatformError } from '../base/errors.js';
 import type { Connections, Receiving } from './connections.js';
 import type { ServerLimits } from './limits.js';
-import type { LoopTurns } from './loop-turns.js';
+import type { FairLoop } from './fair-loop.js';
 import { type MessageFormat, noRoom } from './message-format.js';
 import { statusOf } from './status.js';
 
@@ -22,7 +22,7 @@ export function receiveRequests(
   formats: ReadonlyMap<string, MessageFormat>,
   connections: Connections,
   limits: ServerLimits,
-  turns: LoopTurns,
+  loop: FairLoop,
 ): ServerInterceptor {
   let heldBytes = 0;
   let calls = 0;
@@ -80,7 +80,7 @@ export function receiveRequests(
           return;
         }
         if (message.length <= MAX_AT_ONCE_BYTES) pass(format, message, next);
-        else void turns.take(call.getPeer()).then(() => pass(format, message, next));
+        else void loop.take(call.getPeer()).then(() => pass(format, message, next));
       })
       .withOnReceiveHalfClose((next) => {
         clearTimeout(overdue);

@@ -5,7 +5,7 @@ import { PlatformError } from '../base/errors.js';
 import type { Answering, Connections } from './connections.js';
 import { LargeAnswer } from './large-answer.js';
 import { FAREWELL_MS, type ServerLimits } from './limits.js';
-import type { LoopTurns } from './loop-turns.js';
+import type { FairLoop } from './fair-loop.js';
 import type { MessageFormat } from './message-format.js';
 import { statusOf } from './status.js';
 
@@ -34,7 +34,7 @@ class AnsweringCall extends ServerInterceptingCall {
     private readonly format: MessageFormat,
     private readonly connection: Answering,
     private readonly limits: Pick<ServerLimits, 'answerMs'>,
-    private readonly turns: LoopTurns,
+    private readonly loop: FairLoop,
   ) {
     const listener = new ServerListenerBuilder().withOnCancel(() => this.#end()).build();
     super(call, { start: (next) => next(listener) });
@@ -75,7 +75,7 @@ class AnsweringCall extends ServerInterceptingCall {
     const { signal } = this.#ended;
     const leave = await this.connection.large.take({ signal });
     try {
-      await this.turns.take(this.getPeer());
+      await this.loop.take(this.getPeer());
       const { head, body, close } = await answer.open(signal);
       try {
         const prefix = Buffer.alloc(5);
@@ -99,7 +99,7 @@ class AnsweringCall extends ServerInterceptingCall {
    */
   async #sendPiece(piece: Uint8Array, leftMs: number): Promise<number> {
     const { signal } = this.#ended;
-    await this.turns.take(this.getPeer());
+    await this.loop.take(this.getPeer());
     throwIfCancelled(signal);
     this.call.sendMetadata(new Metadata());
     const stream = streamOf(this.call);
@@ -157,13 +157,13 @@ export function sendAnswers(
   formats: ReadonlyMap<string, MessageFormat>,
   connections: Connections,
   limits: ServerLimits,
-  turns: LoopTurns,
+  loop: FairLoop,
 ): ServerInterceptor {
   return ({ path }, call) => {
     const stream = streamOf(call);
     if (stream !== undefined) connections.opened(call.getPeer(), stream);
     const format = formats.get(path);
     if (format === undefined) return new ServerInterceptingCall(call);
-    return new AnsweringCall(call, format, connections.answering(call.getPeer()), limits, turns);
+    return new AnsweringCall(call, format, connections.answering(call.getPeer()), limits, loop);
   };
 }

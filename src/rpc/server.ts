@@ -13,7 +13,7 @@ import { Connections } from './connections.js';
 import { GuardedServer } from './guarded-server.js';
 import { addHealth } from './health.js';
 import { MAX_MESSAGE_BYTES, SERVER_LIMITS, type ServerLimits } from './limits.js';
-import { LoopTurns } from './loop-turns.js';
+import { FairLoop } from './fair-loop.js';
 import { addressToListenOn, formatHostPort, type HostPort, isLoopbackAddress } from './loopback.js';
 import { quietLibrary } from './quiet-library.js';
 import { receiveRequests } from './receive-requests.js';
@@ -103,8 +103,8 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   quietLibrary();
   const { security = {} } = options;
   const limits = { ...SERVER_LIMITS, ...options.limits };
-  const turns = new LoopTurns();
-  const calls = new ActiveCalls(turns);
+  const loop = new FairLoop();
+  const calls = new ActiveCalls(loop);
   const connections = new Connections(limits);
   const services: string[] = [];
   const check = checkToken(security);
@@ -118,8 +118,8 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     'grpc.enable_channelz': 0,
     // The first interceptors are nearest to the network.
     interceptors: [
-      sendAnswers(formats, connections, limits, turns),
-      receiveRequests(formats, connections, limits, turns),
+      sendAnswers(formats, connections, limits, loop),
+      receiveRequests(formats, connections, limits, loop),
       ...(check === undefined ? [] : [check.interceptor]),
       traceServerCall,
     ],

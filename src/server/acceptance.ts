@@ -8,7 +8,7 @@ import { checkId } from './known-evaluations.js';
 import type { Described } from './loading/messages.js';
 import type { SubmissionLoader } from './loading/submission-loader.js';
 import type { Ownership } from './ownership.js';
-import type { TakeOptions } from '../base/places.js';
+import type { TakeOptions } from '../base/fair-semaphore.js';
 import { putSubmission } from './submission-store.js';
 
 const MAX_JOBS = 1000;
@@ -30,7 +30,7 @@ export class Acceptance {
   constructor(private readonly options: AcceptanceOptions) {}
 
   submit(id: string, submission: Uint8Array, options: SubmitOptions): Promise<EvaluationRecord> {
-    return this.options.jobs.inTurn(id, () => this.#submit(id, submission, options), options.signal);
+    return this.options.jobs.runAlone(id, () => this.#submit(id, submission, options), options.signal);
   }
 
   async #submit(

@@ -134,7 +134,7 @@ export class Dispatcher {
     if (session === undefined) {
       this.#waiting.delete(job);
       void job.finish({ kind: 'cancelled' });
-      this.#tellPlaces();
+      this.#tellPositions();
       return;
     }
     session.stop(job.run);
@@ -146,7 +146,7 @@ export class Dispatcher {
     job.left.abort();
     this.#waiting.delete(job);
     this.#running.get(job)?.end(job.run, { kind: 'cancelled' });
-    this.#tellPlaces();
+    this.#tellPositions();
   }
 
   close(): void {
@@ -158,22 +158,24 @@ export class Dispatcher {
   #dispatch(): void {
     if (this.#isClosed) return;
     this.#assign();
-    this.#tellPlaces();
+    this.#tellPositions();
   }
 
   /** Adds an event with the place in the queue to each evaluation whose plugin runs others. */
-  #tellPlaces(): void {
+  #tellPositions(): void {
     const attached = new Set([...this.#sessions].map(({ registration }) => registration.name));
     const waiting = new Map<string, number>();
     for (const job of this.#waiting) {
       const { plugin } = job.record;
       if (!attached.has(plugin)) continue;
-      const place = (waiting.get(plugin) ?? 0) + 1;
-      waiting.set(plugin, place);
-      if (job.toldPlace === place || (job.toldPlace !== undefined && place > TOLD_PLACES)) continue;
-      job.toldPlace = place;
+      const position = (waiting.get(plugin) ?? 0) + 1;
+      waiting.set(plugin, position);
+      if (job.toldPosition === position || (job.toldPosition !== undefined && position > TOLD_PLACES)) continue;
+      job.toldPosition = position;
       // If the store fails, the next event fails as well and reports it.
-      void job.wait(`the plugin ${plugin} runs other evaluations; place ${place} in the queue`).catch(() => undefined);
+      void job
+        .wait(`the plugin ${plugin} runs other evaluations; place ${position} in the queue`)
+        .catch(() => undefined);
     }
   }
 
@@ -184,7 +186,7 @@ export class Dispatcher {
       });
       if (session === undefined) continue;
       this.#waiting.delete(job);
-      job.toldPlace = undefined;
+      job.toldPosition = undefined;
       this.#running.set(job, session);
       void this.#run(job, session);
     }

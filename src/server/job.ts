@@ -21,7 +21,7 @@ export class EvaluationJob {
   readonly left = new AbortController();
   isCancelled = false;
   /** Its place in the queue in the last event about it; undefined while it does not wait for its plugin. */
-  toldPlace: number | undefined;
+  toldPosition: number | undefined;
   /** How often its plugin was lost during a run in this process. */
   losses = 0;
   /** Start of its wait for its plugin or an agent, in ms of performance.now(). */

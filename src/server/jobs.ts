@@ -1,4 +1,4 @@
-import { Places } from '../base/places.js';
+import { FairSemaphore } from '../base/fair-semaphore.js';
 import { isFinal } from '../evaluation/event.js';
 import { type EvaluationCollections, type EvaluationRecord, evaluationHasEnded } from '../evaluation/records.js';
 import type { Requirements } from '../manifest/index.js';
@@ -17,7 +17,7 @@ export interface JobsOptions {
 export class Jobs {
   readonly #byId = new Map<string, EvaluationJob>();
   /** By the ids of evaluations: an evaluation is submitted or resumed by one caller at a time. */
-  readonly #turns = new Map<string, Places>();
+  readonly #locks = new Map<string, FairSemaphore>();
 
   constructor(private readonly options: JobsOptions) {}
 
@@ -33,14 +33,14 @@ export class Jobs {
     return this.#byId.get(id);
   }
 
-  /** Runs `work` while no other work on this evaluation runs here. @throws PlatformError as {@link Places.run} */
-  async inTurn<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const turn = this.#turns.get(id) ?? new Places(1);
-    this.#turns.set(id, turn);
+  /** Runs `work` while no other work on this evaluation runs here. @throws PlatformError as {@link FairSemaphore.run} */
+  async runAlone<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const lock = this.#locks.get(id) ?? new FairSemaphore(1);
+    this.#locks.set(id, lock);
     try {
-      return await turn.run(work, { signal });
+      return await lock.run(work, { signal });
     } finally {
-      if (turn.isIdle) this.#turns.delete(id);
+      if (lock.isIdle) this.#locks.delete(id);
     }
   }
 
@@ -62,7 +62,7 @@ export class Jobs {
   /** Resumes those of the given evaluations that no server runs. */
   async adopt(ids: readonly string[], reason: string): Promise<void> {
     for (const id of await this.options.ownership.take(ids.filter((id) => !this.has(id)))) {
-      await this.inTurn(id, () => this.#goOn(id, reason));
+      await this.runAlone(id, () => this.#goOn(id, reason));
     }
   }
 

@@ -1,5 +1,5 @@
 import type { AgentDirectory } from '../directory/agent-directory.js';
-import type { TakeOptions } from '../base/places.js';
+import type { TakeOptions } from '../base/fair-semaphore.js';
 import type { LoggedEvent } from '../evaluation/event.js';
 import type { PlatformEnd } from '../evaluation/link/link.js';
 import {

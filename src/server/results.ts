@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type LeavePlace, Places, type TakeOptions } from '../base/places.js';
+import { type Release, FairSemaphore, type TakeOptions } from '../base/fair-semaphore.js';
 import { RecentlyUsed } from '../base/recently-used.js';
 import type { LoggedEvent } from '../evaluation/event.js';
 import { eventKey, type EventDocument } from '../evaluation/records.js';
@@ -19,7 +19,7 @@ export interface OpenResult {
 
 interface Shared {
   readonly json: Promise<Buffer | undefined>;
-  readonly leave: LeavePlace;
+  readonly leave: Release;
   readers: number;
 }
 
@@ -30,8 +30,8 @@ interface Shared {
 export class ResultCache {
   readonly #open = new Map<string, Shared>();
   readonly #kept = new RecentlyUsed<Buffer>(MAX_KEPT_BYTES);
-  readonly #places = new Places(MAX_OPEN);
-  readonly #loads = new Places(1);
+  readonly #semaphore = new FairSemaphore(MAX_OPEN);
+  readonly #loads = new FairSemaphore(1);
 
   constructor(private readonly documents: Collection<EventDocument>) {}
 
@@ -39,7 +39,7 @@ export class ResultCache {
     const id = `${evaluation} ${at}`;
     const shared =
       this.#join(id) ??
-      this.#begin(id, await this.#places.take(waiting), () => {
+      this.#begin(id, await this.#semaphore.take(waiting), () => {
         return this.#loads.run(() => this.#load(evaluation, sequence));
       });
     let isOpen = true;
@@ -61,7 +61,7 @@ export class ResultCache {
     return shared;
   }
 
-  #begin(id: string, leave: LeavePlace, load: () => Promise<Buffer | undefined>): Shared {
+  #begin(id: string, leave: Release, load: () => Promise<Buffer | undefined>): Shared {
     const meanwhile = this.#join(id);
     if (meanwhile !== undefined) {
       leave();

@@ -3,7 +3,7 @@ import type { EventDocument } from '../evaluation/records.js';
 import type { Collection } from '../store/collection.js';
 import { RecentlyUsed } from '../base/recently-used.js';
 import { EventLog } from './event-log.js';
-import { type LeavePlace, Places } from '../base/places.js';
+import { type Release, FairSemaphore } from '../base/fair-semaphore.js';
 
 const MAX_OPEN = 32;
 
@@ -22,7 +22,7 @@ export interface OpenLog {
 
 interface Shared {
   readonly log: Promise<EventLog>;
-  readonly leave: LeavePlace;
+  readonly leave: Release;
   /** Aborted when the log has no readers any more, or is replaced. */
   readonly end: AbortController;
   readers: number;
@@ -35,7 +35,7 @@ interface Shared {
  */
 export class StoredLogs {
   readonly #shared = new Map<string, Shared>();
-  readonly #places = new Places(MAX_OPEN);
+  readonly #semaphore = new FairSemaphore(MAX_OPEN);
   readonly #ended = new RecentlyUsed<EventLog>(MAX_KEPT);
 
   constructor(private readonly documents: Collection<EventDocument>) {}
@@ -68,7 +68,7 @@ export class StoredLogs {
   }
 
   async #read(evaluation: string, signal?: AbortSignal): Promise<Shared> {
-    const leave = await this.#places.take({ signal });
+    const leave = await this.#semaphore.take({ signal });
     const meanwhile = this.#shared.get(evaluation);
     if (meanwhile !== undefined) {
       leave();

@@ -10,6 +10,6 @@ export async function keepSpans(store: ResultStore): Promise<void> {
 /**
  * Stores the finished spans, and no further ones. Call it before the store is closed. @throws PlatformError `storage`
  */
-export async function keepNoMoreSpans(): Promise<void> {
+export async function stopKeepingSpans(): Promise<void> {
   await activeTracing()?.keepSpansIn(undefined);
 }

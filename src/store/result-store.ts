@@ -15,7 +15,7 @@ export interface ResultStore {
   readonly isShared?: boolean;
 
   /** Whether its server has not answered for so long that new data stays on this machine. */
-  readonly isGone?: boolean;
+  readonly isUnavailable?: boolean;
 
   /** Inserts a measurement, or replaces the one with the same (signature, system, setup); idempotent. */
   putMeasurement(measurement: Measurement): Promise<void>;

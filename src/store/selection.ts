@@ -26,7 +26,7 @@ export function selectionOf({ name, key, indexes }: CollectionShape, match: obje
 }
 
 /** The values of the whole key. @throws PlatformError `internal` if one is missing */
-export function keyOf(shape: CollectionShape, match: object): Selection {
+export function selectOne(shape: CollectionShape, match: object): Selection {
   const selection = selectionOf(shape, match);
   if (selection.index === undefined && selection.texts.length === shape.key.length) return selection;
   throw new PlatformError('internal', `a document of ${shape.name} is read by its whole key: ${shape.key.join(', ')}`);

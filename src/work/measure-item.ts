@@ -30,7 +30,7 @@ export async function measureItem(id: string, item: WorkItem, options: MeasureIt
     const isKept = isStoredHere(requests[index], measurement, wantedBy);
     if (isKept) await store.putMeasurement(measurement);
     // If the store's server is gone, the measurement waits on this machine.
-    await answer(index, measurement, isKept && store.isGone !== true);
+    await answer(index, measurement, isKept && store.isUnavailable !== true);
   };
 
   const answered = await answers.answered(id);
@@ -49,8 +49,8 @@ export async function measureItem(id: string, item: WorkItem, options: MeasureIt
   const asked = left.flatMap((index) => requests[index]?.request ?? []);
   const keeping: Promise<void>[] = [];
   try {
-    for await (const { index: place, measurement } of agent.measure(asked, { signal })) {
-      const index = left[place];
+    for await (const { index: position, measurement } of agent.measure(asked, { signal })) {
+      const index = left[position];
       if (index === undefined) continue;
       const kept = keep(index, measurement);
       // Awaited below.

@@ -84,8 +84,8 @@ export class PublishedWork {
         if (first === undefined) return;
         const [index = 0] = first.missing;
         const runsTotal = first.item[index]?.request.protocol.runs ?? 0;
-        const place = first.item[index]?.index ?? 0;
-        onProgress?.({ phase: 'running', runsDone: 0, runsTotal, index: place, together: first.missing.size });
+        const position = first.item[index]?.index ?? 0;
+        onProgress?.({ phase: 'running', runsDone: 0, runsTotal, index: position, together: first.missing.size });
         let isSilent = true;
         for await (const measured of this.#arrived()) {
           isSilent = false;

@@ -99,13 +99,13 @@ export function queuedAgent(
     options: MeasureOptions,
   ): AsyncGenerator<MeasuredRequest> {
     if (direct.length === 0) return;
-    const placeOf = (index: number): number => direct[index]?.index ?? index;
+    const originalIndex = (index: number): number => direct[index]?.index ?? index;
     const onProgress = (progress: RequestProgress): void => {
-      options.onProgress?.({ ...progress, index: placeOf(progress.index) });
+      options.onProgress?.({ ...progress, index: originalIndex(progress.index) });
     };
     const requests = direct.map(({ request }) => request);
     for await (const { index, measurement } of agent.measure(requests, { signal: options.signal, onProgress })) {
-      yield { index: placeOf(index), measurement };
+      yield { index: originalIndex(index), measurement };
     }
   }
 

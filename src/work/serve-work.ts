@@ -8,7 +8,7 @@ import { activeTracing, traced } from '../tracing/tracing.js';
 import { Answers } from './answers.js';
 import { classOf } from './class-of.js';
 import { measureItem } from './measure-item.js';
-import { Turn } from './turn.js';
+import { ItemLock } from './item-lock.js';
 import { itemIn, type WorkItem } from './work-item.js';
 import type { Handled, WorkMessage, WorkQueue } from './work-queue.js';
 
@@ -57,7 +57,8 @@ export async function serveWork(
       {
         firstPauseMs: FIRST_PAUSE_MS,
         longestPauseMs: MAX_PAUSE_MS,
-        isPassing: (thrown) => thrown instanceof PlatformError && PASSING.has(thrown.code) && store.isGone !== true,
+        isPassing: (thrown) =>
+          thrown instanceof PlatformError && PASSING.has(thrown.code) && store.isUnavailable !== true,
         onFailure: ({ thrown, isFirst }) => {
           if (isFirst) onWarning?.(`no work is taken for now: ${messageOf(thrown)}; trying again`);
         },
@@ -92,7 +93,7 @@ const ENDING: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'forbidden'])
 /** Handles the messages of one class with one agent, until an error ends it. */
 class WorkServer {
   readonly #answers: Answers;
-  readonly #turn: Turn;
+  readonly #lock: ItemLock;
   #end: () => void = () => {};
   #fail: (reason: unknown) => void = () => {};
   /** Resolves when the signal aborts. Rejects with an error after which no more work should be taken. */
@@ -101,7 +102,7 @@ class WorkServer {
   constructor(private readonly options: WorkServerOptions) {
     const { store, leases, signal, clock } = options;
     this.#answers = new Answers(store);
-    this.#turn = new Turn(leases, clock);
+    this.#lock = new ItemLock(leases, clock);
     this.ended = new Promise<void>((resolve, reject) => {
       this.#end = resolve;
       this.#fail = reject;
@@ -139,7 +140,7 @@ class WorkServer {
     const both = AbortSignal.any([signal, unwanted.signal]);
     try {
       if (!(await this.#isWanted(item))) return { kind: 'done' };
-      await this.#turn.take(id, both, () =>
+      await this.#lock.run(id, both, () =>
         measureItem(id, item, { agent, store, answers: this.#answers, signal: both }),
       );
       this.options.onDone();

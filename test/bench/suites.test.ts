@@ -45,7 +45,7 @@ interface Sample {
   readonly brick: number;
 }
 
-function modelOf({ name, estimateMs, measuredMs, graph, brick: index }: Sample, at: number): ModelResult {
+function modelResult({ name, estimateMs, measuredMs, graph, brick: index }: Sample, at: number): ModelResult {
   return {
     estimate: estimateOf(name, estimateMs, { parts: [brick(index, 5)] }),
     endToEnd: endToEndOf(at, measuredMs, 1000, measuredMs),
@@ -61,7 +61,7 @@ const SAMPLES: readonly Sample[] = [
 ];
 
 function exportedFrom(samples: readonly Sample[], changes: Partial<EstimateResult> = {}): Promise<readonly Exported[]> {
-  const report = reportOf(resultOf(samples.map(modelOf), changes), { ...SETTINGS, granularity: 1 });
+  const report = reportOf(resultOf(samples.map(modelResult), changes), { ...SETTINGS, granularity: 1 });
   return withTemporaryFolder(async (folder) => {
     const path = join(folder, 'report.json');
     await writeFile(path, JSON.stringify(report));
@@ -117,7 +117,7 @@ describe('the documents of suites', () => {
   });
 
   test('are made of sweeps, too', async () => {
-    const result = resultOf(SAMPLES.map(modelOf));
+    const result = resultOf(SAMPLES.map(modelResult));
     const swept = (granularity: number) => {
       return { result, report: reportOf(result, { ...SETTINGS, granularity }), isDefault: granularity === 1 };
     };

@@ -18,7 +18,7 @@ const { default: configuration } = (await import(join(ROOT, 'eslint.config.js'))
 };
 
 /** The houses of eslint.config.js, each with its rule. */
-const HOUSES = configuration.flatMap(({ plugins = {}, rules = {} }) => {
+const ROOM_RULES = configuration.flatMap(({ plugins = {}, rules = {} }) => {
   return Object.entries(rules).flatMap(([name, setting]) => {
     if (!name.endsWith('/rooms') || !Array.isArray(setting)) return [];
     return [{ house: setting[1] as House, plugins, rules: { [name]: setting } }];
@@ -32,7 +32,7 @@ function fileIn({ folder }: House, room: string): string {
 }
 
 /** Whether the rule lets a file of one room import a file of another room. */
-function isAllowed({ house, plugins, rules }: (typeof HOUSES)[number], from: string, to: string): boolean {
+function isAllowed({ house, plugins, rules }: (typeof ROOM_RULES)[number], from: string, to: string): boolean {
   const up = house.folder
     .split('/')
     .map(() => '..')
@@ -47,7 +47,7 @@ function isAllowed({ house, plugins, rules }: (typeof HOUSES)[number], from: str
 }
 
 describe('the levels of folders', () => {
-  for (const one of HOUSES) {
+  for (const one of ROOM_RULES) {
     const { folder, levels } = one.house;
     test(`of ${folder}: imports go down only, and not to others of the same level`, () => {
       levels.forEach((rooms, level) => {
@@ -73,7 +73,7 @@ describe('the levels of folders', () => {
 
   test('exist for eight folders', () => {
     assert.deepEqual(
-      HOUSES.map(({ house }) => house.folder),
+      ROOM_RULES.map(({ house }) => house.folder),
       ['src', 'src/onnx', 'src/agent', 'src/work', 'src/evaluation', 'fuzz', 'torture', 'plugins/dlbricks'],
     );
   });

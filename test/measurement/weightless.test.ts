@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from '../support/property.js';
-import { givenValues, modelOf, signatureOf, weightlessBenchmark } from '../../src/measurement/weightless.js';
+import { givenValues, modelFromBenchmark, signatureOf, weightlessBenchmark } from '../../src/measurement/weightless.js';
 import type { Model, Tensor } from '../../src/onnx/model/model.js';
 import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
 import { floatTensor, GraphBuilder, int64Tensor } from '../plugins/dlbricks/support/graph-builder.js';
@@ -29,7 +29,7 @@ describe('a model without its weights', () => {
   test('can be converted back to the same model, except for the values of its weights', () => {
     fc.assert(
       fc.property(generatedModels(), ({ model }) => {
-        const back = modelOf(weightlessBenchmark(model), 'back again');
+        const back = modelFromBenchmark(weightlessBenchmark(model), 'back again');
         const kept = inlineConstants(back);
         assert.deepEqual(withoutValues(back, kept), withoutValues(model, kept));
       }),
@@ -40,7 +40,7 @@ describe('a model without its weights', () => {
     fc.assert(
       fc.property(generatedModels(), ({ model }) => {
         const benchmark = weightlessBenchmark(model);
-        assert.deepEqual(weightlessBenchmark(modelOf(benchmark, 'back again')), benchmark);
+        assert.deepEqual(weightlessBenchmark(modelFromBenchmark(benchmark, 'back again')), benchmark);
       }),
     );
   });
@@ -52,7 +52,7 @@ describe('a model without its weights', () => {
         const given = new Map(model.graph.inputs.slice(0, 1).map((name) => [name, values]));
         const benchmark = weightlessBenchmark({ ...model, graph: { ...model.graph, given } });
         assert.deepEqual(givenValues(benchmark), given);
-        assert.deepEqual(modelOf(benchmark, 'back again').graph.given, given);
+        assert.deepEqual(modelFromBenchmark(benchmark, 'back again').graph.given, given);
       }),
     );
   });
@@ -83,7 +83,7 @@ describe('a model without its weights', () => {
       { name: x, role: 'activation', elementType: 'float32', dims: [2, 3], fill: { low: -1, high: 1, seed: 1 } },
       { name: divisor, role: 'weight', elementType: 'float32', dims: [3], fill: divisorFill },
     ]);
-    const { initializers } = modelOf(benchmark, 'back again').graph;
+    const { initializers } = modelFromBenchmark(benchmark, 'back again').graph;
     assert.deepEqual(initializers.get(divisor)?.data, { kind: 'fill', fill: divisorFill });
     assert.deepEqual(initializers.get(shape), model.graph.initializers.get(shape));
   });
@@ -102,7 +102,7 @@ describe('a model without its weights', () => {
   test('has the name that its reader gives', () => {
     const [generated] = fc.sample(generatedModels(), { numRuns: 1, seed: 1 });
     assert.ok(generated !== undefined);
-    assert.equal(modelOf(weightlessBenchmark(generated.model), 'x.onnx').source, 'x.onnx');
+    assert.equal(modelFromBenchmark(weightlessBenchmark(generated.model), 'x.onnx').source, 'x.onnx');
   });
 });
 

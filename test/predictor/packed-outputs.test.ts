@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { type Brick, cutBrick } from '../../plugins/dlbricks/bricks/brick.js';
-import { inContext } from '../../plugins/dlbricks/bricks/copies-in-context.js';
+import { copyBrick } from '../../plugins/dlbricks/bricks/brick-copies.js';
 import { lastUses } from '../../plugins/dlbricks/cut/last-uses.js';
 import { compositeOf } from '../../src/composite/composite.js';
 import type { Benchmark } from '../../src/measurement/benchmark.js';
@@ -61,7 +61,7 @@ describe('bricks that return values of 4 bits', { timeout: 120_000 }, () => {
     for (const framework of FRAMEWORK_NAMES) {
       test(`run as copies, and so does the call that is subtracted: ${elementType}, ${framework}`, async () => {
         const predictor = await FRAMEWORKS[framework].load();
-        const { benchmark, baseline } = inContext(narrowing(elementType), COPIES);
+        const { benchmark, baseline } = copyBrick(narrowing(elementType), COPIES);
         assert.deepEqual(await shapesOf(benchmark, predictor), expected);
         assert.deepEqual(await shapesOf(baseline, predictor), expected);
       });

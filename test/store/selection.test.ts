@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keyOf, matches, selectionOf } from '../../src/store/selection.js';
+import { selectOne, matches, selectionOf } from '../../src/store/selection.js';
 
 const SHAPE = { name: 'things', key: ['a', 'b'], indexes: [['c'], ['d', 'a']] };
 
@@ -28,10 +28,10 @@ test('other fields, and values that are no texts, are a mistake in the program, 
 });
 
 test('one document is read by its whole key', () => {
-  assert.deepEqual(keyOf(SHAPE, { a: '1', b: '2' }).texts, ['1', '2']);
+  assert.deepEqual(selectOne(SHAPE, { a: '1', b: '2' }).texts, ['1', '2']);
   const expected = { code: 'internal', message: 'a document of things is read by its whole key: a, b' };
   for (const match of [{ a: '1' }, { c: '3' }, { a: '1', d: '4' }, {}])
-    assert.throws(() => keyOf(SHAPE, match), expected);
+    assert.throws(() => selectOne(SHAPE, match), expected);
 });
 
 test('a selection contains the documents with its values', () => {

@@ -167,7 +167,7 @@ export interface TestFiles {
 /** Writes the file of a process with the tests in `files`. @returns its path */
 function processFile(name: string, files: readonly string[]): string {
   const path = join(PROCESSES, `${name.replaceAll('/', '-')}.test.js`);
-  const imports = ['support/own-turn.js', ...files].map((file) => `import '../test/${file}';\n`);
+  const imports = ['support/own-machine-lock.js', ...files].map((file) => `import '../test/${file}';\n`);
   writeFileSync(path, imports.join(''));
   return path;
 }

@@ -107,14 +107,14 @@ class Wiring {
       if (!inside.every((name) => (this.#producer.get(name) ?? -1) >= lastBlock && node.inputs.includes(name)))
         return false;
     }
-    const placesOf: string[][] = Array.from({ length: count }, () => []);
+    const valuesRead: string[][] = Array.from({ length: count }, () => []);
     for (const name of outputs.filter(isInside)) {
       const at = (this.#producer.get(name) ?? first) - first;
-      placesOf[Math.floor(at / length)]?.push(`${at % length} ${nodes[at + first]?.outputs.indexOf(name)}`);
+      valuesRead[Math.floor(at / length)]?.push(`${at % length} ${nodes[at + first]?.outputs.indexOf(name)}`);
     }
-    const keys = placesOf.slice(0, -1).map((places) => places.sort().join());
+    const keys = valuesRead.slice(0, -1).map((values) => values.sort().join());
     return (
-      keys.every((key) => key === keys[0]) && (placesOf[0] ?? []).every((place) => placesOf.at(-1)?.includes(place))
+      keys.every((key) => key === keys[0]) && (valuesRead[0] ?? []).every((read) => valuesRead.at(-1)?.includes(read))
     );
   }
 }

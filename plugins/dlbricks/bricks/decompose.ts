@@ -10,7 +10,7 @@ import {
   layerGraph,
   type LoadedModel,
   type Model,
-  modelOf,
+  modelFromBenchmark,
   type OptimizedGraph,
   optimizingRun,
   PlatformError,
@@ -68,7 +68,7 @@ export function granularityOf(
 
 export type GraphSettings = Pick<CutSettings, 'cut' | 'keepDynamic' | 'values' | 'runOptions'>;
 
-export function endsOf({ graph }: Model): EmptyCall {
+export function arityOf({ graph }: Model): EmptyCall {
   return { inputs: graph.inputs.length, outputs: graph.outputs.length };
 }
 
@@ -135,7 +135,7 @@ async function graphByRun(
   const options = { steeringValues: steeringValues || weights === 'own' };
   const optimized = await agent.optimize(whole, optimizingRun(runOptions), signal, options);
   const { benchmark, values, costMs } = optimized;
-  const kernels = modelOf(benchmark, `${model.source}, optimized`);
+  const kernels = modelFromBenchmark(benchmark, `${model.source}, optimized`);
   const graph = known(layerGraph(kernels, values), values);
   const toCheck = (): CheckableGraph => checkableGraph(kernels, graph);
   return { graph, weightBytes: inputBytes(benchmark.inputs, 'weight'), optimizeMs: costMs, optimized, toCheck };
@@ -189,7 +189,7 @@ export async function decompose(
   const granularity = granularityOf(settings, description);
   const context: KernelContext = {
     layers: countLayers(model),
-    ends: endsOf(model),
+    ends: arityOf(model),
     measured: isAbleTo(description, 'measure_bricks') ? 'together' : 'copies',
     surroundings: { modelWeightBytes: surroundingBytes ?? toCut.weightBytes, cacheBytes: description.cacheBytes },
   };

@@ -1,7 +1,7 @@
 import {
   type Benchmark,
   type BenchmarkAgent,
-  modelOf,
+  modelFromBenchmark,
   nestedNodes,
   type OptimizedGraph,
   optimizingRun,
@@ -27,7 +27,7 @@ export type KernelCheck =
 
 function kernelCounts({ benchmark }: OptimizedGraph): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const { domain, opType } of nestedNodes(modelOf(benchmark, 'optimized graph').graph.nodes)) {
+  for (const { domain, opType } of nestedNodes(modelFromBenchmark(benchmark, 'optimized graph').graph.nodes)) {
     const operator = domain === '' ? opType : `${domain}.${opType}`;
     counts.set(operator, (counts.get(operator) ?? 0) + 1);
   }

@@ -11,10 +11,10 @@ import {
 import { extendSequences } from '../blocks/extend-sequences.js';
 import { findRepeatedBlocks, type RepeatedBlocks } from '../blocks/find-blocks.js';
 import { shortenModel } from '../blocks/shorten-model.js';
-import { type CutSettings, decompose, endsOf } from './decompose.js';
+import { type CutSettings, decompose, arityOf } from './decompose.js';
 import { emptyCall } from './empty-call.js';
 import { footprintOf } from './footprint.js';
-import { handingOver } from './handing-over.js';
+import { outputCopy } from './output-copy.js';
 import { type DecomposedModel, roundedFootprint } from './unique-bricks.js';
 
 /** Models with more bytes of weights are large. No ONNX file can hold more without further files: protobuf's limit. */
@@ -144,10 +144,10 @@ export async function prepareExtended(
   const fewerBytes = footprintOf(two.graph);
   const moreBytes = footprintOf(three.graph);
   const footprint = moreBytes + (blocks.count - MORE) * Math.max(0, moreBytes - fewerBytes);
-  const ends = endsOf(model);
+  const ends = arityOf(model);
   const call = emptyCall(ends.inputs, ends.outputs, { joined: false });
   const isTogether = recipe.footprint_bytes !== undefined;
-  const handed = isTogether ? handingOver(outputTypes(model, three.outputOf, three.graph)) : undefined;
+  const handed = isTogether ? outputCopy(outputTypes(model, three.outputOf, three.graph)) : undefined;
   return {
     kind: 'extended',
     decomposed: {
@@ -156,12 +156,12 @@ export async function prepareExtended(
       facts,
       largest,
       call,
-      handingOver: handed,
+      outputCopy: handed,
       recipe: {
         ...recipe,
         layers: countLayers(model),
         call: call.signature,
-        ...(handed && { handing_over: { leaving: handed.leaving.signature, staying: handed.staying.signature } }),
+        ...(handed && { handing_over: { leaving: handed.returned.signature, staying: handed.kept.signature } }),
         ...(isTogether && { footprint_bytes: roundedFootprint(footprint) }),
         sequences: extended.sequences.sequences.map((signature) => indexOf.get(signature) ?? 0),
         edges: extended.sequences.edges.map(([from, to]): [number, number] => [from, to]),

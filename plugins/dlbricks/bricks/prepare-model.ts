@@ -172,7 +172,7 @@ export function refusedIfTooLarge(
     roughMs: [],
     facts: [],
     call: undefined,
-    handingOver: undefined,
+    outputCopy: undefined,
     refusal,
   };
 }

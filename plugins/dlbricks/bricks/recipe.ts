@@ -82,9 +82,9 @@ export const recipeSchema = z
           context.addIssue({ code: 'custom', path: path('sequences', i), message: 'no such brick' });
       }
       for (const sequence of madeUp?.sequences ?? []) {
-        const place = ['models', m, 'made_up_values'];
+        const modelPath = ['models', m, 'made_up_values'];
         if (sequence >= sequences.length)
-          context.addIssue({ code: 'custom', path: place, message: 'no such sequence' });
+          context.addIssue({ code: 'custom', path: modelPath, message: 'no such sequence' });
       }
       for (const [i, [from, to]] of edges.entries()) {
         if (from >= to || to >= sequences.length)

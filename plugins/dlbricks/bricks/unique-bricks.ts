@@ -15,10 +15,10 @@ import { findMadeUpValues } from '../cut/made-up-values.js';
 import { roughMs } from '../cut/rough-time.js';
 import { factsOf, type LayerFacts } from '../work/layer-facts.js';
 import { type Brick, cutBrick } from './brick.js';
-import { copiesFor, type InContext, inContext, type MeasurableBrick, type Surroundings } from './copies-in-context.js';
+import { copiesFor, type BrickCopies, copyBrick, type MeasurableBrick, type Surroundings } from './brick-copies.js';
 import { type EmptyCall, emptyCall } from './empty-call.js';
 import { footprintOf } from './footprint.js';
-import { type HandingOver, handingOver } from './handing-over.js';
+import { type OutputCopy, outputCopy } from './output-copy.js';
 import type { MadeUpPart, ModelRecipe } from './recipe.js';
 import { cutAtValuesOfRun } from './values-of-run.js';
 
@@ -36,7 +36,7 @@ export interface DecomposedModel {
   /** The empty call, whose cost is part of every run of the model; undefined where the bricks contain it. */
   readonly call?: Benchmark | undefined;
   /** The cost of handing over its outputs; undefined where it is nothing or the bricks contain it. */
-  readonly handingOver?: HandingOver | undefined;
+  readonly outputCopy?: OutputCopy | undefined;
 }
 
 /**
@@ -77,23 +77,23 @@ export function decomposeKernels(
 ): DecomposedModel {
   const call = emptyCall(ends.inputs, ends.outputs, { joined: false });
   const header = { name, layers, call: call.signature };
-  const copiesOf = (brick: Brick, sequence: Sequence, most = Infinity): InContext => {
+  const copiesOf = (brick: Brick, sequence: Sequence, most = Infinity): BrickCopies => {
     const copies = copiesFor(inputBytes(brick.inputs, 'weight'), roughMsOf(graph, sequence), surroundings);
-    return inContext(brick, Math.min(copies, most));
+    return copyBrick(brick, Math.min(copies, most));
   };
   if (measured === 'together') {
     const sequences = cutAtValuesOfRun(graph, sequencesOf(graph, 'kernel', granularity));
-    const handed = handingOver(outputTypes(graph));
+    const handed = outputCopy(outputTypes(graph));
     const whole = {
       ...header,
-      ...(handed && { handing_over: { leaving: handed.leaving.signature, staying: handed.staying.signature } }),
+      ...(handed && { handing_over: { leaving: handed.returned.signature, staying: handed.kept.signature } }),
       footprint_bytes: roundedFootprint(footprintOf(graph)),
     };
     // The profile adds its cost to every kernel of every pass of a Loop: several times what small kernels take.
     const parts = assemble(whole, graph, sequences, edgesOf(graph, sequences), (brick, sequence) => {
       return hasSubgraphs(graph, sequence) ? copiesOf(brick, sequence, MAX_COPIES_OF_LOOPS) : undefined;
     });
-    return { ...parts, call, handingOver: handed };
+    return { ...parts, call, outputCopy: handed };
   }
   const joined = joinWeightReaders(graph, sequencesOf(graph, 'kernel', granularity), granularity);
   const sequences = cutAtValuesOfRun(graph, joined);
@@ -133,7 +133,7 @@ function assemble(
   graph: LayerGraph,
   sequences: readonly Sequence[],
   edges: readonly Edge[],
-  copiesOf: (brick: Brick, sequence: Sequence) => InContext | undefined,
+  copiesOf: (brick: Brick, sequence: Sequence) => BrickCopies | undefined,
 ): DecomposedModel {
   const uses = lastUses(graph);
   const bricks: MeasurableBrick[] = [];
@@ -177,7 +177,7 @@ function assemble(
   };
 }
 
-function recipeOf({ copies, benchmark, baseline }: InContext): NonNullable<ModelRecipe['bricks'][number]['context']> {
+function recipeOf({ copies, benchmark, baseline }: BrickCopies): NonNullable<ModelRecipe['bricks'][number]['context']> {
   return { copies, benchmark: benchmark.signature, baseline: baseline.signature };
 }
 

@@ -17,7 +17,7 @@ import {
   loadBatches,
   type LoadedModel,
   measurePaired,
-  nameEvaluated,
+  setSpanModels,
   type OutputOptions,
   PlatformError,
   type Protocol,
@@ -135,7 +135,7 @@ export async function compareSides(
   const loaded = await loadFor(agents[0], references, options, host);
   const others = agents[0] === agents[1] ? loaded : await loadFor(agents[1], references, options, host);
   const { batch = COMMAND_DEFAULTS.batch, whole: isWhole = false, rounds = DEFAULT_ROUNDS } = options;
-  nameEvaluated({ models: loaded, batchSizes: [batch] });
+  setSpanModels({ models: loaded, batchSizes: [batch] });
   const all = [
     await prepareSide(texts[0], agents[0], loaded, options, host),
     await prepareSide(texts[1], agents[1], others, options, host),

@@ -17,7 +17,7 @@ import type { EmptyCall } from '../bricks/empty-call.js';
 import { longestPrivateList } from '../bricks/brick.js';
 import { operatorsWithLearnedAttributes } from '../bricks/learned-attributes.js';
 import { kernelWarning } from '../bricks/own-graph.js';
-import { endsOf, granularityOf } from '../bricks/decompose.js';
+import { arityOf, granularityOf } from '../bricks/decompose.js';
 import { prepareOrRefuse, type PreparedModel } from '../bricks/prepare-model.js';
 import { RECIPE_FORMAT } from '../bricks/recipe.js';
 import type { Cut } from '../cut/cut.js';
@@ -46,14 +46,14 @@ interface SuiteModel {
 /** The empty calls of the models, each once, in an order that discloses nothing. */
 function callsOf(models: readonly LoadedModel[], cut: Cut): readonly EmptyCall[] {
   if (cut === 'layer') return [];
-  const calls = models.map(({ model }) => endsOf(model));
+  const calls = models.map(({ model }) => arityOf(model));
   const unique = [...new Map(calls.map((call) => [`${call.inputs} ${call.outputs}`, call])).values()];
   return unique.sort((a, b) => a.inputs - b.inputs || a.outputs - b.outputs);
 }
 
 /** The outputs that are handed over, each list of types once, in an order that discloses nothing. */
-function handedOver(models: readonly PreparedModel[]): readonly (readonly TensorType[])[] {
-  const lists = models.flatMap(({ handingOver }) => (handingOver === undefined ? [] : [handingOver.types]));
+function outputCopies(models: readonly PreparedModel[]): readonly (readonly TensorType[])[] {
+  const lists = models.flatMap(({ outputCopy }) => (outputCopy === undefined ? [] : [outputCopy.types]));
   const unique = new Map(lists.map((types) => [JSON.stringify(types), types]));
   return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, types]) => types);
 }
@@ -170,7 +170,7 @@ Example; the second line may run on any machine:
             all.map(({ loaded }) => loaded),
             cut,
           ),
-          handingOver: handedOver(prepared),
+          outputCopies: outputCopies(prepared),
         },
         { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? COMMAND_DEFAULTS.batch, models },
       );

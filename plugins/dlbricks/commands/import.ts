@@ -114,8 +114,8 @@ Examples:
       for (const { model, source, system, layers, wholeMs } of models) {
         const runs = layers.reduce((sum, layer) => sum + layer.runs, 0);
         const whole = wholeMs.length === 0 ? '' : `, ${wholeMs.length} runs of the whole model`;
-        const places = new Set(layers.map(({ index }) => index)).size;
-        host.print(`${oneLine(`${model ?? source}: ${places} layers, ${runs} times${whole}; system: ${system}`)}\n`);
+        const count = new Set(layers.map(({ index }) => index)).size;
+        host.print(`${oneLine(`${model ?? source}: ${count} layers, ${runs} times${whole}; system: ${system}`)}\n`);
       }
     });
 }

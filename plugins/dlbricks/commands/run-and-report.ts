@@ -6,8 +6,8 @@ import {
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
   type InputOptions,
-  nameEvaluated,
-  nameFramework,
+  setSpanModels,
+  setSpanFramework,
   noteTrace,
   prepareOutputs,
   showEvent,
@@ -53,11 +53,11 @@ export async function runWithProgress(
     signal: host.signal,
     onEvent: (event: EvaluationEvent) => showEvent(event, progress),
   };
-  nameEvaluated({
+  setSpanModels({
     models: estimations.flatMap(({ models }) => models),
     batchSizes: estimations.map(({ batch }) => batch),
   });
-  nameFramework(agent.description);
+  setSpanFramework(agent.description);
   noteTrace(progress);
   const started = estimations.map((estimation) => ({ ...estimation, startMs: START_MS }));
   return runEstimations(started, context).finally(() => progress.stop());

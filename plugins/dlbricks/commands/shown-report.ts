@@ -46,16 +46,16 @@ interface Configured {
 
 /** Models of one system with different names, because readers of traces take those of one name for one model. */
 function withDifferentNames(estimates: readonly Configured[]): readonly WrittenModel[] {
-  const keyOf = ({ name, system }: WrittenModel): string => JSON.stringify([name, system]);
-  const alike = groupedBy(estimates, ({ written }) => keyOf(written));
+  const modelKey = ({ name, system }: WrittenModel): string => JSON.stringify([name, system]);
+  const alike = groupedBy(estimates, ({ written }) => modelKey(written));
   const named = estimates.map(({ written, configuration }) => {
-    const isAlone = alike.get(keyOf(written))?.length === 1;
+    const isAlone = alike.get(modelKey(written))?.length === 1;
     return isAlone ? written : { ...written, name: `${written.name}, ${configuration}` };
   });
   const uses = new Map<string, number>();
   return named.map((written) => {
-    const use = (uses.get(keyOf(written)) ?? 0) + 1;
-    uses.set(keyOf(written), use);
+    const use = (uses.get(modelKey(written)) ?? 0) + 1;
+    uses.set(modelKey(written), use);
     return use === 1 ? written : { ...written, name: `${written.name} (${use})` };
   });
 }

@@ -59,7 +59,7 @@ function firstOfLeast(values: readonly number[]): (from: number, to: number) => 
  */
 export function cutAtFewestValues(graph: LayerGraph, granularity: number): readonly Sequence[] {
   requireGranularity(granularity);
-  const bestPlace = firstOfLeast(liveValues(graph));
+  const bestEnd = firstOfLeast(liveValues(graph));
   const works = graph.layers.map((kernel) => roughMs(graph, kernel));
   const count = works.length;
   const sequences: Sequence[] = [];
@@ -68,7 +68,7 @@ export function cutAtFewestValues(graph: LayerGraph, granularity: number): reado
     let large = first;
     let work = works[first] ?? 0;
     while (work < MIN_ROUGH_MS && large < end) work += works[++large] ?? 0;
-    const last = bestPlace(large, end);
+    const last = bestEnd(large, end);
     sequences.push({ first, last });
     first = last + 1;
   }

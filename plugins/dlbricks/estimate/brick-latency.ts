@@ -115,7 +115,7 @@ export function callLatency(signature: string, observations: Observations): Call
 }
 
 /** The cost of handing over a model's outputs: the call with them less the call without. */
-export function handingOverLatency(
+export function outputCopyLatency(
   { leaving, staying }: NonNullable<ModelRecipe['handing_over']>,
   observations: Observations,
 ): CallLatency | Unknown {

@@ -7,7 +7,7 @@ import {
   brickLatency,
   type CallLatency,
   callLatency,
-  handingOverLatency,
+  outputCopyLatency,
   type RecipeInContext,
   type Unknown,
 } from './brick-latency.js';
@@ -119,7 +119,7 @@ function callsOf(
     calls.push({ signature: call, operators: ['(empty call)'], latency: callLatency(call, observations) });
   }
   if (handed !== undefined) {
-    const latency = handingOverLatency(handed, observations);
+    const latency = outputCopyLatency(handed, observations);
     calls.push({ signature: handed.leaving, operators: ['(handing over outputs)'], latency });
   }
   return calls;

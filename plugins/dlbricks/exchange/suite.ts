@@ -17,7 +17,7 @@ import {
   z,
 } from '../../../src/plugin-api.js';
 import { type Brick, inputRoleOf } from '../bricks/brick.js';
-import { inContext, MAX_COPIES, type MeasurableBrick } from '../bricks/copies-in-context.js';
+import { copyBrick, MAX_COPIES, type MeasurableBrick } from '../bricks/brick-copies.js';
 import type { EmptyCall } from '../bricks/empty-call.js';
 import { type OptimizedFor, optimizedForSchema } from './optimized-for.js';
 import type { Recipe } from '../bricks/recipe.js';
@@ -108,7 +108,7 @@ export interface Suite {
   /** Empty calls to measure beside the bricks. */
   readonly calls: readonly EmptyCall[];
   /** Outputs of models; the cost of handing them over is to be measured. */
-  readonly handingOver: readonly (readonly TensorType[])[];
+  readonly outputCopies: readonly (readonly TensorType[])[];
 }
 
 export function brickPath(signature: string): string {
@@ -153,10 +153,10 @@ function brickDocument(ways: readonly SuiteBrick[]): BrickDocument[] {
 }
 
 function suiteDocument(suite: Suite): z.infer<typeof suiteSchema> {
-  const { cut, granularity, optimizedFor, bricks, calls, handingOver } = suite;
+  const { cut, granularity, optimizedFor, bricks, calls, outputCopies } = suite;
   const ways = new Map<string, SuiteBrick[]>();
   for (const brick of bricks) ways.set(brick.signature, [...(ways.get(brick.signature) ?? []), brick]);
-  const handed = handingOver.map((types) =>
+  const handed = outputCopies.map((types) =>
     types.map(({ elementType, dims }) => ({ element_type: elementType, dims: [...dims] })),
   );
   return {
@@ -255,7 +255,7 @@ export async function readSuite(folder: string): Promise<Suite> {
     const brick = await readBrick(folder, document);
     const { copies = [], footprints = [] } = document;
     if (copies.length + footprints.length === 0) bricks.push(brick);
-    for (const count of copies) bricks.push({ ...brick, copies: inContext(brick, count) });
+    for (const count of copies) bricks.push({ ...brick, copies: copyBrick(brick, count) });
     for (const footprintBytes of footprints) bricks.push({ ...brick, footprintBytes });
   }
   const { cut, granularity, optimized_for: optimizedFor, calls = [], handing_over: handed = [] } = parsed.data;
@@ -265,7 +265,7 @@ export async function readSuite(folder: string): Promise<Suite> {
     ...(optimizedFor === undefined ? {} : { optimizedFor }),
     bricks,
     calls,
-    handingOver: handed.map((types) => types.map(({ element_type, dims }) => ({ elementType: element_type, dims }))),
+    outputCopies: handed.map((types) => types.map(({ element_type, dims }) => ({ elementType: element_type, dims }))),
   };
 }
 

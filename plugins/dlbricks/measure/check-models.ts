@@ -7,7 +7,7 @@ import {
   protocolOfComposite,
   type System,
   trimmedMean,
-  unlessGone,
+  unlessUnavailable,
   z,
 } from '../../../src/plugin-api.js';
 import { kernelIndex } from '../bricks/checkable-graph.js';
@@ -89,7 +89,7 @@ export async function checkModels(
     }
     const { benchmark, names } = await toCheck();
     const key = { system: system.fingerprint, graph: benchmark.signature, protocol: protocolKey(protocol) };
-    const known = again ? undefined : await unlessGone(stored.get(key));
+    const known = again ? undefined : await unlessUnavailable(stored.get(key));
     if (known !== undefined) return { kind: 'run', ...known, names };
     if (signal.aborted) return { kind: 'failed', reason: 'interrupted before it was checked' };
     onEvent({ kind: 'measuring', label: `checking ${name}`, done: 0, total: 0 });

@@ -6,7 +6,7 @@ import {
   type ResultStore,
   subjectKey,
   type System,
-  unlessGone,
+  unlessUnavailable,
 } from '../../../src/plugin-api.js';
 import { processOf, occasionSummary } from '../estimate/brick-latency.js';
 import type { Earlier } from '../estimate/spreads-of-system.js';
@@ -50,6 +50,6 @@ export async function earlierRuns(
       }
     }
   };
-  await unlessGone(read());
+  await unlessUnavailable(read());
   return { bricks, wholes };
 }

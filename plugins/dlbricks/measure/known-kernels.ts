@@ -6,7 +6,7 @@ import {
   knownResults,
   type ResultStore,
   type System,
-  unlessGone,
+  unlessUnavailable,
   z,
 } from '../../../src/plugin-api.js';
 import { brickNeeds } from '../bricks/needs.js';
@@ -96,7 +96,7 @@ export async function keepKernels(
   known: ReadonlyMap<string, unknown> = new Map(),
 ): Promise<void> {
   const kernels = [...kernelsOf(models).values()].filter(({ signature }) => !known.has(signature));
-  if (kernels.length > 0) await unlessGone(store.collection(KERNELS).putMany(kernels));
+  if (kernels.length > 0) await unlessUnavailable(store.collection(KERNELS).putMany(kernels));
 }
 
 /** All classes of footprints up to a tebibyte. */
@@ -135,7 +135,7 @@ export async function knownKernels(
       kernels.set(kernel.signature, kernel);
     }
   };
-  await unlessGone(read());
+  await unlessUnavailable(read());
   return { measured: await measuredKernels(kernels, store, system, settings), stored };
 }
 
@@ -154,7 +154,7 @@ export async function measuredKernels(
     const needs = signatures.map((signature) => brickNeeds({ signature, operators: [] }, context, settings.protocol));
     return occasions().flatMap((occasion) => needs.map(({ benchmark }) => wantedOfNeed(benchmark, occasion, settings)));
   });
-  const results = await unlessGone(knownResults(wanted, system, store));
+  const results = await unlessUnavailable(knownResults(wanted, system, store));
   const quiet = [...(results?.measurements() ?? [])].filter((measurement) => !isDisturbed(measurement));
   const observations = observationsOf(quiet);
   return contextsOf(system).flatMap((context) => {

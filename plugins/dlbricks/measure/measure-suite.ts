@@ -8,7 +8,7 @@ import {
   type Measurement,
   Measuring,
   type MeasuringContext,
-  phaseOf,
+  planMeasuring,
   PlatformError,
   type Remeasure,
   RunProgress,
@@ -18,7 +18,7 @@ import {
 import { operatorsLabel } from '../bricks/brick.js';
 import { roughMsOfBrick } from '../cut/rough-time.js';
 import { emptyCall } from '../bricks/empty-call.js';
-import { handingOver } from '../bricks/handing-over.js';
+import { outputCopy } from '../bricks/output-copy.js';
 import type { Suite, SuiteBrick } from '../exchange/suite.js';
 import {
   type BrickOfModel,
@@ -69,9 +69,9 @@ function suiteTasks(suite: Suite, system: System, settings: MeasureSettings): re
     ...suite.calls.map(({ inputs, outputs }) => {
       return callTask('empty call', emptyCall(inputs, outputs, { joined: false }), settings);
     }),
-    ...suite.handingOver.flatMap((types) => {
-      const handed = handingOver(types);
-      const benchmarks = handed === undefined ? [] : [handed.leaving, handed.staying];
+    ...suite.outputCopies.flatMap((types) => {
+      const handed = outputCopy(types);
+      const benchmarks = handed === undefined ? [] : [handed.returned, handed.kept];
       return benchmarks.map((benchmark) => handingOverTask('handing over outputs', benchmark, settings));
     }),
     ...on(FIRST_OCCASION, bricks),
@@ -104,7 +104,7 @@ export async function measureSuite(
   }
   const tasks = suiteTasks(suite, system, settings);
   const results = new KnownResults();
-  const { missing, disturbed } = await phaseOf(tasks, results, { system, store, remeasure });
+  const { missing, disturbed } = await planMeasuring(tasks, results, { system, store, remeasure });
   const known = tasks.length - missing.length;
   const unique = new Set(suite.bricks.map(({ signature }) => signature)).size;
   const summary = `${unique} unique bricks; ${missing.length} measurements to take, ${known} known already`;

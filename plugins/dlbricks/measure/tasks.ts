@@ -9,7 +9,7 @@ import {
   type Task,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import type { MeasurableBrick } from '../bricks/copies-in-context.js';
+import type { MeasurableBrick } from '../bricks/brick-copies.js';
 import { brickNeeds, callNeed, contextOf, handingOverNeed, type Need, runOptionsOfNeed } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { BrickRecipe } from '../bricks/recipe.js';
@@ -100,10 +100,10 @@ export function bricksOfModel(
 
 /** The calls of a model's run. */
 export function callTasks(
-  { recipe, call, handingOver }: Pick<PreparedModel, 'recipe' | 'call' | 'handingOver'>,
+  { recipe, call, outputCopy }: Pick<PreparedModel, 'recipe' | 'call' | 'outputCopy'>,
   settings: MeasureSettings,
 ): readonly Task[] {
-  const handing = handingOver === undefined ? [] : [handingOver.leaving, handingOver.staying];
+  const handing = outputCopy === undefined ? [] : [outputCopy.returned, outputCopy.kept];
   return [
     ...(call === undefined ? [] : [callTask('empty call', call, settings)]),
     ...handing.map((benchmark) => handingOverTask(`${recipe.name}: handing over outputs`, benchmark, settings)),

@@ -46,7 +46,7 @@ export interface ModelResult {
 }
 
 /** Cost of a part of the measuring. */
-export interface PhaseCost {
+export interface MeasuringCost {
   /** Wall time of this run, with sessions, warm-ups and dropped runs; ms. */
   readonly nowMs: number;
   /** Wall time of the measurements that the store had already; ms. */
@@ -62,13 +62,13 @@ export interface Costs {
   /** The same of each model that could be read, in their order; several are prepared at a time. */
   readonly preparingOfModelsMs: readonly number[];
   /** Cost of each brick's first occasion. */
-  readonly bricksFirst: PhaseCost;
+  readonly bricksFirst: MeasuringCost;
   /** Cost of all further occasions of bricks. */
-  readonly bricksAgain: PhaseCost;
+  readonly bricksAgain: MeasuringCost;
   /** Cost of each whole model's first measurement. */
-  readonly modelsFirst: PhaseCost;
+  readonly modelsFirst: MeasuringCost;
   /** Cost of each whole model's second occasion. */
-  readonly modelsAgain: PhaseCost;
+  readonly modelsAgain: MeasuringCost;
   /** Wall time that other processes cost, by waiting for them and by taking disturbed measurements again; ms. */
   readonly delayMs?: number | undefined;
   /** Wall time of checking the bricks against runs of the whole graphs, ms; undefined where that was not asked for. */

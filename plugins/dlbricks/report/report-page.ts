@@ -118,9 +118,9 @@ function comparisonSection(
 
 function groupedTimes<Row extends { readonly allMs: number }>(
   rows: readonly Row[],
-  keyOf: (row: Row) => string,
+  toKey: (row: Row) => string,
 ): readonly { readonly key: string; readonly rows: readonly Row[]; readonly ms: number }[] {
-  return [...groupedBy(rows, keyOf)]
+  return [...groupedBy(rows, toKey)]
     .map(([key, of]) => ({ key, rows: of, ms: sumOf(of.map(({ allMs }) => allMs)) }))
     .sort((a, b) => b.ms - a.ms);
 }

@@ -4,11 +4,11 @@ import { commonOf, spreadOfBrick } from '../estimate/variance-components.js';
 import type { Margin } from '../estimate/interval.js';
 import { intervalScores, type Judged } from './interval-scores.js';
 import { accuracyOf } from './accuracy.js';
-import type { Costs, EstimateResult, ModelResult, PhaseCost } from './evaluation-result.js';
+import type { Costs, EstimateResult, ModelResult, MeasuringCost } from './evaluation-result.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { finite, percentOf, ratio } from './figures.js';
 
-function allMs({ nowMs, beforeMs }: PhaseCost): number {
+function allMs({ nowMs, beforeMs }: MeasuringCost): number {
   return nowMs + beforeMs;
 }
 

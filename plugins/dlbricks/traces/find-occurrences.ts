@@ -40,18 +40,18 @@ export class OccurrenceIndex {
 
   /** The measurements at the strongest level that has any; undefined where no level has. */
   find(target: Target, sequence: TraceSequence, reuse: Reuse): Found | undefined {
-    if (reuse === 'own') return this.atPlace(target, sequence);
+    if (reuse === 'own') return this.atPosition(target, sequence);
     const without = reuse === 'all' ? undefined : target.name;
     for (const level of MATCH_LEVELS) {
       const occurrences = this.at(this.keysOf(sequence, level), without);
       if (occurrences.length > 0) return { level, occurrences };
     }
     // Of a layer without shapes, or of a call, only the place in its model is known.
-    return reuse === 'all' ? this.atPlace(target, sequence) : undefined;
+    return reuse === 'all' ? this.atPosition(target, sequence) : undefined;
   }
 
   /** The model's own measurements of a sequence. */
-  private atPlace({ name }: Target, { of = name, position, identity }: TraceSequence): Found | undefined {
+  private atPosition({ name }: Target, { of = name, position, identity }: TraceSequence): Found | undefined {
     const there = this.byPosition.get(JSON.stringify([of, position])) ?? [];
     const occurrences = there.filter((occurrence) => occurrence.identity === identity);
     return occurrences.length === 0 ? undefined : { level: 'position', occurrences };

@@ -133,13 +133,13 @@ export function keysToFind(layers: readonly LayerFacts[], level: MatchLevel, kno
 /**
  * Identity of a sequence, from the facts in its trace; equal for sequences that count as one unique layer.
  *
- * @param place tells apart sequences of which only the operators are known
+ * @param position tells apart sequences of which only the operators are known
  */
-export function identityOf(layers: readonly LayerFacts[], place = ''): string {
+export function identityOf(layers: readonly LayerFacts[], position = ''): string {
   for (const level of MATCH_LEVELS) {
     const known = knownOf(layers, level);
     const key = matchKey(layers, level, known);
     if (key !== undefined) return `${level} ${known} ${key}`;
   }
-  return `operators ${JSON.stringify(layers.map(({ operator }) => operator))} ${place}`;
+  return `operators ${JSON.stringify(layers.map(({ operator }) => operator))} ${position}`;
 }

@@ -101,15 +101,15 @@ function rangesOf(
   account: Account,
 ): { readonly ranges: readonly Range[]; readonly problem: string | undefined } {
   // An index may be a path, so the layer's place in the list counts.
-  const places = new Map([...new Set(model.layers.map(({ index }) => index))].map((index, place) => [index, place]));
+  const ranks = new Map([...new Set(model.layers.map(({ index }) => index))].map((index, rank) => [index, rank]));
   const described = new Map<number, MeasuredLayer>();
   const measured: { readonly layer: MeasuredLayer; readonly first: number; readonly last: number }[] = [];
   for (const layer of model.layers) {
-    const first = places.get(layer.index) ?? 0;
+    const first = ranks.get(layer.index) ?? 0;
     if (layer.operator !== '' && !described.has(first)) described.set(first, layer);
     if (layer.samplesMs.length === 0 || (layer.granularity ?? 1) !== granularity) continue;
     const last =
-      layer.last === undefined ? first : (places.get(String(layer.last)) ?? first + layer.last - Number(layer.index));
+      layer.last === undefined ? first : (ranks.get(String(layer.last)) ?? first + layer.last - Number(layer.index));
     measured.push({ layer, first, last });
   }
   const ranges: Range[] = [];
@@ -146,7 +146,7 @@ function rangesOf(
     add(first, last, layer, layer.samplesMs);
     next = last + 1;
   }
-  describeUntil(places.size);
+  describeUntil(ranks.size);
   return { ranges, problem };
 }
 

@@ -55,7 +55,7 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     );
     isSame = true;
     client.onceDisconnected(() => (isSame = false));
-    return client.understand(() => fromWireDescription(answer, address));
+    return client.decodeAnswer(() => fromWireDescription(answer, address));
   }
 
   const description = await describe().catch((error: unknown) => {
@@ -91,7 +91,7 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     }
     const measuredAt = new Date().toISOString();
     const system = identifySystem(description, request.runOptions);
-    return client.understand(() => {
+    return client.decodeAnswer(() => {
       if (message.system !== undefined && fromWireSystem(message.system).fingerprint !== system.fingerprint) {
         throw new PlatformError('usage', 'measurement: of another system than it describes');
       }
@@ -187,7 +187,7 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
         answered.count(event?.$case);
         const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
         if (progress !== undefined) onProgress?.(progress);
-        if (event?.$case === 'trace') trace = client.understand(() => fromWireLayerTrace(event.value, protocol.runs));
+        if (event?.$case === 'trace') trace = client.decodeAnswer(() => fromWireLayerTrace(event.value, protocol.runs));
       }
       if (trace !== undefined) return trace;
       throw new PlatformError('internal', `the agent at ${address} ended a trace without a result`);
@@ -197,7 +197,7 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
       await prepare(ANY_RUN, 'infer_types');
       const request = { benchmark: wire.toWireBenchmark(benchmark), steeringValues };
       const response = await client.unary(inferTypes, request, { signal, deadlineMs: INFER_TYPES_DEADLINE_MS });
-      return client.understand(() => wire.fromWireValues(response.values));
+      return client.decodeAnswer(() => wire.fromWireValues(response.values));
     },
 
     async optimize(benchmark, runOptions, signal, { steeringValues = false } = {}) {
@@ -208,7 +208,7 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
         steeringValues,
       };
       const response = await client.unary(optimize, request, { signal, deadlineMs: OPTIMIZE_DEADLINE_MS });
-      return client.understand(() => ({
+      return client.decodeAnswer(() => ({
         benchmark: wire.fromWireBenchmark(response.benchmark),
         values: wire.fromWireValues(response.values),
         costMs: wire.fromWireCost(response.costMs),

@@ -24,7 +24,7 @@ interface ItemLimits {
   readonly bytes: number;
 }
 
-function modelOf({ request: { context, modelBytes } }: Numbered): string {
+function modelKey({ request: { context, modelBytes } }: Numbered): string {
   return `${context?.footprintBytes ?? 'alone'} ${modelBytes ?? ''}`;
 }
 
@@ -62,7 +62,7 @@ function itemsOf(
   cacheBytes: number,
 ): readonly (readonly Numbered[])[] {
   const items: Numbered[][] = [];
-  for (const model of groupedBy(together, modelOf).values()) {
+  for (const model of groupedBy(together, modelKey).values()) {
     const footprintBytes = model[0]?.request.context?.footprintBytes ?? Infinity;
     const isCold = isColdFootprint(footprintBytes, cacheBytes);
     for (const piece of pieces(model, isCold ? limits : { ...limits, requests: Infinity })) {

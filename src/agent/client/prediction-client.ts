@@ -131,7 +131,7 @@ export function connectPredictions(address: string, kind: PeerKind, options?: Rp
       const request = { predictor: { id, duration: undefined }, options: undefined, inputs };
       const callOptions = { deadlineMs: PREDICTION_STREAM_DEADLINE_MS, signal };
       for await (const answer of client.stream(PredictionServiceService.predictEach, request, callOptions)) {
-        yield client.understand(() => fromWire(answer));
+        yield client.decodeAnswer(() => fromWire(answer));
       }
     },
 
@@ -141,7 +141,13 @@ export function connectPredictions(address: string, kind: PeerKind, options?: Rp
       const answer = await client.unary(describePredictor, request, { deadlineMs: DESCRIBE_DEADLINE_MS, signal });
       const { modelName, modelVersion, frameworkName, frameworkVersion, system, hostname } = answer;
       const framework = { name: frameworkName, version: frameworkVersion };
-      return { modelName, modelVersion, framework, system: client.understand(() => fromWireSystem(system)), hostname };
+      return {
+        modelName,
+        modelVersion,
+        framework,
+        system: client.decodeAnswer(() => fromWireSystem(system)),
+        hostname,
+      };
     },
 
     async closeModel(id) {

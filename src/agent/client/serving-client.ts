@@ -91,7 +91,7 @@ export async function connectServing(
   const ended = new Promise<void>((resolve) => {
     call.on('data', (message: ServeResponse) => {
       try {
-        client.understand(() => handle(message));
+        client.decodeAnswer(() => handle(message));
       } catch (error) {
         failure = error as PlatformError;
         call.cancel();

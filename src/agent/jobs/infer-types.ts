@@ -1,6 +1,6 @@
 import type { Benchmark } from '../../measurement/benchmark.js';
 import { AS_IT_IS } from '../../measurement/as-it-is.js';
-import { modelOf } from '../../measurement/weightless.js';
+import { modelFromBenchmark } from '../../measurement/weightless.js';
 import { hoistSubgraphWeights } from '../../onnx/layers/hoist-subgraph-weights.js';
 import { type InferredValue, unknownValues } from '../../onnx/layers/layer-graph.js';
 import { MAX_LISTED_VALUES, type TensorType } from '../../onnx/model/model.js';
@@ -57,7 +57,7 @@ function inferredValueOf(value: TensorValue, steers = false): InferredValue {
 const MAX_STEERING_BYTES = 32 * 2 ** 20;
 
 function steeringNames(benchmark: Benchmark): ReadonlySet<string> {
-  const { nodes, initializers } = modelOf(benchmark, 'graph').graph;
+  const { nodes, initializers } = modelFromBenchmark(benchmark, 'graph').graph;
   const names = nodes.flatMap(steeringValuesOf).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
   return new Set(names.filter((name) => (initializers.get(name)?.data.kind ?? 'fill') === 'fill'));
 }
@@ -68,7 +68,7 @@ async function givenValues(
 ): Promise<ReadonlyMap<string, TensorValue>> {
   const { weights } = benchmark;
   const { graph } =
-    weights === undefined ? modelOf(benchmark, 'graph') : hoistSubgraphWeights(await readModel(weights));
+    weights === undefined ? modelFromBenchmark(benchmark, 'graph') : hoistSubgraphWeights(await readModel(weights));
   const values = new Map([...makeFeeds(benchmark)].filter(([name]) => steering.has(name)));
   for (const name of steering) {
     const tensor = graph.initializers.get(name);
@@ -118,7 +118,7 @@ async function inferStatically(
   benchmark: Benchmark,
   { predictor }: OpenContext,
 ): Promise<ReadonlyMap<string, InferredValue> | undefined> {
-  const { types, contents } = unknownValues(modelOf(benchmark, 'graph'));
+  const { types, contents } = unknownValues(modelFromBenchmark(benchmark, 'graph'));
   if (contents.length > 0) return undefined;
   const { inferStaticTypes } = predictor;
   if (inferStaticTypes === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import type { Benchmark } from '../../measurement/benchmark.js';
-import { givenValues, modelOf, weightlessBenchmark } from '../../measurement/weightless.js';
+import { givenValues, modelFromBenchmark, weightlessBenchmark } from '../../measurement/weightless.js';
 import { hoistSubgraphWeights } from '../../onnx/layers/hoist-subgraph-weights.js';
 import type { Model } from '../../onnx/model/model.js';
 import { readModel } from '../../onnx/read/read-model.js';
@@ -18,7 +18,7 @@ import { checkMemory, type OpenContext } from './open-benchmark.js';
 import { optimizedFolderOf } from './temporary-folder.js';
 
 function hasSubgraphs(benchmark: Benchmark): boolean {
-  const { nodes } = modelOf(benchmark, 'graph').graph;
+  const { nodes } = modelFromBenchmark(benchmark, 'graph').graph;
   return nodes.some(({ attributes }) => subgraphsOf(attributes).length > 0);
 }
 

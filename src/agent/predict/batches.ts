@@ -24,7 +24,7 @@ const FEATURE_BYTES = 80;
 export interface FailedElement {
   readonly id: string;
   readonly error: PlatformError;
-  readonly place: number;
+  readonly position: number;
 }
 
 export interface InputBatch {
@@ -70,7 +70,7 @@ export async function* imageBatches(
         images.push({ id, bytes });
       } catch (error) {
         if (signal.aborted || !(error instanceof PlatformError) || !OF_ONE_INPUT.has(error.code)) throw error;
-        failed.push({ id, error, place: images.length });
+        failed.push({ id, error, position: images.length });
       }
     }
     yield { ids: images.map(({ id }) => id), input: { kind: 'images', images }, failed };
@@ -103,14 +103,14 @@ export function featureBytesOf(features: readonly PredictedFeature[]): number {
   return features.reduce((sum, feature) => sum + FEATURE_BYTES + bytesOfFeature(feature), 0);
 }
 
-function elementAt(input: BatchInput, place: number): BatchInput {
+function elementAt(input: BatchInput, position: number): BatchInput {
   switch (input.kind) {
     case 'images':
-      return { ...input, images: input.images.slice(place, place + 1) };
+      return { ...input, images: input.images.slice(position, position + 1) };
     case 'tensors':
-      return { ...input, elements: input.elements.slice(place, place + 1) };
+      return { ...input, elements: input.elements.slice(position, position + 1) };
     case 'made-up':
-      return { ...input, first: input.first + place, count: 1 };
+      return { ...input, first: input.first + position, count: 1 };
   }
 }
 
@@ -136,10 +136,10 @@ async function outcomesOf(
   } catch (error) {
     const [id] = ids;
     if (!isOfInput(error) || id === undefined || onBadInput === 'throw') throw error;
-    if (ids.length === 1) return [{ kind: 'failure', id, error, place: 0, batchIndex }];
+    if (ids.length === 1) return [{ kind: 'failure', id, error, position: 0, batchIndex }];
     const outcomes: ElementOutcome[] = [];
-    for (const [place, one] of ids.entries()) {
-      const alone = { ids: [one], input: elementAt(input, place) };
+    for (const [position, one] of ids.entries()) {
+      const alone = { ids: [one], input: elementAt(input, position) };
       outcomes.push(...(await outcomesOf(model, alone, { batchIndex, featureLimit, onBadInput, signal })));
     }
     return outcomes;
@@ -147,10 +147,10 @@ async function outcomesOf(
 }
 
 function inOrder(outcomes: readonly ElementOutcome[], failed: readonly FailedElement[], batchIndex: number) {
-  const failures = (place: number): readonly ElementOutcome[] => {
-    return failed.filter((one) => one.place === place).map((one) => ({ kind: 'failure', ...one, batchIndex }));
+  const failures = (position: number): readonly ElementOutcome[] => {
+    return failed.filter((one) => one.position === position).map((one) => ({ kind: 'failure', ...one, batchIndex }));
   };
-  return [...outcomes.flatMap((outcome, place) => [...failures(place), outcome]), ...failures(outcomes.length)];
+  return [...outcomes.flatMap((outcome, position) => [...failures(position), outcome]), ...failures(outcomes.length)];
 }
 
 /**

@@ -45,7 +45,7 @@ export function predictInputs({ datasetsFolder, isAllowedAddress = isPublicAddre
       return ({ model, batchSize, signal }) => {
         requireInputs(images, 'images');
         imageInputOf(model);
-        const elements = images.map((image, place) => ({ id: inputIdOf(image, place), fetch: () => image.data }));
+        const elements = images.map((image, index) => ({ id: inputIdOf(image, index), fetch: () => image.data }));
         return { total: images.length, batches: imageBatches(elements, batchSize, signal) };
       };
     },
@@ -54,8 +54,8 @@ export function predictInputs({ datasetsFolder, isAllowedAddress = isPublicAddre
       return ({ model, batchSize, signal }) => {
         requireInputs(urls, 'urls');
         imageInputOf(model);
-        const elements = urls.map((url, place) => ({
-          id: inputIdOf(url, place),
+        const elements = urls.map((url, index) => ({
+          id: inputIdOf(url, index),
           fetch: (maxBytes: number) => fetchUrl(url.data, { maxBytes, isAllowed: isAllowedAddress, signal }),
         }));
         return { total: urls.length, batches: imageBatches(elements, batchSize, signal) };

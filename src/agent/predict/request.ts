@@ -45,6 +45,6 @@ export function checkOpenRequest(request: PredictorOpenRequest, framework: Frame
   }
 }
 
-export function inputIdOf({ id }: { readonly id: string }, place: number): string {
-  return id === '' ? String(place) : id.slice(0, MAX_TEXT_LENGTH);
+export function inputIdOf({ id }: { readonly id: string }, index: number): string {
+  return id === '' ? String(index) : id.slice(0, MAX_TEXT_LENGTH);
 }

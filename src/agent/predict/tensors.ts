@@ -116,15 +116,15 @@ export function tensorBatches(
     model,
     batchSize,
     idOf,
-  }: { model: PredictionModel; batchSize: number; idOf: (element: Element, place: number) => string },
+  }: { model: PredictionModel; batchSize: number; idOf: (element: Element, index: number) => string },
 ): readonly InputBatch[] {
   if ((model.fixedBatchSize ?? 1) > 1) {
     const problem = `the batch of ${model.name} is fixed at ${model.fixedBatchSize}, so it takes no single tensors`;
     throw new PlatformError('unsupported', `${problem}; export it with an open batch`);
   }
   const batches: { ids: string[]; elements: ElementTensors[]; failed: FailedElement[]; shapes?: string }[] = [];
-  for (const [place, element] of elements.entries()) {
-    const id = idOf(element, place);
+  for (const [index, element] of elements.entries()) {
+    const id = idOf(element, index);
     const last = batches.at(-1);
     try {
       const tensors = tensorsOf(element, model);
@@ -139,7 +139,7 @@ export function tensorBatches(
       }
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
-      const failed = { id, error, place: last?.ids.length ?? 0 };
+      const failed = { id, error, position: last?.ids.length ?? 0 };
       if (last === undefined) batches.push({ ids: [], elements: [], failed: [failed] });
       else last.failed.push(failed);
     }

@@ -86,7 +86,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const limits = { timeLimitMs: INFER_TYPES_LIMIT_MS, memoryLimitBytes };
       const options = { signal, beside: leavesRoom(benchmark, description) };
       const job = { kind: 'infer-types', benchmark, memoryLimitBytes, steeringValues } as const;
-      const { end } = await runner.runBeside(job, limits, options);
+      const { end } = await runner.runUntimed(job, limits, options);
       return { values: toWireValues(inferredOf(end)) };
     });
   };
@@ -101,7 +101,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const { steeringValues } = request;
       const job = { kind: 'optimize', benchmark, runOptions, memoryLimitBytes, steeringValues } as const;
       const options = { signal, beside: leavesRoom(benchmark, description) };
-      const { end, shareMs } = await runner.runBeside(job, limits, options);
+      const { end, shareMs } = await runner.runUntimed(job, limits, options);
       const { benchmark: made, values, costMs } = optimizedOf(end, shareMs);
       return { benchmark: toWireBenchmark(made), values: toWireValues(values), costMs };
     });

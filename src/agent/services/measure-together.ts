@@ -32,9 +32,9 @@ export async function* measureTogether(
 
   async function* measureAll(indices: readonly number[]): AsyncGenerator<MeasuredBrick> {
     const chosen = indices.flatMap((index) => bricks[index] ?? []);
-    for (const { bricks: places, paddingBytes } of planComposites(chosen, limits)) {
+    for (const { bricks: positions, paddingBytes } of planComposites(chosen, limits)) {
       yield* measureOne(
-        places.flatMap((place) => indices[place] ?? []),
+        positions.flatMap((position) => indices[position] ?? []),
         paddingBytes,
       );
     }
@@ -58,7 +58,7 @@ export async function* measureTogether(
       yield* measureAll(indices.slice(half));
       return;
     }
-    for (const [place, one] of measured.entries()) yield { index: indices[place] ?? 0, measured: one };
+    for (const [position, one] of measured.entries()) yield { index: indices[position] ?? 0, measured: one };
   }
 
   yield* measureAll(bricks.map((_, index) => index));

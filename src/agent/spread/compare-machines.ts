@@ -78,10 +78,10 @@ function relativeDeviation(values: readonly number[]): number {
  * {@link MIN_DIFFERENCE}.
  */
 export function compareMachines<Machine>(compared: readonly Compared<Machine>[]): Comparison<Machine> {
-  const places = [...(compared[0]?.ms.keys() ?? [])];
-  const common = places.filter((place) => compared.every(({ ms }) => ms[place] !== undefined));
+  const indices = [...(compared[0]?.ms.keys() ?? [])];
+  const common = indices.filter((index) => compared.every(({ ms }) => ms[index] !== undefined));
   const sums = compared.map(({ machine, ms }) => {
-    return { machine, sumMs: common.reduce((sum, place) => sum + (ms[place] ?? 0), 0) };
+    return { machine, sumMs: common.reduce((sum, index) => sum + (ms[index] ?? 0), 0) };
   });
   const centerMs = median(sums.map(({ sumMs }) => sumMs));
   if (compared.length < 2 || !(centerMs > 0)) return { requests: common.length, outliers: [], spread: undefined };

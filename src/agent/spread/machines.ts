@@ -18,7 +18,7 @@ export function isOfMachine(error: unknown): boolean {
 export class Machines {
   readonly #working: Machine[];
   readonly #leftOut: string[] = [];
-  #turn = 0;
+  #next = 0;
 
   constructor(
     machines: readonly Machine[],
@@ -32,9 +32,9 @@ export class Machines {
   }
 
   leaveOut(machine: Machine, why: string): void {
-    const place = this.#working.indexOf(machine);
-    if (place < 0) return;
-    this.#working.splice(place, 1);
+    const index = this.#working.indexOf(machine);
+    if (index < 0) return;
+    this.#working.splice(index, 1);
     this.#leftOut.push(`${machine.name}: ${why}`);
     const others = this.#working.length === 0 ? 'no other one is left' : 'the others do its work';
     this.tell(`the agent at ${machine.name} is left out, ${others}: ${why}`);
@@ -52,7 +52,7 @@ export class Machines {
    */
   async ask<T>(use: (agent: BenchmarkAgent) => Promise<T>): Promise<T> {
     for (;;) {
-      const machine = this.#working[this.#turn++ % Math.max(1, this.#working.length)];
+      const machine = this.#working[this.#next++ % Math.max(1, this.#working.length)];
       if (machine === undefined) throw this.none();
       try {
         return await use(machine.agent);

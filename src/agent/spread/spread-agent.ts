@@ -138,8 +138,8 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
           signal,
           onProgress: onProgress && ((state) => onProgress({ ...state, index: requests[state.index]?.index ?? 0 })),
         };
-        for await (const { index: place, measurement } of machine.agent.measure(own, options)) {
-          const measured = requests[place];
+        for await (const { index: position, measurement } of machine.agent.measure(own, options)) {
+          const measured = requests[position];
           if (measured === undefined || !left.delete(measured)) continue;
           yield { index: measured.index, measurement };
         }

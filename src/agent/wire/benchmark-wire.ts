@@ -44,7 +44,7 @@ const REASONS = {
 } as const satisfies Record<FailureReason, wire.Failure_Reason>;
 
 /** The key with this value; undefined for values that only a newer version knows. */
-function keyOf<K extends string, V>(record: Readonly<Record<K, V>>, value: unknown): K | undefined {
+function enumName<K extends string, V>(record: Readonly<Record<K, V>>, value: unknown): K | undefined {
   return (Object.keys(record) as K[]).find((key) => record[key] === value);
 }
 
@@ -64,7 +64,7 @@ export function toWireBenchmark({ signature, model, inputs, weights }: Benchmark
 export function fromWireBenchmark(message: wire.Benchmark | undefined): Benchmark {
   const inputs = message?.inputs.map(({ name, role, elementType, dims, low, high, seed, values, given }) => {
     const fill = { low, high, seed: Number(seed), ...(values.length > 0 && { list: values }) };
-    const input = { name, role: keyOf(ROLES, role), elementType, dims: dims.map(Number), fill };
+    const input = { name, role: enumName(ROLES, role), elementType, dims: dims.map(Number), fill };
     return given ? { ...input, isGiven: true } : input;
   });
   const { signature, model, weights } = message ?? {};
@@ -147,7 +147,7 @@ export function fromWireProgress({
   together,
   waitsFor,
 }: wire.Progress): RequestProgress | undefined {
-  const known = keyOf(PHASES, phase);
+  const known = enumName(PHASES, phase);
   if (known === undefined) return undefined;
   const session = { phase: known, runsDone, runsTotal, index: brick, together: Math.max(1, together) };
   return waitsFor === 0 ? session : { ...session, waitsFor };
@@ -203,7 +203,7 @@ function fromWireOutcome(outcome: wire.Measurement['outcome'], { runs, warmupRun
   if (outcome?.$case !== 'failure') return undefined;
   const { reason, message } = outcome.value;
   const short = message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
-  return { kind: 'failure', reason: keyOf(REASONS, reason), message: short };
+  return { kind: 'failure', reason: enumName(REASONS, reason), message: short };
 }
 
 /** What an agent answers. The other fields of a measurement are as they were asked for. */
@@ -216,13 +216,13 @@ const answeredSchema = measurementSchema.pick({
 });
 
 /**
- * @param place system: of the agent; measuredAt: ISO 8601 in UTC
+ * @param origin system: of the agent; measuredAt: ISO 8601 in UTC
  * @throws PlatformError `usage`, also for a measurement of another benchmark than the requested one
  */
 export function fromWireMeasurement(
   message: wire.Measurement,
   { benchmark: { signature }, protocol, occasion, limits, context }: Omit<MeasureRequest, 'runOptions'>,
-  place: Pick<Measurement, 'system' | 'measuredAt'>,
+  origin: Pick<Measurement, 'system' | 'measuredAt'>,
 ): Measurement {
   if (message.signature !== signature)
     throw new PlatformError('usage', 'measurement: of another benchmark than asked for');
@@ -240,7 +240,7 @@ export function fromWireMeasurement(
     occasion,
     limits,
     ...check(answeredSchema, answered, 'measurement'),
-    ...place,
+    ...origin,
   };
   const problem = problemWithTimes(measurement);
   if (problem !== undefined) throw new PlatformError('usage', `measurement: ${problem}`);

@@ -4,7 +4,7 @@ import { errorOfEnd, isFailure, type JobEnd } from './job-end.js';
 import type { WorkerJob, OpenJob } from '../jobs/job.js';
 import type { JobLimits } from './enforce-limits.js';
 import { type FastestProbe, type JobHooks, WorkerProcess } from './worker-process.js';
-import { type TurnOptions, Turns } from './turns.js';
+import { type TaskOptions, TaskLimiter } from './task-limiter.js';
 
 /** Most jobs beside each other. More processes would save little time for the memory that they need. */
 const MAX_CONCURRENT_JOBS = 8;
@@ -19,7 +19,7 @@ export interface BesideEnd {
  * replaced after a number of jobs, after every failure and for another occasion.
  */
 export class WorkerRunner {
-  readonly #turns: Turns;
+  readonly #limiter: TaskLimiter;
   readonly #processes = new Set<WorkerProcess>();
   #idle: readonly WorkerProcess[] = [];
   readonly #fastestProbe: FastestProbe = {};
@@ -30,15 +30,15 @@ export class WorkerRunner {
     cores: number,
     readonly packageFolder?: string,
   ) {
-    this.#turns = new Turns(Math.min(cores, MAX_CONCURRENT_JOBS));
+    this.#limiter = new TaskLimiter(Math.min(cores, MAX_CONCURRENT_JOBS));
   }
 
   /**
    * Nothing else runs meanwhile. @throws PlatformError `cancelled` after the signal, `unavailable` where no process
    * starts or too many wait
    */
-  run(job: WorkerJob, limits: JobLimits, options: JobHooks & TurnOptions = {}): Promise<JobEnd> {
-    return this.#turns.take(async () => {
+  run(job: WorkerJob, limits: JobLimits, options: JobHooks & TaskOptions = {}): Promise<JobEnd> {
+    return this.#limiter.run(async () => {
       const process = this.#takeIdle(job);
       // A process without a job may still free memory of its last one.
       await this.#killIdle();
@@ -47,15 +47,15 @@ export class WorkerRunner {
   }
 
   /** Runs a job that measures nothing, possibly beside others. @throws PlatformError as {@link run} */
-  runBeside(job: WorkerJob, limits: JobLimits, options: JobHooks & TurnOptions = {}): Promise<BesideEnd> {
+  runUntimed(job: WorkerJob, limits: JobLimits, options: JobHooks & TaskOptions = {}): Promise<BesideEnd> {
     const perform = async (): Promise<BesideEnd> => {
-      const startMs = this.#turns.sharedMs;
+      const startMs = this.#limiter.sharedMs;
       const process = this.#takeIdle(job);
       if (process === undefined) await this.#killIdle();
       const end = await this.#perform(job, limits, options, process);
-      return { end, shareMs: this.#turns.sharedMs - startMs };
+      return { end, shareMs: this.#limiter.sharedMs - startMs };
     };
-    return this.#turns.take(perform, { beside: true, ...options });
+    return this.#limiter.run(perform, { untimed: true, ...options });
   }
 
   /**
@@ -63,8 +63,8 @@ export class WorkerRunner {
    *
    * @throws PlatformError as {@link run}, and where the model cannot be opened
    */
-  open(job: OpenJob, limits: JobLimits, options: JobHooks & TurnOptions = {}): Promise<WorkerProcess> {
-    return this.#turns.take(async () => {
+  open(job: OpenJob, limits: JobLimits, options: JobHooks & TaskOptions = {}): Promise<WorkerProcess> {
+    return this.#limiter.run(async () => {
       const process = await this.#start();
       try {
         const end = await process.run(job, limits, options);
@@ -82,9 +82,9 @@ export class WorkerRunner {
     process: WorkerProcess,
     job: WorkerJob,
     limits: JobLimits,
-    options: JobHooks & TurnOptions = {},
+    options: JobHooks & TaskOptions = {},
   ): Promise<JobEnd> {
-    return this.#turns.take(() => process.run(job, limits, options), options);
+    return this.#limiter.run(() => process.run(job, limits, options), options);
   }
 
   /** Ends every process and the jobs in them. No job can run afterwards. */

@@ -8,7 +8,7 @@ import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
 import { SpanRecorder } from '../../tracing/span-recorder.js';
 import { inferTypes } from '../jobs/infer-types.js';
 import type { LifelineData } from './lifeline.js';
-import { type MachineTurn, takeMachineTurn, turnGroup } from './machine-turn.js';
+import { type MachineLock, takeMachineLock, lockGroup } from './machine-lock.js';
 import { measureBenchmark, type MeasureContext } from '../jobs/measure-benchmark.js';
 import { measureBricks } from '../jobs/measure-bricks.js';
 import { type Inbox, serveQueries } from '../jobs/serve-queries.js';
@@ -85,7 +85,7 @@ function nowNs(): bigint {
 }
 
 /** undefined for a process that measures beside others on purpose. */
-const coreProbe = turnGroup() === undefined ? new WorkProbe(nowNs) : undefined;
+const coreProbe = lockGroup() === undefined ? new WorkProbe(nowNs) : undefined;
 
 const context: Omit<MeasureContext, 'recorder'> = {
   predictor: await FRAMEWORKS[framework as FrameworkName].load(),
@@ -146,13 +146,13 @@ async function resultOf(job: WorkerJob, recorder: SpanRecorder): Promise<JobResu
  * For a timed job, waits until the machine is free. Other processes see the agent as the holder, because users know the
  * agent's process.
  */
-async function turnFor(job: WorkerJob): Promise<MachineTurn | undefined> {
+async function lockFor(job: WorkerJob): Promise<MachineLock | undefined> {
   if (!isTimed(job)) return undefined;
-  return takeMachineTurn(process.ppid, (holder) => void send({ kind: 'waiting', for: holder }));
+  return takeMachineLock(process.ppid, (holder) => void send({ kind: 'waiting', for: holder }));
 }
 
 async function perform({ job, traceLevel, fastestProbeNs }: Assignment): Promise<void> {
-  const turn = await turnFor(job);
+  const lock = await lockFor(job);
   await send({ kind: 'begun' });
   coreProbe?.learn(fastestProbeNs);
   resetPeakMemory();
@@ -169,7 +169,7 @@ async function perform({ job, traceLevel, fastestProbeNs }: Assignment): Promise
   globalThis.gc?.();
   const spans = recorder.take();
   const residentBytes = process.memoryUsage.rss();
-  turn?.release();
+  lock?.release();
   await send({ kind: 'result', result, spans, residentBytes, fastestProbeNs: coreProbe?.fastestNs });
 }
 

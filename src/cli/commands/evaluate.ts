@@ -13,7 +13,7 @@ import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { Plugin, Progress } from '../../evaluation/plugin.js';
 import { submissionOf } from '../../evaluation/submission.js';
-import { nameEvaluated, noteTrace } from '../../evaluation/tell-of-trace.js';
+import { setSpanModels, noteTrace } from '../../evaluation/span-attributes.js';
 import { agentsField, mostAgents, type Placement, PLACEMENTS } from '../../manifest/agents.js';
 import { type AgentChoice, takenBy } from '../../manifest/index.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
@@ -107,7 +107,7 @@ async function evaluateWith(
     allowVersion: flags.allowVersion,
     onModel: (name, done, total) => progress.step('loading', done, total, name),
   }).finally(() => progress.stop());
-  nameEvaluated({ models: loaded.models, batchSizes: [loaded.manifest.batch_size] });
+  setSpanModels({ models: loaded.models, batchSizes: [loaded.manifest.batch_size] });
   noteTrace(progress);
   const id = randomUUID();
   const agents = askedAgents(flags, loaded.requirements.agents);

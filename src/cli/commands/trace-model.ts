@@ -23,7 +23,7 @@ import { type Column, textTable } from '../../base/text-table.js';
 import { wrap } from '../../base/wrap.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import type { ShownResult } from '../../evaluation/shown-result.js';
-import { nameEvaluated, nameFramework } from '../../evaluation/tell-of-trace.js';
+import { setSpanModels, setSpanFramework } from '../../evaluation/span-attributes.js';
 import { batchSizeField } from '../../manifest/evaluation.js';
 import { isCoreShared } from '../../measurement/disturbance.js';
 import type { Outcome } from '../../measurement/measurement.js';
@@ -266,8 +266,8 @@ Examples:
       const { description } = agent;
       const runOptions = runOptionsOf(threads, description);
       const system = identifySystem(description, runOptions);
-      nameEvaluated({ models: [loaded], batchSizes: [batch] });
-      nameFramework(system);
+      setSpanModels({ models: [loaded], batchSizes: [batch] });
+      setSpanFramework(system);
       const attributes = {
         model_name: name,
         framework_name: system.framework,

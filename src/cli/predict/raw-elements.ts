@@ -113,8 +113,8 @@ function ofLines(path: string, text: string): readonly GivenInput<RawElement>[] 
   return lines.filter(({ line }) => line.trim() !== '').map(({ line, number }) => ofJson(`${path}:${number}`, line));
 }
 
-async function elementsOf(given: string, place: number): Promise<readonly GivenInput<RawElement>[]> {
-  if (IS_JSON.test(given)) return [ofJson(String(place), given)];
+async function elementsOf(given: string, index: number): Promise<readonly GivenInput<RawElement>[]> {
+  if (IS_JSON.test(given)) return [ofJson(String(index), given)];
   if (IS_NPY.test(given)) {
     const read = async (): Promise<RawElement> => {
       const { dims, values } = await readNpy(given);
@@ -136,7 +136,7 @@ async function elementsOf(given: string, place: number): Promise<readonly GivenI
  */
 export async function rawElements(given: readonly string[]): Promise<readonly GivenInput<RawElement>[]> {
   const elements: GivenInput<RawElement>[] = [];
-  for (const [place, one] of given.entries()) elements.push(...(await elementsOf(one, place)));
+  for (const [index, one] of given.entries()) elements.push(...(await elementsOf(one, index)));
   if (elements.length === 0) fail('there are no elements: each line of JSON is one');
   if (elements.length > MAX_ELEMENTS)
     fail(`there are ${elements.length} elements; give at most ${MAX_ELEMENTS} at a time`);

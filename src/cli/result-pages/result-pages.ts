@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { PlatformError } from '../../base/errors.js';
-import { Places } from '../../base/places.js';
+import { FairSemaphore } from '../../base/fair-semaphore.js';
 import type { Shown, ThreadData, ToShow } from './result-thread.js';
 
 /** A report of 100 models with 10,000 bricks takes some seconds on a busy machine. */
@@ -17,7 +17,7 @@ const MAX_WAITING = 32;
  * other visitor wait. A thread that takes too long is replaced.
  */
 export class ResultPages {
-  readonly #turn = new Places(1);
+  readonly #semaphore = new FairSemaphore(1);
   #thread: Worker | undefined;
 
   constructor(
@@ -30,10 +30,10 @@ export class ResultPages {
    * @throws PlatformError `exhausted`, `timeout`, `internal`
    */
   async show(plugin: string, result: Buffer): Promise<string | undefined> {
-    if (this.#turn.waiting >= MAX_WAITING) {
+    if (this.#semaphore.waiting >= MAX_WAITING) {
       throw new PlatformError('exhausted', 'many results are being shown; try again in a moment');
     }
-    return this.#turn.run(() => this.#show({ plugin, result }));
+    return this.#semaphore.run(() => this.#show({ plugin, result }));
   }
 
   close(): void {

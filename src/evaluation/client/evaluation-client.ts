@@ -85,10 +85,10 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
   const client = createRpcClient(address, 'server', options);
 
   const evaluationIn = ({ evaluation }: { readonly evaluation: WireEvaluation | undefined }): EvaluationSummary =>
-    client.understand(() => fromWireEvaluation(evaluation));
+    client.decodeAnswer(() => fromWireEvaluation(evaluation));
 
   const eventIn = (event: WireEvent | undefined): LoggedEvent | undefined =>
-    client.understand(() => fromWireLogged(event));
+    client.decodeAnswer(() => fromWireLogged(event));
 
   async function* follow(id: string, afterSequence: number, signal?: AbortSignal): AsyncGenerator<LoggedEvent> {
     let after = afterSequence;

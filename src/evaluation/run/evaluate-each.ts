@@ -37,7 +37,7 @@ function endedBy(event: PluginEvent): Ended | undefined {
   }
 }
 
-class Told {
+class SystemOutcome {
   readonly #estimates: SystemResult['estimates'] = [];
   #ended: Ended = { partial: true, failure: { code: 'internal', message: 'it ended without a result' }, result: null };
 
@@ -120,26 +120,26 @@ export async function* evaluateEach(
   evaluation: Evaluation,
   request: EvaluationRequest,
   systems: readonly MeasuringSystem[],
-  { most, ...place }: EvaluateEachOptions,
+  { most, ...options }: EvaluateEachOptions,
 ): AsyncGenerator<PluginEvent> {
   for (const system of systems) yield note('info', sentenceOf(system, most));
-  const toldOf = new Map(systems.map((system) => [system, new Told(system)]));
+  const outcomes = new Map(systems.map((system) => [system, new SystemOutcome(system)]));
   async function* evaluatedOn(system: MeasuringSystem): AsyncGenerator<OnSystem> {
     try {
-      for await (const event of evaluateOn(evaluation, request, system, place)) yield { system, event };
+      for await (const event of evaluateOn(evaluation, request, system, options)) yield { system, event };
     } catch (error) {
-      throwIfCancelled(place.signal);
+      throwIfCancelled(options.signal);
       yield { system, event: failureOf(error) };
     }
   }
   const progress = new JointProgress();
   for await (const onSystem of merged(systems.map(evaluatedOn))) {
-    toldOf.get(onSystem.system)?.take(onSystem.event);
+    outcomes.get(onSystem.system)?.take(onSystem.event);
     const event = shown(onSystem, progress);
     if (event !== undefined) yield event;
   }
-  throwIfCancelled(place.signal);
-  const results = [...toldOf.values()].map((told) => told.result());
+  throwIfCancelled(options.signal);
+  const results = [...outcomes.values()].map((outcome) => outcome.result());
   const failures = results.flatMap(({ name, failure }) => (failure === null ? [] : [{ name, ...failure }]));
   const [first] = failures;
   if (first !== undefined && failures.length === results.length) {

@@ -7,7 +7,7 @@ import type { Evaluation } from '../evaluation.js';
 import { failure, type PluginEvent, pluginEventOf } from '../event.js';
 import type { AgentEndpoint, Run } from '../link/link.js';
 import { loadSubmission, type Submission } from '../submission.js';
-import { nameEvaluated, nameFramework } from '../tell-of-trace.js';
+import { setSpanModels, setSpanFramework } from '../span-attributes.js';
 import { standbyAgent } from '../../agent/spread/standby-agent.js';
 import { isOneAgent } from '../../manifest/index.js';
 import { evaluateEach } from './evaluate-each.js';
@@ -26,8 +26,8 @@ export interface PluginTools {
 }
 
 function describeRun({ models, manifest }: LoadedEvaluation, [{ system }]: FoundSystems): void {
-  nameEvaluated({ models, batchSizes: [manifest.batch_size] });
-  nameFramework(system);
+  setSpanModels({ models, batchSizes: [manifest.batch_size] });
+  setSpanFramework(system);
 }
 
 /**
@@ -94,17 +94,17 @@ async function* eventsOf(
     yield* notes.splice(0);
     const systems = systemsOf(machines, loaded.manifest.threads);
     describeRun(loaded, systems);
-    const places = { store, signal };
+    const edges = { store, signal };
     if (placement === 'each') {
       // By name, so that the order is the same each time and does not depend on the order of the agents.
       const sorted = systems.toSorted((one, other) => (one.name < other.name ? -1 : 1));
       const limited = sorted.map((system) => withAgents(system, most));
-      yield* evaluateEach(evaluation, request, limited, { ...places, most });
+      yield* evaluateEach(evaluation, request, limited, { ...edges, most });
       return;
     }
     const system = withAgents(largestOf(systems), most);
     if (most > 1) yield pluginEventOf({ kind: 'note', level: 'info', message: sentenceOf(system, most) });
-    yield* evaluateOn(evaluation, request, system, places, notes);
+    yield* evaluateOn(evaluation, request, system, edges, notes);
   } finally {
     await Promise.all(machines.map(({ agent }) => agent.close()));
   }

@@ -17,7 +17,7 @@ const RENEWALS_PER_LEASE = 3;
  */
 const SLOTS = 1;
 
-function keyOf({ evaluation, attempt }: RunKey): string {
+function runKey({ evaluation, attempt }: RunKey): string {
   return `${evaluation} ${attempt}`;
 }
 
@@ -42,12 +42,12 @@ export async function servePlugin(
 
   async function start(run: Run<Submission>): Promise<void> {
     const controller = new AbortController();
-    running.set(keyOf(run), controller);
+    running.set(runKey(run), controller);
     const { evaluation: id, attempt } = run;
     for await (const event of runEvaluation(evaluation, run, tools, controller.signal)) {
       await link.send({ kind: 'event', evaluation: id, attempt, event });
     }
-    running.delete(keyOf(run));
+    running.delete(runKey(run));
   }
 
   /** The run's spans belong to the trace of the client that submitted it. */
@@ -80,7 +80,7 @@ export async function servePlugin(
           track(inTraceOf(message));
           break;
         case 'stop':
-          running.get(keyOf(message))?.abort(new PlatformError('cancelled', 'the platform asks to stop'));
+          running.get(runKey(message))?.abort(new PlatformError('cancelled', 'the platform asks to stop'));
           break;
       }
     }

@@ -2,7 +2,7 @@ import { type ModelProto, TensorProto_DataLocation } from '../../generated/onnx/
 
 interface MessagePart {
   readonly value: object;
-  readonly place: string | number;
+  readonly key: string | number;
   readonly around: MessagePart | undefined;
 }
 
@@ -16,10 +16,10 @@ function isPlain(value: unknown): boolean {
   return Array.isArray(value) && isPlain(value[0]);
 }
 
-function placeOf(part: MessagePart): string {
-  const places: (string | number)[] = [];
-  for (let at: MessagePart | undefined = part; at?.around !== undefined; at = at.around) places.push(at.place);
-  return places.reverse().join('.');
+function pathOf(part: MessagePart): string {
+  const keys: (string | number)[] = [];
+  for (let at: MessagePart | undefined = part; at?.around !== undefined; at = at.around) keys.push(at.key);
+  return keys.reverse().join('.');
 }
 
 /**
@@ -27,11 +27,11 @@ function placeOf(part: MessagePart): string {
  * forgotten.
  */
 export function externalTensorIn(model: ModelProto): string | undefined {
-  const pending: MessagePart[] = [{ value: model, place: '', around: undefined }];
+  const pending: MessagePart[] = [{ value: model, key: '', around: undefined }];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    if (isExternal(part.value)) return placeOf(part);
-    for (const [place, value] of Object.entries(part.value) as [string, unknown][]) {
-      if (!isPlain(value)) pending.push({ value: value as object, place, around: part });
+    if (isExternal(part.value)) return pathOf(part);
+    for (const [key, value] of Object.entries(part.value) as [string, unknown][]) {
+      if (!isPlain(value)) pending.push({ value: value as object, key, around: part });
     }
   }
   return undefined;

@@ -3,7 +3,7 @@ import type { FunctionProto, NodeProto } from '../../generated/onnx/onnx.js';
 import { domainLabel, domainOf } from '../model/opsets.js';
 import { quoted } from '../../base/quoted.js';
 
-function keyOf(domain: string, name: string, overload: string): string {
+function functionKey(domain: string, name: string, overload: string): string {
   return JSON.stringify([domainOf(domain), name, overload]);
 }
 
@@ -15,7 +15,7 @@ export class FunctionTable {
     functions: readonly FunctionProto[],
     readonly source: string,
   ) {
-    this.#functions = new Map(functions.map((fn) => [keyOf(fn.domain, fn.name, fn.overload), fn]));
+    this.#functions = new Map(functions.map((fn) => [functionKey(fn.domain, fn.name, fn.overload), fn]));
     if (this.#functions.size < functions.length) {
       throw new PlatformError('model', `${source} defines a function twice. Export the model again.`);
     }
@@ -27,7 +27,7 @@ export class FunctionTable {
 
   /** The function that a node calls; undefined where it is an operator. */
   calledBy({ domain, opType, overload }: NodeProto): FunctionProto | undefined {
-    return this.isEmpty ? undefined : this.#functions.get(keyOf(domain, opType, overload));
+    return this.isEmpty ? undefined : this.#functions.get(functionKey(domain, opType, overload));
   }
 
   error(fn: FunctionProto, problem: string): PlatformError {

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { parseBoundedJson } from '../../base/bounded-json.js';
 import { type ErrorCode, messageOf, PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
-import { Places } from '../../base/places.js';
+import { FairSemaphore } from '../../base/fair-semaphore.js';
 import { schemaProblems } from '../../base/schema-problems.js';
 import { addressToListenOn, formatHostPort, type HostPort, isLoopbackAddress } from '../../rpc/loopback.js';
 import type { ServerSecurity } from '../../rpc/security.js';
@@ -123,7 +123,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   const streams = new EventStreams(platform, closing.signal);
   const metrics = new Metrics(options, streams);
   const site = new Site(options, estimates, access);
-  const bodies = new Places(MAX_BODIES);
+  const bodies = new FairSemaphore(MAX_BODIES);
   const openApi = JSON.stringify(openApiDocument(operations), null, 2);
 
   const app = new Hono();

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import { Places, type TakeOptions } from '../../base/places.js';
+import { FairSemaphore, type TakeOptions } from '../../base/fair-semaphore.js';
 import type { Described, FromThread, ToThread } from './messages.js';
 
 export interface LoadLimits {
@@ -24,12 +24,12 @@ export type Decide = (described: Described) => boolean;
  */
 export class SubmissionLoader {
   readonly #limits: LoadLimits;
-  readonly #places: Places;
+  readonly #semaphore: FairSemaphore;
   readonly #idle: Worker[] = [];
 
   constructor(limits: Partial<LoadLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits };
-    this.#places = new Places(this.#limits.atOnce);
+    this.#semaphore = new FairSemaphore(this.#limits.atOnce);
   }
 
   /**
@@ -41,7 +41,7 @@ export class SubmissionLoader {
    *   `decide`, and the reason of the aborted signal
    */
   async load(bytes: Uint8Array, decide: Decide, waiting: TakeOptions = {}): Promise<Uint8Array | undefined> {
-    const leave = await this.#places.take(waiting);
+    const leave = await this.#semaphore.take(waiting);
     try {
       return await this.#loadIn(this.#idle.pop() ?? this.#start(), bytes, decide);
     } finally {

@@ -23,14 +23,14 @@ function isPassing(error: unknown): error is PlatformError {
 }
 
 /** An agent that was started again has another token. */
-function keyOf({ address, accessToken }: RegisteredAgent): string {
+function agentKey({ address, accessToken }: RegisteredAgent): string {
   return `${address} ${accessToken}`;
 }
 
 /** The agents that have clients' models open. A restart of the server forgets them: clients open their models again. */
 export class PredictionForwarding {
   readonly #routes = new Map<string, RpcClient>();
-  /** By {@link keyOf}; made when they are needed, and closed when the agent is gone. */
+  /** By {@link agentKey}; made when they are needed, and closed when the agent is gone. */
   readonly #clients = new Map<string, RpcClient>();
 
   constructor(
@@ -99,7 +99,7 @@ export class PredictionForwarding {
   }
 
   #clientOf(agent: RegisteredAgent): RpcClient {
-    const there = new Set(this.agents.list().map(keyOf));
+    const there = new Set(this.agents.list().map(agentKey));
     const used = new Set(this.#routes.values());
     for (const [key, client] of this.#clients) {
       if (there.has(key) || used.has(client)) continue;
@@ -107,7 +107,7 @@ export class PredictionForwarding {
       this.#clients.delete(key);
     }
     const { address, tls, accessToken } = agent;
-    const key = keyOf(agent);
+    const key = agentKey(agent);
     // An agent gets its own token only: anyone who may register an agent would get this server's.
     const security = { ...this.security, token: accessToken || undefined };
     const client = this.#clients.get(key) ?? createRpcClient(address, 'agent', { security, tls });

@@ -3,7 +3,7 @@ import { PlatformError } from '../../base/errors.js';
 import type { Collection, CollectionDefinition } from '../collection.js';
 import { checkedDocument, type CheckedDocument, isTextOf } from '../collection-document.js';
 import { MAX_KEY_BYTES } from '../collection.js';
-import { matches, keyOf, selectionOf, type Selection } from '../selection.js';
+import { matches, selectOne, selectionOf, type Selection } from '../selection.js';
 import { readText } from '../stored-text.js';
 import { DocumentTable, type DocumentPage } from './document-table.js';
 import type { Change, Environment } from './environment.js';
@@ -70,7 +70,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
 
   async get(key: Partial<Document>): Promise<Document | undefined> {
     this.store.requireOpen();
-    const selection = keyOf(this.definition, key);
+    const selection = selectOne(this.definition, key);
     if (selection.impossible) return undefined;
     this.environment.refresh();
     const text = this.environment.read((tables) => this.#table.get(tables, selection.texts));

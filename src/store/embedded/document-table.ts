@@ -53,10 +53,10 @@ export class DocumentTable {
   }
 
   put(tables: Tables, { text, key, indexes }: CheckedDocument): void {
-    const place = this.keyOf(key);
-    const before = this.shape.indexes.length > 0 ? tables.documents.get(place) : undefined;
-    for (const entry of this.#entriesOf(place, before)) tables.indexes.removeSync(entry);
-    tables.documents.putSync(place, text);
+    const encodedKey = this.documentKey(key);
+    const before = this.shape.indexes.length > 0 ? tables.documents.get(encodedKey) : undefined;
+    for (const entry of this.#entriesOf(encodedKey, before)) tables.indexes.removeSync(entry);
+    tables.documents.putSync(encodedKey, text);
     for (const [index, values] of indexes.entries()) {
       if (values !== undefined) tables.indexes.putSync(this.#indexKey(index, values, key), '');
     }
@@ -68,15 +68,16 @@ export class DocumentTable {
   }
 
   get({ documents }: Tables, key: readonly string[]): string | undefined {
-    return documents.get(this.keyOf(key));
+    return documents.get(this.documentKey(key));
   }
 
   page(tables: Tables, { index, texts }: Selection, start: Buffer | undefined, limit: number): DocumentPage {
-    const prefix = index === undefined ? this.keyOf(texts) : this.#indexKey(index, texts, []);
+    const prefix = index === undefined ? this.documentKey(texts) : this.#indexKey(index, texts, []);
     const table = index === undefined ? tables.documents : tables.indexes;
     const keys = [...table.getKeys({ ...this.#range(prefix), ...(start && { start }), limit })];
-    const places = index === undefined ? keys : keys.map((key) => this.keyOf(decodeTexts(key).slice(2 + texts.length)));
-    const documents = places.flatMap((key): StoredDocument | readonly [] => {
+    const primaryKeys =
+      index === undefined ? keys : keys.map((key) => this.documentKey(decodeTexts(key).slice(2 + texts.length)));
+    const documents = primaryKeys.flatMap((key): StoredDocument | readonly [] => {
       const text = tables.documents.get(key);
       return text === undefined ? [] : { key, text };
     });
@@ -84,7 +85,7 @@ export class DocumentTable {
     return { documents, next: last && Buffer.concat([last, SMALLEST]) };
   }
 
-  keyOf(key: readonly string[]): Buffer {
+  documentKey(key: readonly string[]): Buffer {
     return encodeTexts([this.#name, ...key]);
   }
 

@@ -37,13 +37,13 @@ export class HolderWatch {
    */
   async look(id: string): Promise<Holder | undefined> {
     const holder = await this.holders.get({ id });
-    if (holder !== undefined && !this.#isGone(holder)) return holder;
+    if (holder !== undefined && !this.#hasEnded(holder)) return holder;
     this.#seen.delete(id);
     if (holder !== undefined) await this.holders.delete({ id });
     return undefined;
   }
 
-  #isGone({ id, beat, life }: Holder): boolean {
+  #hasEnded({ id, beat, life }: Holder): boolean {
     const atMs = this.clock.now();
     const before = this.#seen.get(id);
     const passedMs = before === undefined ? 0 : Math.min(atMs - before.atMs, MAX_BETWEEN_LOOKS_MS);

@@ -1,7 +1,7 @@
 import type { Collection, CollectionDefinition } from '../collection.js';
 import { checkedDocument, type CheckedDocument, isTextOf } from '../collection-document.js';
 import { encodeTexts } from '../key-bytes.js';
-import { keyOf, selectionOf, type Selection } from '../selection.js';
+import { selectOne, selectionOf, type Selection } from '../selection.js';
 
 /** By the bytes of the key, with one character for each byte, so that the order of the texts is that of the bytes. */
 export type StoredDocuments = Map<string, CheckedDocument>;
@@ -29,15 +29,15 @@ export class MemoryCollection<Document extends object> implements Collection<Doc
   async insert(document: Document): Promise<boolean> {
     this.requireOpen();
     const checked = checkedDocument(this.definition, document);
-    const place = encodeTexts(checked.key).toString('latin1');
-    const there = this.stored.get(place) ?? checked;
-    this.stored.set(place, there);
+    const encodedKey = encodeTexts(checked.key).toString('latin1');
+    const there = this.stored.get(encodedKey) ?? checked;
+    this.stored.set(encodedKey, there);
     return Promise.resolve(isTextOf(there.text, checked));
   }
 
   async get(key: Partial<Document>): Promise<Document | undefined> {
     this.requireOpen();
-    const { texts } = keyOf(this.definition, key);
+    const { texts } = selectOne(this.definition, key);
     const found = this.stored.get(encodeTexts(texts).toString('latin1'));
     return Promise.resolve(found && this.#read(found));
   }

@@ -22,7 +22,7 @@ export class MemoryResultStore implements ResultStore {
     this.#requireOpen();
     const checked = checkedMeasurement(measurement);
     const { signature, system, setup } = measurementKey(checked);
-    this.#measurements.set(keyOf(signature, system, setup), checked);
+    this.#measurements.set(storedKey(signature, system, setup), checked);
     this.#systems.set(system, checked.system);
     return Promise.resolve();
   }
@@ -35,7 +35,7 @@ export class MemoryResultStore implements ResultStore {
     this.#requireOpen();
     const found = new Map<string, Measurement>();
     for (const signature of signatures) {
-      const measurement = this.#measurements.get(keyOf(signature, system, setup));
+      const measurement = this.#measurements.get(storedKey(signature, system, setup));
       if (measurement !== undefined) found.set(signature, measurement);
     }
     return Promise.resolve(found);
@@ -49,7 +49,7 @@ export class MemoryResultStore implements ResultStore {
   async deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
     this.#requireOpen();
     const deleted = keys.filter(({ signature, system, setup }) => {
-      return this.#measurements.delete(keyOf(signature, system, setup));
+      return this.#measurements.delete(storedKey(signature, system, setup));
     });
     return Promise.resolve(deleted.length);
   }
@@ -98,6 +98,6 @@ export class MemoryResultStore implements ResultStore {
   }
 }
 
-function keyOf(signature: string, system: string, setup: string): string {
+function storedKey(signature: string, system: string, setup: string): string {
   return JSON.stringify([system, setup, signature]);
 }

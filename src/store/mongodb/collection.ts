@@ -2,7 +2,7 @@ import type { Document as BsonDocument } from 'mongodb';
 import type { Collection, CollectionDefinition } from '../collection.js';
 import { checkedDocument, type CheckedDocument } from '../collection-document.js';
 import { requireShape } from '../collection-shape.js';
-import { keyOf, selectionOf, type Selection } from '../selection.js';
+import { selectOne, selectionOf, type Selection } from '../selection.js';
 import { otherKeyError } from '../storage-error.js';
 import { readJson } from '../stored-text.js';
 import type { Connection } from './connection.js';
@@ -52,7 +52,7 @@ export class MongoCollection<Document extends object> implements Collection<Docu
 
   async get(key: Partial<Document>): Promise<Document | undefined> {
     this.store.requireOpen();
-    const selection = keyOf(this.definition, key);
+    const selection = selectOne(this.definition, key);
     if (selection.impossible) return undefined;
     const [found] = await this.table.getMany([this.#idOf(selection.texts)]);
     return found && this.#read(found);

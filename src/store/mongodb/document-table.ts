@@ -51,12 +51,12 @@ export class DocumentTable {
     private readonly types: FieldTypes = {},
   ) {
     this.#queue = new WriteQueue({
-      keyOf: ({ id }) => String(id),
+      itemKey: ({ id }) => String(id),
       bytesOf: ({ json }) => JSON.stringify(json).length,
       write: (documents) => this.#write(documents),
     });
     this.#inserts = new WriteQueue({
-      keyOf: ({ number }) => String(number),
+      itemKey: ({ number }) => String(number),
       bytesOf: ({ document }) => JSON.stringify(document).length,
       write: (inserts) => this.#insertAll(inserts.map(({ document }) => document)),
     });
@@ -131,10 +131,10 @@ export class DocumentTable {
           }
         });
         if (document === null) return;
-        const place = encodeTexts(order.map((field) => String(ownValue<unknown>(document, field))));
-        if (isAgain && last !== undefined && place.compare(last) <= 0) continue;
+        const encoded = encodeTexts(order.map((field) => String(ownValue<unknown>(document, field))));
+        if (isAgain && last !== undefined && encoded.compare(last) <= 0) continue;
         isAgain = false;
-        last = place;
+        last = encoded;
         const joined = await this.#joined(document);
         if (joined !== undefined) yield joined;
       }

@@ -2,7 +2,7 @@ import type { PlatformError } from '../../base/errors.js';
 
 export interface WriteQueueOptions<Item> {
   /** Only the last of several waiting items with one key is written. */
-  readonly keyOf: (item: Item) => string;
+  readonly itemKey: (item: Item) => string;
   readonly bytesOf: (item: Item) => number;
   /** Writes items with different keys. @returns the errors of refused items. Throws if possibly none was written. */
   readonly write: (items: readonly Item[]) => Promise<readonly (PlatformError | undefined)[]>;
@@ -38,12 +38,12 @@ export class WriteQueue<Item> {
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#nextBatch();
-      const last = new Map(batch.map(({ item }) => [this.options.keyOf(item), item]));
+      const last = new Map(batch.map(({ item }) => [this.options.itemKey(item), item]));
       const keys = [...last.keys()];
       try {
         const refusals = await this.options.write([...last.values()]);
         for (const { item, resolve, reject } of batch) {
-          const refusal = refusals[keys.indexOf(this.options.keyOf(item))];
+          const refusal = refusals[keys.indexOf(this.options.itemKey(item))];
           if (refusal === undefined) resolve();
           else reject(refusal);
         }

@@ -27,7 +27,7 @@ export interface SpoolingOptions {
  */
 export class SpoolingResultStore implements ResultStore {
   readonly isShared = true;
-  #isGone = false;
+  #isUnavailable = false;
   #hasWarnedOfSpool = false;
   #closed: Promise<void> | undefined;
   readonly #puts = new Set<Promise<void>>();
@@ -38,8 +38,8 @@ export class SpoolingResultStore implements ResultStore {
     private readonly options: SpoolingOptions,
   ) {}
 
-  get isGone(): boolean {
-    return this.#isGone;
+  get isUnavailable(): boolean {
+    return this.#isUnavailable;
   }
 
   putMeasurement(measurement: Measurement): Promise<void> {
@@ -52,7 +52,7 @@ export class SpoolingResultStore implements ResultStore {
     system: string,
     setup: string,
   ): Promise<ReadonlyMap<string, Measurement>> {
-    const stored = this.#isGone
+    const stored = this.#isUnavailable
       ? new Map<string, Measurement>()
       : await this.remote.findMeasurements(signatures, system, setup);
     const found = new Map<string, Measurement>();
@@ -121,7 +121,8 @@ export class SpoolingResultStore implements ResultStore {
   }
 
   async #put(record: TransferRecord, put: () => Promise<void>): Promise<void> {
-    const work = this.#isGone && this.#closed === undefined ? this.#keep(record) : this.#putSafely(record, put());
+    const work =
+      this.#isUnavailable && this.#closed === undefined ? this.#keep(record) : this.#putSafely(record, put());
     this.#puts.add(work);
     try {
       await work;
@@ -168,8 +169,8 @@ export class SpoolingResultStore implements ResultStore {
   }
 
   #giveUp(reason: PlatformError): void {
-    if (this.#isGone) return;
-    this.#isGone = true;
+    if (this.#isUnavailable) return;
+    this.#isUnavailable = true;
     this.options.warn(
       `${messageOf(reason)} From now on results are kept in ${this.spool.folder}; when the server answers again, ` +
         'send them to it with "mlmodelscope store sync".',

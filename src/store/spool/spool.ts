@@ -35,7 +35,7 @@ export class Spool {
   ) {}
 
   async put(record: TransferRecord): Promise<Spooled> {
-    const spooled = { key: keyOf(record), record: JSON.stringify(record) };
+    const spooled = { key: recordKey(record), record: JSON.stringify(record) };
     await (await this.#documents()).put(spooled);
     return spooled;
   }
@@ -89,7 +89,7 @@ export function spoolFolder(dataFolder: string, place: string): string {
 }
 
 /** The same key for all versions of a record, so that a later version takes the place of an earlier one. */
-function keyOf(record: TransferRecord): string {
+function recordKey(record: TransferRecord): string {
   if (record.kind === 'measurement') return `measurement ${measurementId(measurementKey(record.measurement))}`;
   const { key } = checkedDocument(anyDocumentOf(record.collection), record.document);
   const hash = createHash('sha256').update(JSON.stringify(key)).digest('hex');

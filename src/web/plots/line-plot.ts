@@ -85,8 +85,8 @@ export function linePlot(drawn: LinePlot): string {
   const names = positions.map((name, position) => {
     const below = plot.y[0] + 18;
     if (!isAslant) return svgText(x.at(position), below, name, 'text-anchor="middle"');
-    const place = `transform="translate(${x.at(position).toFixed(1)} ${below - 4}) rotate(-45)"`;
-    return svgText(0, 0, name, `class="label" text-anchor="end" ${place}`);
+    const transform = `transform="translate(${x.at(position).toFixed(1)} ${below - 4}) rotate(-45)"`;
+    return svgText(0, 0, name, `class="label" text-anchor="end" ${transform}`);
   });
   return svg({
     title,

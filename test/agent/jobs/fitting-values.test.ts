@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { cutBrick } from '../../../plugins/dlbricks/bricks/brick.js';
 import { lastUses } from '../../../plugins/dlbricks/cut/last-uses.js';
 import type { NodeProto } from '../../../src/generated/onnx/onnx.js';
-import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightless.js';
+import { modelFromBenchmark, weightlessBenchmark } from '../../../src/measurement/weightless.js';
 import { layerGraph } from '../../../src/onnx/layers/layer-graph.js';
 import type { ElementType } from '../../../src/onnx/model/element-type.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
@@ -296,7 +296,7 @@ describe('values that a user gives', { timeout: 120_000 }, () => {
       const given = seqlens === undefined ? undefined : new Map([['seqlens_k', { low: seqlens, high: seqlens }]]);
       const asked = weightlessBenchmark({ source: 'step', irVersion: 8, opsets, graph: { ...whole, given } });
       const { benchmark, values } = await agent().client.optimize(asked, ALL);
-      const kernels = layerGraph(modelOf(benchmark, 'optimized'), values);
+      const kernels = layerGraph(modelFromBenchmark(benchmark, 'optimized'), values);
       const at = kernels.layers.findIndex(({ opType }) => opType === 'GroupQueryAttention');
       return cutBrick(kernels, lastUses(kernels), { first: at, last: at });
     };

@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test';
 import { kernelDifferences } from '../../../plugins/dlbricks/bricks/own-graph.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
-import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightless.js';
+import { modelFromBenchmark, weightlessBenchmark } from '../../../src/measurement/weightless.js';
 import { runOptionsOf } from '../../../src/measurement/system.js';
 import { readModel } from '../../../src/onnx/read/read-model.js';
 import { floats, model, node, value } from '../../onnx/protos.js';
@@ -50,7 +50,7 @@ describe('a model with its own weights', { timeout: 120_000 }, () => {
 
   test('keeps its quantized convolution', async () => {
     const [filled] = await convolution('quantized.onnx');
-    const { nodes } = modelOf((await optimizedOf(filled)).benchmark, 'optimized').graph;
+    const { nodes } = modelFromBenchmark((await optimizedOf(filled)).benchmark, 'optimized').graph;
     assert.ok(nodes.some(({ opType }) => opType === 'QLinearConv'));
   });
 

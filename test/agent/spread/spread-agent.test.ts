@@ -13,13 +13,13 @@ const BRICKS = 100;
 const CHECKED = 10;
 const bricks = requestsFor(BRICKS, { context: COLD });
 
-interface Told {
+interface Notice {
   readonly level: string;
   readonly message: string;
 }
 
 function spreadOver(machines: Readonly<Record<string, BenchmarkAgent>>) {
-  const told: Told[] = [];
+  const told: Notice[] = [];
   const [first, ...rest] = Object.entries(machines).map(([name, agent]) => ({ name, agent }));
   assert.ok(first !== undefined);
   const agent = spreadAgent([first, ...rest], { tell: (level, message) => told.push({ level, message }) });

@@ -10,7 +10,7 @@ import { ANY_RUN, identifySystem, systemSchema } from '../../../src/measurement/
 import { DEFAULT_REMEASURE } from '../../../src/measurement/remeasure.js';
 import { KnownResults } from '../../../src/measuring/known-results.js';
 import { Measuring } from '../../../src/measuring/measuring.js';
-import { phaseOf } from '../../../src/measuring/phase.js';
+import { planMeasuring } from '../../../src/measuring/measuring-plan.js';
 import { RunProgress } from '../../../src/measuring/run-progress.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import { benchmarkOf, convolution, matMul, protocol, relu, runOptions, unknownOperator } from './tiny-benchmarks.js';
@@ -90,7 +90,7 @@ export function describeBenchmarkAgent(name: string, connect: () => Promise<Benc
         const again = await connect();
         const system = identifySystem(again.description, ANY_RUN);
         const results = new KnownResults();
-        const { missing } = await phaseOf([task], results, { system, store, remeasure: DEFAULT_REMEASURE });
+        const { missing } = await planMeasuring([task], results, { system, store, remeasure: DEFAULT_REMEASURE });
         const context = { agent: again, store, signal: new AbortController().signal, onEvent: () => undefined };
         const progress = new RunProgress();
         progress.add(missing);

@@ -2,7 +2,7 @@ import { type Brick, cutBrick } from '../../../plugins/dlbricks/bricks/brick.js'
 import { type Cut, sequencesOf } from '../../../plugins/dlbricks/cut/cut.js';
 import { lastUses } from '../../../plugins/dlbricks/cut/last-uses.js';
 import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
-import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightless.js';
+import { modelFromBenchmark, weightlessBenchmark } from '../../../src/measurement/weightless.js';
 import { runOptionsOf } from '../../../src/measurement/system.js';
 import { type InferredValue, layerGraph } from '../../../src/onnx/layers/layer-graph.js';
 import type { Model } from '../../../src/onnx/model/model.js';
@@ -33,7 +33,7 @@ export async function measuredBricks(client: BenchmarkAgent, model: Model, cut: 
   const whole = weightlessBenchmark(model);
   const optimized = cut === 'kernel' ? await client.optimize(whole, ALL) : undefined;
   const values = optimized?.values ?? (await client.inferTypes(whole));
-  const graph = layerGraph(optimized ? modelOf(optimized.benchmark, 'optimized') : model, values);
+  const graph = layerGraph(optimized ? modelFromBenchmark(optimized.benchmark, 'optimized') : model, values);
   const bricks = sequencesOf(graph, cut, 1).map((sequence) => cutBrick(graph, lastUses(graph), sequence));
   const context = { footprintBytes: 2 ** 20 };
   const unique = [...new Map(bricks.map((brick) => [brick.signature, brick])).values()];

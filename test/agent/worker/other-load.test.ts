@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { TURN_GROUP_VARIABLE } from '../../../src/agent/worker/machine-turn.js';
+import { LOCK_GROUP_VARIABLE } from '../../../src/agent/worker/machine-lock.js';
 import type { Conditions } from '../../../src/measurement/conditions.js';
 import { measureOne, setupOf } from '../support/measure-one.js';
 import { needsLinux } from '../support/processes.js';
@@ -8,8 +8,8 @@ import { agentForSuite } from '../support/running-agent.js';
 import { matMul, protocol, runOptions } from '../support/tiny-benchmarks.js';
 
 // Tests of other files measure in a group. Processes of a group do not check for other load.
-const group = process.env[TURN_GROUP_VARIABLE];
-Reflect.deleteProperty(process.env, TURN_GROUP_VARIABLE);
+const group = process.env[LOCK_GROUP_VARIABLE];
+Reflect.deleteProperty(process.env, LOCK_GROUP_VARIABLE);
 
 function assertKnown(conditions: Conditions | undefined): void {
   assert.ok(conditions !== undefined && conditions.wallMs > 0 && conditions.cores > 0);
@@ -37,7 +37,7 @@ describe('an agent of a group', { skip: needsLinux, timeout: 120_000 }, () => {
   const agent = agentForSuite();
 
   test('does not state the other load', async () => {
-    process.env[TURN_GROUP_VARIABLE] = group ?? 'a group';
+    process.env[LOCK_GROUP_VARIABLE] = group ?? 'a group';
     const { outcome, conditions } = await measureOne(agent().client, matMul, runOptions, protocol);
     assert.deepEqual([outcome.kind, conditions], ['samples', undefined]);
   });

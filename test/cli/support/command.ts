@@ -5,7 +5,7 @@ import { constants, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { TURN_GROUP_VARIABLE } from '../../../src/agent/worker/machine-turn.js';
+import { LOCK_GROUP_VARIABLE } from '../../../src/agent/worker/machine-lock.js';
 import type { Lifetime } from '../../support/lifetime.js';
 import { AS_STORED, ONCE } from './tiny-models.js';
 
@@ -98,7 +98,7 @@ export async function workplace(t: Lifetime): Promise<Workplace> {
     XDG_CONFIG_HOME: path('no-configuration'),
     MLMODELSCOPE_STORE: store,
     MLMODELSCOPE_CACHE: path('cache'),
-    [TURN_GROUP_VARIABLE]: basename(folder),
+    [LOCK_GROUP_VARIABLE]: basename(folder),
   };
 
   function startProgram(

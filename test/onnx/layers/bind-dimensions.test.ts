@@ -6,7 +6,7 @@ import type { Dimension } from '../../../src/onnx/model/model.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { node, pipeline, value } from '../protos.js';
 
-function modelOf(input: ValueInfoProto[], valueInfo: ValueInfoProto[] = [], output = [value('y')]) {
+function modelWith(input: ValueInfoProto[], valueInfo: ValueInfoProto[] = [], output = [value('y')]) {
   const names = input.map(({ name }) => name);
   return parseModel(
     pipeline([node('Sum', names, ['h']), node('Relu', ['h'], ['y'])], { input, output, valueInfo }),
@@ -19,7 +19,7 @@ function bound(
   bindings: Readonly<Record<string, number>>,
   batch: number,
 ): readonly (readonly Dimension[] | undefined)[] {
-  const model = modelOf(inputs.map((dims, i) => value(`x${i}`, dims)));
+  const model = modelWith(inputs.map((dims, i) => value(`x${i}`, dims)));
   const { types, inputs: names } = bindDimensions(model, new Map(Object.entries(bindings)), { batch }).graph;
   return names.map((name) => types.get(name)?.dims);
 }
@@ -66,13 +66,13 @@ describe('sizes', () => {
     );
   });
   test('other values get the sizes as well, and keep unknown dimensions', () => {
-    const model = modelOf([value('x', ['N', 4])], [value('h', ['N', 'unknown', ''])], [value('y', ['N', 4])]);
+    const model = modelWith([value('x', ['N', 4])], [value('h', ['N', 'unknown', ''])], [value('y', ['N', 4])]);
     const { types } = bindDimensions(model, new Map(), { batch: 2 }).graph;
     assert.deepEqual(types.get('h')?.dims, [2, 'unknown', '']);
     assert.deepEqual(types.get('y')?.dims, [2, 4]);
   });
   test('the model itself is not changed', () => {
-    const model = modelOf([value('x', ['N', 4])]);
+    const model = modelWith([value('x', ['N', 4])]);
     bindDimensions(model, new Map(), { batch: 2 });
     assert.deepEqual(model.graph.types.get('x')?.dims, ['N', 4]);
   });
@@ -129,7 +129,7 @@ describe('dimensions that cannot be bound', () => {
     ['a model without a batch', () => bound([[]], {}, 2), /no batch dimension/],
     [
       'an input of unknown rank',
-      () => bindDimensions(modelOf([value('x')]), new Map(), { batch: 1 }),
+      () => bindDimensions(modelWith([value('x')]), new Map(), { batch: 1 }),
       /does not state its number of dimensions/,
     ],
     ['an invalid size', () => bound([['N', 'T']], { T: 1.5 }, 1), /"T" cannot be 1\.5/],

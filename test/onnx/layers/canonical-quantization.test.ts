@@ -4,7 +4,7 @@ import { withCanonicalQuantization } from '../../../src/onnx/layers/canonical-qu
 import { fillRange, typedGraph } from '../../../src/onnx/values/fill-range.js';
 import type { Model } from '../../../src/onnx/model/model.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
-import { modelOf, weightlessBenchmark } from '../../../src/measurement/weightless.js';
+import { modelFromBenchmark, weightlessBenchmark } from '../../../src/measurement/weightless.js';
 import { floats, graph, graphAttribute, model, node, tensor, value } from '../protos.js';
 import { quantizedConv, type QuantizedConvOptions } from '../quantized-conv.js';
 
@@ -133,5 +133,5 @@ describe('zero points', () => {
 
 test('a model is the same when it is made canonical twice, and when it was a benchmark in between', () => {
   const first = weightlessBenchmark(parseModel(quantizedConv({ zeroPoint: 7 }), 'model'));
-  assert.equal(weightlessBenchmark(modelOf(first, 'again')).signature, first.signature);
+  assert.equal(weightlessBenchmark(modelFromBenchmark(first, 'again')).signature, first.signature);
 });

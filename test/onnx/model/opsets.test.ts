@@ -12,7 +12,7 @@ interface Versions {
   readonly irVersion?: number;
 }
 
-function modelOf({ domain = '', opType = 'Relu', version = 17, irVersion = 8 }: Versions): Uint8Array {
+function encodedModel({ domain = '', opType = 'Relu', version = 17, irVersion = 8 }: Versions): Uint8Array {
   const imports = new Map([
     ['', 17n],
     [domain, BigInt(version)],
@@ -36,18 +36,18 @@ describe('the supported versions are those that the installed runtime accepts', 
     assert.ok(opType);
     for (const version of [oldest, newest]) {
       test(`opset ${version} of ${domain || 'ai.onnx'} runs`, async () => {
-        await runModel(modelOf({ domain, opType, version }), { x });
+        await runModel(encodedModel({ domain, opType, version }), { x });
       });
     }
     test(`opset ${newest + 1} of ${domain || 'ai.onnx'} does not`, async () => {
-      await assert.rejects(runModel(modelOf({ domain, opType, version: newest + 1 }), { x }));
+      await assert.rejects(runModel(encodedModel({ domain, opType, version: newest + 1 }), { x }));
     });
   }
   test(`IR version ${NEWEST_IR_VERSION} runs`, async () => {
-    await runModel(modelOf({ irVersion: NEWEST_IR_VERSION }), { x });
+    await runModel(encodedModel({ irVersion: NEWEST_IR_VERSION }), { x });
   });
   test(`IR version ${NEWEST_IR_VERSION + 1} does not`, async () => {
-    await assert.rejects(runModel(modelOf({ irVersion: NEWEST_IR_VERSION + 1 }), { x }));
+    await assert.rejects(runModel(encodedModel({ irVersion: NEWEST_IR_VERSION + 1 }), { x }));
   });
 });
 
@@ -60,7 +60,7 @@ describe('a version that is not supported names file, domain and version', () =>
   ];
   for (const [versions, pattern] of wrong) {
     test(JSON.stringify(versions), () => {
-      assert.throws(() => parseModel(modelOf(versions), 'm.onnx'), { name: 'PlatformError', message: pattern });
+      assert.throws(() => parseModel(encodedModel(versions), 'm.onnx'), { name: 'PlatformError', message: pattern });
     });
   }
 

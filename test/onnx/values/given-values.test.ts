@@ -81,12 +81,12 @@ describe('values that a user writes', () => {
   });
 });
 
-const toldOf = (given: Model): string | undefined => assumedSentence(assumedInputs(given));
+const sentence = (given: Model): string | undefined => assumedSentence(assumedInputs(given));
 
 describe('the sentence about assumed values of a model', () => {
   test('names masks and indices, but not inputs that may have any values', () => {
     assert.equal(
-      toldOf(lookup),
+      sentence(lookup),
       'the values of inputs are assumed: "ids" 0 to 9, "mask" true; give others with --input ids=VALUE, or `values` in the model\'s manifest',
     );
   });
@@ -94,7 +94,7 @@ describe('the sentence about assumed values of a model', () => {
   test('does not name inputs with given values', async () => {
     const values = givenTextOf('5');
     assert.ok(values !== undefined);
-    const told = toldOf(await withGivenValues(lookup, new Map([['ids', values]])));
+    const told = sentence(await withGivenValues(lookup, new Map([['ids', values]])));
     assert.equal(
       told,
       'the values of inputs are assumed: "mask" true; give others with --input mask=VALUE, or `values` in the model\'s manifest',
@@ -107,6 +107,6 @@ describe('the sentence about assumed values of a model', () => {
       node: [node('Relu', ['x'], ['y'], [int('ignored', 1)])],
       output: [value('y')],
     });
-    assert.equal(toldOf(parseModel(sum, 'sum')), undefined);
+    assert.equal(sentence(parseModel(sum, 'sum')), undefined);
   });
 });

@@ -77,8 +77,8 @@ interface Scale {
 
 /** The centers of all cells, in cells: first all columns, then all rows. */
 function centersOf(scales: readonly Scale[]): number[] {
-  const along = (place: (i: number, cells: number) => number): number[] =>
-    scales.flatMap(({ cells }) => Array.from({ length: cells ** 2 }, (_, i) => place(i, cells) + 0.5));
+  const along = (coordinate: (i: number, cells: number) => number): number[] =>
+    scales.flatMap(({ cells }) => Array.from({ length: cells ** 2 }, (_, i) => coordinate(i, cells) + 0.5));
   return [...along((i, cells) => i % cells), ...along((i, cells) => Math.floor(i / cells))];
 }
 

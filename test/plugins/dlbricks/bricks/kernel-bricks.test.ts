@@ -153,9 +153,9 @@ describe('the measurements that a recipe needs', () => {
     fc.assert(
       fc.property(generatedModels({ maxSteps: 10 }), granularities, ways, (generated, granularity, way) => {
         const model = preparedOf(generated, granularity, way);
-        const { recipe, call, handingOver } = model;
+        const { recipe, call, outputCopy } = model;
         assert.ok(call !== undefined);
-        const handed = handingOver === undefined ? [] : [handingOver.leaving, handingOver.staying];
+        const handed = outputCopy === undefined ? [] : [outputCopy.returned, outputCopy.kept];
         const tasks = [
           callTask('a call', call, SETTINGS),
           ...handed.map((benchmark) => handingOverTask('handing over', benchmark, SETTINGS)),

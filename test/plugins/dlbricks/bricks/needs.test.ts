@@ -101,7 +101,7 @@ describe('the measurements that a model needs', () => {
     'whose bricks run together': recipeTogether([2, 1]),
     'whose outputs are handed over': { ...recipeTogether([2, 1]), handing_over: handed },
   };
-  const keyOf = ({ signature, context }: Need): string => subjectKey(signature, context);
+  const needKey = ({ signature, context }: Need): string => subjectKey(signature, context);
   const composedOf = (recipe: ModelRecipe, needs: readonly Need[]) => {
     const measurements = needs.map(({ signature, protocol, context }) => {
       return sampleMeasurement(0, { signature, protocol, ...(context && { context }) });
@@ -115,8 +115,8 @@ describe('the measurements that a model needs', () => {
       const { coverage, missing } = composedOf(recipe, needs);
       assert.deepEqual([coverage, missing], [1, []]);
       for (const need of needs) {
-        const rest = needs.filter((other) => keyOf(other) !== keyOf(need));
-        assert.ok(composedOf(recipe, rest).missing.length > 0, keyOf(need));
+        const rest = needs.filter((other) => needKey(other) !== needKey(need));
+        assert.ok(composedOf(recipe, rest).missing.length > 0, needKey(need));
       }
     });
   }
@@ -136,7 +136,7 @@ describe('the measurements that a model needs', () => {
     const sizes = [FOOTPRINT_BYTES, 4 * FOOTPRINT_BYTES];
     const keys = sizes.flatMap((footprintBytes) => {
       const recipe = { ...recipeTogether([1], { footprintBytes }), call: undefined };
-      return modelNeeds(recipe, SYSTEM, PROTOCOL).map(keyOf);
+      return modelNeeds(recipe, SYSTEM, PROTOCOL).map(needKey);
     });
     assert.equal(new Set(keys).size, 2);
   });

@@ -8,7 +8,7 @@ import { bytesNote } from '../../../../plugins/dlbricks/bytes-note.js';
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
-import { modelOf, weightlessBenchmark } from '../../../../src/measurement/weightless.js';
+import { modelFromBenchmark, weightlessBenchmark } from '../../../../src/measurement/weightless.js';
 import { type LoadedModel, loadModel } from '../../../../src/registry/load-model.js';
 import { agentForSuite } from '../../../agent/support/running-agent.js';
 import { LIMITS, SYSTEM } from '../../../store/sample-measurement.js';
@@ -63,7 +63,7 @@ describe('shortening', () => {
   test('is given up if the third block has no kernels like the second, and the whole model is optimized', async () => {
     const asked: number[] = [];
     const optimizedOf = (benchmark: Benchmark) => {
-      const blocks = modelOf(benchmark, 'x').graph.nodes.filter(({ opType }) => opType === 'Softmax').length;
+      const blocks = modelFromBenchmark(benchmark, 'x').graph.nodes.filter(({ opType }) => opType === 'Softmax').length;
       asked.push(blocks);
       const made = blocks === 3 ? weightlessBenchmark(chainModel('Relu')) : benchmark;
       return { benchmark: made, values: new Map(), costMs: 1 };

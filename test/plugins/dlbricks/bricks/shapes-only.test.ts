@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inContext } from '../../../../plugins/dlbricks/bricks/copies-in-context.js';
+import { copyBrick } from '../../../../plugins/dlbricks/bricks/brick-copies.js';
 import { shapeNodes } from '../../../../plugins/dlbricks/bricks/shapes-only.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
 import { int, model, node, value } from '../../../onnx/protos.js';
@@ -34,7 +34,7 @@ test('copies of a brick with packed outputs are compared with a call that casts 
     fill: { low: -1, high: 1, seed: 1 },
   } as const;
   const brick = { signature: '0'.repeat(64), model: bytes, inputs: [x], operators: ['Cast'] };
-  const { benchmark, baseline } = inContext(brick, 3);
+  const { benchmark, baseline } = copyBrick(brick, 3);
   const operatorsOf = (content: Uint8Array): readonly string[] =>
     parseModel(content, 'test').graph.nodes.map(({ opType }) => opType);
   assert.deepEqual(operatorsOf(benchmark.model), [

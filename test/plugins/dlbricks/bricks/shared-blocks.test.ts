@@ -22,7 +22,7 @@ const longer: Stem = (g) => {
 };
 
 /** A stem, three residual blocks, and a last layer of its own. */
-function modelOf(name: string, stem: Stem, last: string): DecomposedModel {
+function decomposedModel(name: string, stem: Stem, last: string): DecomposedModel {
   const g = new GraphBuilder();
   let x = stem(g);
   for (let block = 0; block < 3; block++) {
@@ -39,8 +39,8 @@ function modelOf(name: string, stem: Stem, last: string): DecomposedModel {
 }
 
 describe('models with the same block behind different stems', () => {
-  const one = modelOf('one', plain, 'Sigmoid');
-  const other = modelOf('other', longer, 'Softsign');
+  const one = decomposedModel('one', plain, 'Sigmoid');
+  const other = decomposedModel('other', longer, 'Softsign');
 
   test('share the bricks of the block, and nothing else', () => {
     const operatorsOf = ({ recipe }: DecomposedModel, shared: DecomposedModel): readonly string[] => {

@@ -6,7 +6,7 @@ import {
   occurrencesOf,
   processOf,
   callLatency,
-  handingOverLatency,
+  outputCopyLatency,
 } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
@@ -152,7 +152,7 @@ describe('handing over outputs', () => {
     return sampleMeasurement(index, { outcome: { kind: 'samples', runMs, warmupMs: [] } });
   };
   const latencyOf = (...measurements: readonly Measurement[]) => {
-    return handingOverLatency({ leaving, staying }, observationsOf(measurements));
+    return outputCopyLatency({ leaving, staying }, observationsOf(measurements));
   };
   const noisy = [4.5, 4.75, 5, 5.25, 5.5];
 

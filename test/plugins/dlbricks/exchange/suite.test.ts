@@ -25,7 +25,7 @@ function small(): { readonly suite: Suite; readonly recipe: Recipe } {
   const y = g.layer('Sigmoid', [g.layer('Relu', [x], [1, 3])], [1, 3]);
   const { recipe, bricks } = decomposeModel('model', layerGraph(g.model([y])), 1);
   return {
-    suite: { cut: 'layer', granularity: 1, bricks, calls: [], handingOver: [] },
+    suite: { cut: 'layer', granularity: 1, bricks, calls: [], outputCopies: [] },
     recipe: { format: RECIPE_FORMAT, cut: 'layer', granularity: 1, batch: 1, models: [recipe] },
   };
 }
@@ -66,7 +66,7 @@ describe('a suite', () => {
           batch: 1,
           models: [model.recipe],
         };
-        await writeSuite(folder, { cut: 'layer', granularity, bricks, calls: [], handingOver: [] }, recipe);
+        await writeSuite(folder, { cut: 'layer', granularity, bricks, calls: [], outputCopies: [] }, recipe);
 
         const read = await readSuite(join(folder, 'suite'));
         assert.deepEqual(
@@ -75,7 +75,7 @@ describe('a suite', () => {
             cut: 'layer',
             granularity,
             calls: [],
-            handingOver: [],
+            outputCopies: [],
             bricks: [...bricks].sort(bySignature).map((brick) => ({ ...brick, model: Buffer.from(brick.model) })),
           },
         );

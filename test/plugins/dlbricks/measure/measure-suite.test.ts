@@ -12,7 +12,7 @@ import { readResults, resultsText } from '../../../../plugins/dlbricks/exchange/
 import { readSuite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { uniqueBricks } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
-import { handingOver } from '../../../../plugins/dlbricks/bricks/handing-over.js';
+import { outputCopy } from '../../../../plugins/dlbricks/bricks/output-copy.js';
 import type { EvaluationEvent } from '../../../../src/evaluation/event.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import type { RunOptions } from '../../../../src/measurement/system.js';
@@ -53,7 +53,7 @@ test('a suite that was measured elsewhere composes to the same estimates as its 
   } as const;
   await writeSuite(
     folder,
-    { cut: 'layer', granularity: 1, bricks: uniqueBricks([model]), calls: [], handingOver: [] },
+    { cut: 'layer', granularity: 1, bricks: uniqueBricks([model]), calls: [], outputCopies: [] },
     { ...recipe, models: [...recipe.models] },
   );
 
@@ -87,7 +87,7 @@ test('a suite that was measured elsewhere composes to the same estimates as its 
 
 describe('measuring a suite', () => {
   const model = preparedChain('model', ...OPERATORS);
-  const suite = { cut: 'layer', granularity: 1, bricks: model.bricks, calls: [], handingOver: [] } as const;
+  const suite = { cut: 'layer', granularity: 1, bricks: model.bricks, calls: [], outputCopies: [] } as const;
 
   test('a second time measures nothing and gives the same results', async () => {
     const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched };
@@ -122,7 +122,7 @@ describe('measuring a suite', () => {
 
 describe('a suite’s measurements', () => {
   const model = preparedChain('model', ...OPERATORS);
-  const suite = { cut: 'kernel', granularity: 1, bricks: model.bricks, calls: [], handingOver: [] } as const;
+  const suite = { cut: 'kernel', granularity: 1, bricks: model.bricks, calls: [], outputCopies: [] } as const;
 
   test('are announced with their number and the number of known ones', async () => {
     const planned: unknown[] = [];
@@ -141,19 +141,19 @@ describe('a suite’s measurements', () => {
 
   test('include both graphs of outputs that are handed over', async () => {
     const types = [{ elementType: 'float32', dims: [2, 128, 128] }] as const;
-    const handed = handingOver(types) ?? assert.fail('nothing is handed over');
+    const handed = outputCopy(types) ?? assert.fail('nothing is handed over');
     const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched };
-    const { measurements } = await measureSuite({ ...suite, bricks: [], handingOver: [types] }, SETTINGS, context);
+    const { measurements } = await measureSuite({ ...suite, bricks: [], outputCopies: [types] }, SETTINGS, context);
     assert.deepEqual(
       measurements.map(({ signature }) => signature),
-      [handed.leaving.signature, handed.staying.signature],
+      [handed.returned.signature, handed.kept.signature],
     );
   });
 
   test('include none for outputs that cost nothing', async () => {
     const types = [{ elementType: 'float32', dims: [4] }] as const;
     const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched };
-    const { measurements } = await measureSuite({ ...suite, bricks: [], handingOver: [types] }, SETTINGS, context);
+    const { measurements } = await measureSuite({ ...suite, bricks: [], outputCopies: [types] }, SETTINGS, context);
     assert.deepEqual(measurements, []);
   });
 

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { contextOf } from '../../../../plugins/dlbricks/bricks/needs.js';
 import { RECIPE_FORMAT } from '../../../../plugins/dlbricks/bricks/recipe.js';
-import { endsOf } from '../../../../plugins/dlbricks/bricks/decompose.js';
+import { arityOf } from '../../../../plugins/dlbricks/bricks/decompose.js';
 import { prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite.js';
 import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
@@ -43,8 +43,8 @@ for (const [way, agentOf] of Object.entries(WAYS)) {
     cut: 'kernel',
     granularity: 1,
     bricks: prepared.bricks.map((brick) => ({ ...brick, footprintBytes })),
-    calls: [endsOf(loaded.model)],
-    handingOver: [],
+    calls: [arityOf(loaded.model)],
+    outputCopies: [],
   };
   /** The signatures that are measured for Relu, Neg and Abs. */
   const BRICKS = prepared.bricks.map(({ copies, signature }) => copies?.benchmark.signature ?? signature).sort();

@@ -10,7 +10,7 @@ import {
   wholeModelTasks,
 } from '../../../../plugins/dlbricks/measure/tasks.js';
 import { type Task, taskKey } from '../../../../src/measuring/task.js';
-import { handingOver } from '../../../../plugins/dlbricks/bricks/handing-over.js';
+import { outputCopy } from '../../../../plugins/dlbricks/bricks/output-copy.js';
 import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
 import { preparedChain } from '../support/chain-model.js';
 import { copiesSignature, FOOTPRINT_BYTES, preparedOf, recipeOf, recipeTogether } from '../support/measured-bricks.js';
@@ -57,8 +57,8 @@ describe('the tasks of an evaluation', () => {
   });
 
   test('include both graphs of a model’s outputs, whose difference is the cost of handing them over', () => {
-    const outputs = handingOver([{ elementType: 'float32', dims: [2, 128, 128] }]) ?? assert.fail();
-    const tasks = firstTasks([{ ...preparedOf(recipeTogether([1])), handingOver: outputs }], SYSTEM, SETTINGS);
+    const outputs = outputCopy([{ elementType: 'float32', dims: [2, 128, 128] }]) ?? assert.fail();
+    const tasks = firstTasks([{ ...preparedOf(recipeTogether([1])), outputCopy: outputs }], SYSTEM, SETTINGS);
     assert.deepEqual(labels(tasks), [
       'empty call',
       'model: handing over outputs',
@@ -66,7 +66,7 @@ describe('the tasks of an evaluation', () => {
       'model: Op0',
     ]);
     const signatures = tasks.map(({ request }) => request.benchmark.signature);
-    assert.deepEqual(signatures.slice(1, 3), [outputs.leaving.signature, outputs.staying.signature]);
+    assert.deepEqual(signatures.slice(1, 3), [outputs.returned.signature, outputs.kept.signature]);
   });
 
   test('include the empty call that is part of each run of a model, once and before its bricks', () => {

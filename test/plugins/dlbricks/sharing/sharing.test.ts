@@ -10,7 +10,7 @@ import { sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-me
 const NOTHING = observationsOf([]);
 
 /** A model of these bricks in this order; brick i takes about i + 1 ms. */
-function modelOf(name: string, sequences: readonly number[], footprintBytes?: number): BricksOfModel {
+function bricksOfModel(name: string, sequences: readonly number[], footprintBytes?: number): BricksOfModel {
   const unique = [...new Set(sequences)];
   const recipe: ModelRecipe = {
     name,
@@ -30,7 +30,7 @@ function measured(brick: number, ms: number): Measurement {
 
 describe('sharing among models', () => {
   test('counts repeats within a model and bricks that others have too', () => {
-    const models = [modelOf('a', [0, 1, 1, 2]), modelOf('b', [1, 3]), modelOf('c', [4])];
+    const models = [bricksOfModel('a', [0, 1, 1, 2]), bricksOfModel('b', [1, 3]), bricksOfModel('c', [4])];
     const { models: shared, sequences, unique } = sharingAmong(models, SYSTEM, NOTHING);
 
     assert.deepEqual(
@@ -45,7 +45,7 @@ describe('sharing among models', () => {
   });
 
   test('compares each pair of models by their unique bricks', () => {
-    const models = [modelOf('a', [0, 1, 1]), modelOf('b', [1, 2, 3]), modelOf('c', [0, 1])];
+    const models = [bricksOfModel('a', [0, 1, 1]), bricksOfModel('b', [1, 2, 3]), bricksOfModel('c', [0, 1])];
     assert.deepEqual(sharingAmong(models, SYSTEM, NOTHING).jaccard, [
       [1, 1 / 4, 1],
       [1 / 4, 1, 1 / 4],
@@ -54,13 +54,13 @@ describe('sharing among models', () => {
   });
 
   test('has no share of others for a single model', () => {
-    const [only] = sharingAmong([modelOf('a', [0, 0])], SYSTEM, NOTHING).models;
+    const [only] = sharingAmong([bricksOfModel('a', [0, 0])], SYSTEM, NOTHING).models;
     assert.equal(only?.coveredByOthers, undefined);
     assert.equal(only?.timeCoveredByOthers, undefined);
   });
 
   test('has no share of time in other models before every brick of the model is measured', () => {
-    const models = [modelOf('a', [0, 1]), modelOf('b', [1])];
+    const models = [bricksOfModel('a', [0, 1]), bricksOfModel('b', [1])];
     const some = observationsOf([measured(1, 3)]);
     const all = observationsOf([measured(0, 1), measured(1, 3)]);
     assert.equal(sharingAmong(models, SYSTEM, some).models[0]?.timeCoveredByOthers, undefined);
@@ -68,7 +68,7 @@ describe('sharing among models', () => {
   });
 
   test('has the measured share of a model, by count and by rough time', () => {
-    const [model] = sharingAmong([modelOf('a', [0, 0, 3])], SYSTEM, observationsOf([measured(3, 40)])).models;
+    const [model] = sharingAmong([bricksOfModel('a', [0, 0, 3])], SYSTEM, observationsOf([measured(3, 40)])).models;
     assert.equal(model?.measured, 1 / 3);
     // 4 of 1 + 1 + 4.
     assert.equal(model.timeMeasured, 4 / 6);
@@ -76,11 +76,11 @@ describe('sharing among models', () => {
 
   test('treats failures as not measured', () => {
     const failed = sampleMeasurement(0, { outcome: { kind: 'failure', reason: 'crashed', message: 'signal 11' } });
-    assert.equal(sharingAmong([modelOf('a', [0])], SYSTEM, observationsOf([failed])).models[0]?.measured, 0);
+    assert.equal(sharingAmong([bricksOfModel('a', [0])], SYSTEM, observationsOf([failed])).models[0]?.measured, 0);
   });
 
   test('treats the same brick as another one in a model of a much larger footprint', () => {
-    const models = [modelOf('small', [0], 2 ** 20), modelOf('large', [0], 2 ** 32)];
+    const models = [bricksOfModel('small', [0], 2 ** 20), bricksOfModel('large', [0], 2 ** 32)];
     const { models: shared, unique } = sharingAmong(models, SYSTEM, NOTHING);
     assert.deepEqual(
       shared.map(({ coveredByOthers }) => coveredByOthers),
@@ -91,7 +91,7 @@ describe('sharing among models', () => {
 });
 
 describe('the table of sharing', () => {
-  const models = [modelOf('a-model-with-a-rather-long-name', [0, 1, 1, 2]), modelOf('b', [1, 3])];
+  const models = [bricksOfModel('a-model-with-a-rather-long-name', [0, 1, 1, 2]), bricksOfModel('b', [1, 3])];
   const shown = shownSharing(sharingAmong(models, SYSTEM, NOTHING), { cut: 'kernel', granularity: 1, batch: 1 });
 
   test('fits 80 columns, with the shares of time, and names the columns that are left out', () => {

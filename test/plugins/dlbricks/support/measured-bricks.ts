@@ -1,4 +1,4 @@
-import type { MeasurableBrick } from '../../../../plugins/dlbricks/bricks/copies-in-context.js';
+import type { MeasurableBrick } from '../../../../plugins/dlbricks/bricks/brick-copies.js';
 import { contextOf } from '../../../../plugins/dlbricks/bricks/needs.js';
 import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';

@@ -1,30 +1,30 @@
 import { PlatformError } from '../../base/errors.js';
-import { Places } from '../../base/places.js';
+import { FairSemaphore } from '../../base/fair-semaphore.js';
 
 /** Most requests that wait. Each holds its benchmark's bytes meanwhile, up to 64 MiB. */
 const MAX_WAITING = 32;
 
-export interface TurnOptions {
+export interface TaskOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called if the task has to wait; with the id of the process that it waits for, if another agent holds the turn. */
   readonly onWaiting?: ((holder?: number) => void) | undefined;
   /** Whether the task may run beside other tasks with this option. */
-  readonly beside?: boolean | undefined;
+  readonly untimed?: boolean | undefined;
 }
 
 /**
  * Lets tasks run one at a time, first come, first served, because other work disturbs a measurement. Tasks that time
  * nothing may run beside each other.
  */
-export class Turns {
-  readonly #places: Places;
+export class TaskLimiter {
+  readonly #semaphore: FairSemaphore;
   #running = 0;
   #sharedMs = 0;
   #sharedUntilMs = 0;
 
-  /** @param mostBeside how many tasks run beside each other at most */
-  constructor(private readonly mostBeside: number) {
-    this.#places = new Places(mostBeside);
+  /** @param maxUntimed how many tasks run beside each other at most */
+  constructor(private readonly maxUntimed: number) {
+    this.#semaphore = new FairSemaphore(maxUntimed);
   }
 
   /**
@@ -41,12 +41,12 @@ export class Turns {
   /**
    * @throws PlatformError `cancelled` where the signal aborts before this task's turn, `exhausted` where too many wait
    */
-  async take<T>(task: () => Promise<T>, { signal, onWaiting, beside = false }: TurnOptions = {}): Promise<T> {
-    if (this.#places.waiting >= MAX_WAITING) {
+  async run<T>(task: () => Promise<T>, { signal, onWaiting, untimed = false }: TaskOptions = {}): Promise<T> {
+    if (this.#semaphore.waiting >= MAX_WAITING) {
       throw new PlatformError('exhausted', `${MAX_WAITING} requests wait for this agent already; try again later`);
     }
-    const size = beside ? 1 : this.mostBeside;
-    const leave = await this.#places.take({ signal, size, onWaiting: () => onWaiting?.() });
+    const size = untimed ? 1 : this.maxUntimed;
+    const leave = await this.#semaphore.take({ signal, size, onWaiting: () => onWaiting?.() });
     this.#changeRunning(1);
     try {
       return await task();

@@ -13,13 +13,13 @@ import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNode } from './shapes-on
 /** Handing over outputs of fewer bytes than this in all takes no significant time. */
 const MIN_BYTES = 2 ** 16;
 
-export interface HandingOver {
+export interface OutputCopy {
   readonly types: readonly TensorType[];
-  readonly leaving: Benchmark;
-  readonly staying: Benchmark;
+  readonly returned: Benchmark;
+  readonly kept: Benchmark;
 }
 
-export function handingOver(outputs: readonly TensorType[]): HandingOver | undefined {
+export function outputCopy(outputs: readonly TensorType[]): OutputCopy | undefined {
   const bytes = outputs.reduce((sum, output) => sum + tensorBytes(output), 0);
   if (bytes < MIN_BYTES) return undefined;
   const values = outputs.map(({ elementType, dims }, index): BenchmarkInput => {
@@ -52,8 +52,8 @@ export function handingOver(outputs: readonly TensorType[]): HandingOver | undef
   const shapes = large.map((_, index) => `shape${index}`);
   return {
     types: outputs,
-    leaving: graphOf([], new Map(large.map(({ name, elementType, dims }) => [name, { elementType, dims }]))),
-    staying: graphOf(
+    returned: graphOf([], new Map(large.map(({ name, elementType, dims }) => [name, { elementType, dims }]))),
+    kept: graphOf(
       [...large.map(({ name }, index) => shapeNode(name, shapes[index] ?? '')), joinNode(shapes)],
       new Map([[JOINED, { elementType: 'int64', dims: undefined }]]),
     ),

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { type Brick, cutBrick } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
-import { copiesFor, inContext, MAX_COPIES } from '../../../../plugins/dlbricks/bricks/copies-in-context.js';
+import { copiesFor, copyBrick, MAX_COPIES } from '../../../../plugins/dlbricks/bricks/brick-copies.js';
 import { emptyCall } from '../../../../plugins/dlbricks/bricks/empty-call.js';
 import { optimizeGraph } from '../../../../src/agent/jobs/optimize-graph.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
@@ -74,7 +74,7 @@ describe('a brick in context', () => {
       fc.asyncProperty(bricks, copyCounts, async (brick, copies) => {
         const alone = await runBenchmark(brick);
         const ranks = [...alone.values()].reduce((sum, { dims }) => sum + dims.length, 0);
-        const together = [...(await runBenchmark(inContext(brick, copies).benchmark)).values()];
+        const together = [...(await runBenchmark(copyBrick(brick, copies).benchmark)).values()];
 
         assert.equal(together.length, 1);
         const [joined] = together;
@@ -92,7 +92,7 @@ describe('a brick in context', () => {
   test('shares activations, and has separate weights in each copy', () => {
     fc.assert(
       fc.property(bricks, copyCounts, (brick, copies) => {
-        const { inputs } = inContext(brick, copies).benchmark;
+        const { inputs } = copyBrick(brick, copies).benchmark;
         const of = (role: string, { inputs: all }: Pick<Benchmark, 'inputs'>) =>
           all.filter((input) => input.role === role);
         const weights = of('weight', { inputs });
@@ -108,7 +108,7 @@ describe('a brick in context', () => {
   test('reads in each copy only the values and weights of that copy', () => {
     fc.assert(
       fc.property(fc.oneof(bricks, fc.constant(branchingBrick())), copyCounts, (brick, copies) => {
-        const { benchmark } = inContext(brick, copies);
+        const { benchmark } = copyBrick(brick, copies);
         const weights = new Set(benchmark.inputs.filter(({ role }) => role === 'weight').map(({ name }) => name));
         const seen = new Set<string>();
         for (const nodes of copiesIn(benchmark, brick, copies)) {
@@ -127,7 +127,7 @@ describe('a brick in context', () => {
   });
 
   test('runs with branches that read weights', async () => {
-    const [joined] = (await runBenchmark(inContext(branchingBrick(), 3).benchmark)).values();
+    const [joined] = (await runBenchmark(copyBrick(branchingBrick(), 3).benchmark)).values();
     assert.deepEqual(joined?.dims, [3 * 4]);
   });
 
@@ -142,7 +142,7 @@ describe('a brick in context', () => {
     const { benchmark } = await optimizeGraph(
       {
         kind: 'optimize',
-        benchmark: inContext(brick, 3).benchmark,
+        benchmark: copyBrick(brick, 3).benchmark,
         runOptions: { threads: 1, executionProvider: 'cpu', optimizationLevel: 'disabled' },
         memoryLimitBytes: 2 ** 30,
       },
@@ -155,7 +155,7 @@ describe('a brick in context', () => {
   test('has as its baseline a call with as many inputs and Shape nodes, and nothing else', () => {
     fc.assert(
       fc.property(bricks, copyCounts, (brick, copies) => {
-        const { benchmark, baseline } = inContext(brick, copies);
+        const { benchmark, baseline } = copyBrick(brick, copies);
         const activations = brick.inputs.filter(({ role }) => role === 'activation').length;
         const shapes = copies * graphOf(brick).outputs.length;
         assert.equal(baseline.inputs.length, Math.max(1, activations));
@@ -174,8 +174,8 @@ describe('a brick in context', () => {
   test('has the same signatures every time, and different ones for different numbers of copies', () => {
     fc.assert(
       fc.property(bricks, (brick) => {
-        assert.deepEqual(inContext(brick, 2), inContext(brick, 2));
-        const signatures = [1, 2, 3].map((copies) => inContext(brick, copies).benchmark.signature);
+        assert.deepEqual(copyBrick(brick, 2), copyBrick(brick, 2));
+        const signatures = [1, 2, 3].map((copies) => copyBrick(brick, copies).benchmark.signature);
         assert.equal(new Set([brick.signature, ...signatures]).size, 4);
       }),
     );

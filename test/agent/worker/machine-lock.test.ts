@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { describe, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { RequestProgress } from '../../../src/agent/benchmark-agent.js';
-import { TURN_GROUP_VARIABLE } from '../../../src/agent/worker/machine-turn.js';
+import { LOCK_GROUP_VARIABLE } from '../../../src/agent/worker/machine-lock.js';
 import { measureOne } from '../support/measure-one.js';
 import { needsLinux, until } from '../support/processes.js';
 import { agentForSuite } from '../support/running-agent.js';
@@ -78,7 +78,7 @@ describe('agents of one machine', { skip: needsLinux, timeout }, () => {
   });
 
   test('do not wait for an agent of another group', async (t) => {
-    await measuringAgent(t, MANY_RUNS, { ...process.env, [TURN_GROUP_VARIABLE]: 'another group' });
+    await measuringAgent(t, MANY_RUNS, { ...process.env, [LOCK_GROUP_VARIABLE]: 'another group' });
     assert.equal((await measureOne(agent().client, relu, runOptions, protocol)).outcome.kind, 'samples');
   });
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type LeavePlace, Places } from '../../src/base/places.js';
+import { type Release, FairSemaphore } from '../../src/base/fair-semaphore.js';
 import { refusal } from '../rpc/support/refusal.js';
 
 /** Takes places for clients, and records the clients in the order in which they got a place. */
-async function taking(places: Places, clients: readonly string[]) {
+async function taking(semaphore: FairSemaphore, clients: readonly string[]) {
   const entered: string[] = [];
-  const leaves: LeavePlace[] = [];
+  const leaves: Release[] = [];
   for (const client of clients) {
-    void places.take({ client }).then((leave) => {
+    void semaphore.take({ client }).then((leave) => {
       entered.push(client);
       leaves.push(leave);
     });
@@ -23,27 +23,27 @@ async function taking(places: Places, clients: readonly string[]) {
 
 describe('places', () => {
   it('are taken first come, first served', async () => {
-    const { entered, leaveNext } = await taking(new Places(1), ['a', 'b', 'c']);
+    const { entered, leaveNext } = await taking(new FairSemaphore(1), ['a', 'b', 'c']);
     for (let i = 0; i < 2; i++) await leaveNext();
     assert.deepEqual(entered, ['a', 'b', 'c']);
   });
 
   it('go to the client that has the fewest places, and among several to the one that came first', async () => {
-    const { entered, leaveNext } = await taking(new Places(2), ['a', 'a', 'a', 'a', 'b', 'b', 'c']);
+    const { entered, leaveNext } = await taking(new FairSemaphore(2), ['a', 'a', 'a', 'a', 'b', 'b', 'c']);
     for (let i = 0; i < 5; i++) await leaveNext();
     assert.deepEqual(entered, ['a', 'a', 'b', 'a', 'b', 'a', 'c']);
   });
 
   it('are not taken by clients that have left', async () => {
-    const places = new Places(1);
-    const leave = await places.take();
+    const semaphore = new FairSemaphore(1);
+    const leave = await semaphore.take();
     const leaving = new AbortController();
-    const left = places.take({ signal: leaving.signal });
-    const last = places.take();
+    const left = semaphore.take({ signal: leaving.signal });
+    const last = semaphore.take();
     leaving.abort();
     await assert.rejects(left, refusal('cancelled'));
     leave();
     (await last)();
-    (await places.take())();
+    (await semaphore.take())();
   });
 });

@@ -9,7 +9,7 @@ const ITERATIONS_BETWEEN = 3;
 
 interface Line {
   readonly waiting: (() => void)[];
-  /** When its next turn is due, in the time that turns take, see {@link LoopTurns}. */
+  /** When its next turn is due, in the time that turns take, see {@link FairLoop}. */
   dueMs: number;
 }
 
@@ -21,7 +21,7 @@ interface Line {
  * none for a while is on a par with the one that is served. So a client that asks for little never waits for the
  * pending work of one that asks for much. A client's own turns come in the order of its calls.
  */
-export class LoopTurns {
+export class FairLoop {
   readonly #lines = new Map<string, Line>();
   #nowMs = 0;
   #isPlanned = false;

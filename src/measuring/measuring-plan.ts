@@ -5,7 +5,7 @@ import { type KnownResults, knownResults, wantedOf } from './known-results.js';
 import type { Task } from './task.js';
 
 /** Tasks that are measured together, and those of them that still need a measurement. */
-export interface Phase {
+export interface MeasuringPlan {
   readonly tasks: readonly Task[];
   /** Tasks without a stored result, and those that are taken again in any case. */
   readonly missing: readonly Task[];
@@ -14,11 +14,11 @@ export interface Phase {
 }
 
 /** Looks up stored results of some tasks, adds them to the results, and returns the tasks that are left. */
-export async function phaseOf(
+export async function planMeasuring(
   tasks: readonly Task[],
   results: KnownResults,
   { system, store, remeasure }: { readonly system: System; readonly store: ResultStore; readonly remeasure: Remeasure },
-): Promise<Phase> {
+): Promise<MeasuringPlan> {
   const wanted = tasks.map(({ request }) => wantedOf(request));
   results.add(await knownResults(wanted, system, store));
   const missing: Task[] = [];

@@ -1,7 +1,7 @@
 import { cancellationOf, throwIfCancelled } from './cancellation.js';
 
 /** Gives a place back. May be called again. */
-export type LeavePlace = () => void;
+export type Release = () => void;
 
 export interface TakeOptions {
   readonly signal?: AbortSignal | undefined;
@@ -18,7 +18,7 @@ interface Waiting {
 }
 
 /** A limited number of places for work that takes memory or time: first come, first served among equal clients. */
-export class Places {
+export class FairSemaphore {
   #free: number;
   readonly #waiting = new Set<Waiting>();
   readonly #taken = new Map<string, number>();
@@ -37,12 +37,12 @@ export class Places {
   }
 
   /** Resolves when it is the caller's turn. @throws PlatformError the reason of the aborted signal */
-  async take({ signal, client = '', size = 1, onWaiting }: TakeOptions = {}): Promise<LeavePlace> {
+  async take({ signal, client = '', size = 1, onWaiting }: TakeOptions = {}): Promise<Release> {
     throwIfCancelled(signal);
     if (this.#waiting.size === 0 && size <= this.#free) this.#count(client, size);
     else {
       onWaiting?.();
-      await this.#turn(client, size, signal);
+      await this.#wait(client, size, signal);
     }
     let isTaken = true;
     return () => {
@@ -58,7 +58,7 @@ export class Places {
     return await work().finally(leave);
   }
 
-  #turn(client: string, size: number, signal: AbortSignal | undefined): Promise<void> {
+  #wait(client: string, size: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const forget = (): void => {
         this.#waiting.delete(waiting);

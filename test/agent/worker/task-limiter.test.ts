@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Turns } from '../../../src/agent/worker/turns.js';
+import { TaskLimiter } from '../../../src/agent/worker/task-limiter.js';
 import { PlatformError } from '../../../src/base/errors.js';
 
 /** A task that the test ends. */
@@ -16,29 +16,29 @@ function hasCode(code: string): (error: unknown) => boolean {
 
 describe('turns', () => {
   test('tasks run one at a time in the order in which they came', async () => {
-    const turns = new Turns(2);
+    const limiter = new TaskLimiter(2);
     const events: string[] = [];
     const task = (name: string) => async (): Promise<void> => {
       events.push(`${name} starts`);
       await new Promise((resolve) => setImmediate(resolve));
       events.push(`${name} ends`);
     };
-    await Promise.all(['a', 'b', 'c'].map((name) => turns.take(task(name))));
+    await Promise.all(['a', 'b', 'c'].map((name) => limiter.run(task(name))));
 
     assert.deepEqual(events, ['a starts', 'a ends', 'b starts', 'b ends', 'c starts', 'c ends']);
   });
 
   test('tasks that may run beside others do so, as many as allowed, and never beside a task that must run alone', async () => {
-    const turns = new Turns(2);
-    const tasks = [true, true, true, false, true].map((beside) => ({ beside, ...controlledTask() }));
+    const limiter = new TaskLimiter(2);
+    const tasks = [true, true, true, false, true].map((untimed) => ({ untimed, ...controlledTask() }));
     const running = new Set<number>();
-    const all = tasks.map(({ beside, task }, index) => {
+    const all = tasks.map(({ untimed, task }, index) => {
       const tracked = async (): Promise<void> => {
         running.add(index);
         await task();
         running.delete(index);
       };
-      return turns.take(tracked, { beside });
+      return limiter.run(tracked, { untimed });
     });
     const seen: number[][] = [];
     for (const { end } of tasks) {
@@ -53,16 +53,16 @@ describe('turns', () => {
   });
 
   test('the times of tasks that run beside each other add up to the wall time of all', async () => {
-    const turns = new Turns(3);
+    const limiter = new TaskLimiter(3);
     const first = controlledTask();
     const startMs = performance.now();
     const timed = async (task: () => Promise<unknown>): Promise<number> => {
-      const beginMs = turns.sharedMs;
+      const beginMs = limiter.sharedMs;
       await task();
-      return turns.sharedMs - beginMs;
+      return limiter.sharedMs - beginMs;
     };
     const wait = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 20));
-    const all = [first.task, wait, wait].map((task) => turns.take(() => timed(task), { beside: true }));
+    const all = [first.task, wait, wait].map((task) => limiter.run(() => timed(task), { untimed: true }));
     await Promise.all(all.slice(1));
     first.end();
     const shares = await Promise.all(all);
@@ -73,38 +73,38 @@ describe('turns', () => {
   });
 
   test('only tasks that wait are told so', async () => {
-    const turns = new Turns(2);
+    const limiter = new TaskLimiter(2);
     const waiting: string[] = [];
     await Promise.all(
-      ['a', 'b'].map((name) => turns.take(() => Promise.resolve(), { onWaiting: () => waiting.push(name) })),
+      ['a', 'b'].map((name) => limiter.run(() => Promise.resolve(), { onWaiting: () => waiting.push(name) })),
     );
 
     assert.deepEqual(waiting, ['b']);
   });
 
   test('a task that fails lets the next one in', async () => {
-    const turns = new Turns(2);
-    const failing = turns.take(() => Promise.reject(new Error('no')));
-    const next = turns.take(() => Promise.resolve('done'));
+    const limiter = new TaskLimiter(2);
+    const failing = limiter.run(() => Promise.reject(new Error('no')));
+    const next = limiter.run(() => Promise.resolve('done'));
 
     await assert.rejects(failing);
     assert.equal(await next, 'done');
   });
 
   test('a task that is cancelled while it waits never starts', async () => {
-    const turns = new Turns(2);
+    const limiter = new TaskLimiter(2);
     const first = controlledTask();
-    const running = turns.take(first.task);
+    const running = limiter.run(first.task);
     const controller = new AbortController();
     let started = false;
-    const cancelled = turns.take(
+    const cancelled = limiter.run(
       () => {
         started = true;
         return Promise.resolve();
       },
       { signal: controller.signal },
     );
-    const last = turns.take(() => Promise.resolve());
+    const last = limiter.run(() => Promise.resolve());
     controller.abort();
 
     await assert.rejects(cancelled, hasCode('cancelled'));
@@ -114,13 +114,13 @@ describe('turns', () => {
   });
 
   test('a task is refused where too many wait', async () => {
-    const turns = new Turns(2);
+    const limiter = new TaskLimiter(2);
     const first = controlledTask();
-    const tasks = [turns.take(first.task)];
-    for (let i = 0; i < 32; i++) tasks.push(turns.take(() => Promise.resolve()));
+    const tasks = [limiter.run(first.task)];
+    for (let i = 0; i < 32; i++) tasks.push(limiter.run(() => Promise.resolve()));
 
     await assert.rejects(
-      turns.take(() => Promise.resolve()),
+      limiter.run(() => Promise.resolve()),
       hasCode('exhausted'),
     );
     first.end();

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * Environment variable with the name of a group. Processes of a group wait only for each other, and do not check for
  * other load. Tests use it: they measure at the same time and do not use the times.
  */
-export const TURN_GROUP_VARIABLE = 'MLMODELSCOPE_TURN_GROUP';
+export const LOCK_GROUP_VARIABLE = 'MLMODELSCOPE_TURN_GROUP';
 
-export function turnGroup(): string | undefined {
-  return process.env[TURN_GROUP_VARIABLE];
+export function lockGroup(): string | undefined {
+  return process.env[LOCK_GROUP_VARIABLE];
 }
 
 /** Length of an abstract address (`sun_path`). */
@@ -20,7 +20,7 @@ const ADDRESS_BYTES = 108;
  * because versions of Node differ in whether they pad a shorter name.
  */
 function machineAddress(): string {
-  const group = turnGroup();
+  const group = lockGroup();
   const name = group === undefined ? 'mlmodelscope-measuring' : `mlmodelscope-measuring ${group}`;
   return `\0${name}`.slice(0, ADDRESS_BYTES).padEnd(ADDRESS_BYTES, '\0');
 }
@@ -32,7 +32,7 @@ const PAUSE_MS = 50;
 const PROCESS = /^\d{1,7}$/;
 
 /** The right to measure on this machine. One process has it at a time. */
-export interface MachineTurn {
+export interface MachineLock {
   /** Releases the right, so that a waiting process can take it. */
   release(): void;
 }
@@ -43,18 +43,18 @@ export interface MachineTurn {
  * @param holder id of the process that other processes see as the holder
  * @param onWaiting called if this process has to wait, and again with the holder's process id once it is known
  */
-export async function takeMachineTurn(holder: number, onWaiting: (holder?: number) => void): Promise<MachineTurn> {
+export async function takeMachineLock(holder: number, onWaiting: (holder?: number) => void): Promise<MachineLock> {
   if (process.platform !== 'linux') return { release: () => undefined };
   for (;;) {
-    const turn = await tryToTake(holder);
-    if (turn !== undefined) return turn;
+    const lock = await tryToTake(holder);
+    if (lock !== undefined) return lock;
     onWaiting();
     if (!(await holderEnds(onWaiting))) await sleep(PAUSE_MS);
   }
 }
 
 /** @returns undefined where another process has the right */
-function tryToTake(holder: number): Promise<MachineTurn | undefined> {
+function tryToTake(holder: number): Promise<MachineLock | undefined> {
   return new Promise((resolve) => {
     const waiting = new Set<Socket>();
     const server = createServer((socket) => {

@@ -2,20 +2,20 @@ import { activeTracing } from '../tracing/tracing.js';
 import type { Progress } from './plugin.js';
 
 /** The models and batch sizes of an evaluation. */
-export interface EvaluatedInTrace {
+export interface SpanModels {
   readonly models: readonly { readonly name: string }[];
   /** One batch size, or those of a sweep. */
   readonly batchSizes: readonly number[];
 }
 
 /** The framework that runs an evaluation. */
-export interface FrameworkInTrace {
+export interface SpanFramework {
   readonly framework: string;
   readonly frameworkVersion: string;
 }
 
 /** Sets the models and batch sizes as attributes of the current span, under the platform's names. */
-export function nameEvaluated({ models, batchSizes }: EvaluatedInTrace): void {
+export function setSpanModels({ models, batchSizes }: SpanModels): void {
   const names = [...new Set(models.map(({ name }) => name))];
   const [batchSize, ...others] = new Set(batchSizes);
   activeTracing()?.setAttributes({
@@ -27,7 +27,7 @@ export function nameEvaluated({ models, batchSizes }: EvaluatedInTrace): void {
 }
 
 /** Sets the framework as attributes of the current span. */
-export function nameFramework({ framework, frameworkVersion }: FrameworkInTrace): void {
+export function setSpanFramework({ framework, frameworkVersion }: SpanFramework): void {
   activeTracing()?.setAttributes({ framework_name: framework, framework_version: frameworkVersion });
 }
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Measurement } from '../../src/measurement/measurement.js';
 import { DEFAULT_REMEASURE, type Remeasure } from '../../src/measurement/remeasure.js';
 import { KnownResults } from '../../src/measuring/known-results.js';
-import { phaseOf } from '../../src/measuring/phase.js';
+import { planMeasuring } from '../../src/measuring/measuring-plan.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { measuredBeside } from '../store/measured-beside.js';
 import { sampleMeasurement, sampleSystem, SYSTEM } from '../store/sample-measurement.js';
@@ -18,11 +18,11 @@ const MEASUREMENTS: readonly Measurement[] = [
 ];
 
 /** Labels of the tasks that are missing and disturbed, and how many results are known. */
-async function phase(remeasure: Remeasure, { system = SYSTEM, tasks = TASKS } = {}) {
+async function plan(remeasure: Remeasure, { system = SYSTEM, tasks = TASKS } = {}) {
   const store = await openMemoryStore();
   for (const measurement of MEASUREMENTS) await store.putMeasurement(measurement);
   const results = new KnownResults();
-  const { missing, disturbed } = await phaseOf(tasks, results, { system, store, remeasure });
+  const { missing, disturbed } = await planMeasuring(tasks, results, { system, store, remeasure });
   return {
     missing: missing.map(({ label }) => label),
     disturbed: disturbed.map(({ label }) => label),
@@ -33,23 +33,23 @@ async function phase(remeasure: Remeasure, { system = SYSTEM, tasks = TASKS } = 
 describe('of the tasks to be measured', () => {
   test('those without a stored result are missing, and those that others disturbed are taken again on a quiet machine', async () => {
     const missing = ['crashed', 'not there'];
-    assert.deepEqual(await phase(DEFAULT_REMEASURE), { missing, disturbed: ['disturbed'], known: 2 });
+    assert.deepEqual(await plan(DEFAULT_REMEASURE), { missing, disturbed: ['disturbed'], known: 2 });
   });
 
   test('all known ones can be requested again, or none', async () => {
     const all = TASKS.map(({ label }) => label);
-    assert.deepEqual(await phase({ kind: 'all' }), { missing: all, disturbed: [], known: 2 });
-    assert.deepEqual(await phase({ kind: 'none' }), { missing: all.slice(2), disturbed: [], known: 2 });
+    assert.deepEqual(await plan({ kind: 'all' }), { missing: all, disturbed: [], known: 2 });
+    assert.deepEqual(await plan({ kind: 'none' }), { missing: all.slice(2), disturbed: [], known: 2 });
   });
 
   test('none are known on another machine or with another number of threads', async () => {
-    assert.equal((await phase(DEFAULT_REMEASURE, { system: sampleSystem({ processor: 'Another CPU' }) })).known, 0);
+    assert.equal((await plan(DEFAULT_REMEASURE, { system: sampleSystem({ processor: 'Another CPU' }) })).known, 0);
     const threaded = TASKS.map((task) => {
       return { ...task, request: { ...task.request, runOptions: { ...task.request.runOptions, threads: 2 } } };
     });
-    assert.equal((await phase(DEFAULT_REMEASURE, { tasks: threaded })).known, 0);
+    assert.equal((await plan(DEFAULT_REMEASURE, { tasks: threaded })).known, 0);
     // The run options of the request decide, not those in the description of the system.
     const described = sampleSystem({ runOptions: { ...SYSTEM.runOptions, threads: 2 } });
-    assert.equal((await phase(DEFAULT_REMEASURE, { system: described })).known, 2);
+    assert.equal((await plan(DEFAULT_REMEASURE, { system: described })).known, 2);
   });
 });

@@ -6,7 +6,7 @@ import type { Leases } from '../store/leases/leases.js';
 const PAUSE_MS = 500;
 
 /** The right to work on an item. One agent at a time has it, even if a queue delivers the item again. */
-export class Turn {
+export class ItemLock {
   constructor(
     private readonly leases: Leases,
     private readonly clock: Clock,
@@ -17,7 +17,7 @@ export class Turn {
    *
    * @throws PlatformError `cancelled` if the signal aborts before, and as the store and the work do
    */
-  async take(item: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  async run(item: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
     const name = `item ${item}`;
     for (;;) {
       throwIfCancelled(signal);

@@ -3,15 +3,15 @@ import {
   KnownResults,
   Measuring,
   type MeasuringContext,
-  type Phase,
-  phaseOf,
+  type MeasuringPlan,
+  planMeasuring,
   type Remeasure,
   RunProgress,
   type System,
   type Task,
   taskKey,
 } from '../../src/plugin-api.js';
-import type { PhaseCost } from './report/evaluation-result.js';
+import type { MeasuringCost } from './report/evaluation-result.js';
 import { FIRST_OCCASION } from './measure/tasks.js';
 
 export interface Remeasuring {
@@ -20,7 +20,7 @@ export interface Remeasuring {
 }
 
 /** One evaluation: its known measurements, its new ones, and their cost. */
-export class Evaluating {
+export class SystemRun {
   readonly #results = new KnownResults();
   readonly #measuring: Measuring;
   /** Keys of the tasks that are planned already. */
@@ -49,14 +49,14 @@ export class Evaluating {
   }
 
   /** Looks up the measurements of some tasks in the store. Tasks of an earlier phase are not missing in this one. */
-  async phaseOf(tasks: readonly Task[], { remeasure = DEFAULT_REMEASURE }: Remeasuring): Promise<Phase> {
+  async plan(tasks: readonly Task[], { remeasure = DEFAULT_REMEASURE }: Remeasuring): Promise<MeasuringPlan> {
     const { system } = this;
-    const phase = await phaseOf(tasks, this.#results, { system, store: this.context.store, remeasure });
+    const plan = await planMeasuring(tasks, this.#results, { system, store: this.context.store, remeasure });
     const isNew = ({ request }: Task): boolean => !this.#planned.has(taskKey(request));
-    const missing = phase.missing.filter(isNew);
-    const disturbed = phase.disturbed.filter(isNew);
+    const missing = plan.missing.filter(isNew);
+    const disturbed = plan.disturbed.filter(isNew);
     for (const { request } of [...missing, ...disturbed]) this.#planned.add(taskKey(request));
-    return { ...phase, missing, disturbed };
+    return { ...plan, missing, disturbed };
   }
 
   has({ request }: Task): boolean {
@@ -71,10 +71,10 @@ export class Evaluating {
 
   /** Measures the missing tasks, which the progress already expects, then the disturbed ones again. */
   async measure(
-    { tasks, missing, disturbed }: Phase,
+    { tasks, missing, disturbed }: MeasuringPlan,
     { remeasure }: Remeasuring,
     progress?: RunProgress,
-  ): Promise<PhaseCost> {
+  ): Promise<MeasuringCost> {
     const before = this.#measuring.wallMs;
     const wasMissing = new Set(missing);
     const known = tasks.filter((task) => !wasMissing.has(task));
@@ -85,20 +85,20 @@ export class Evaluating {
   }
 
   /** Measures a phase that turned out to be needed, with a count of its own. */
-  measureMore(phase: Phase, request: Remeasuring): Promise<PhaseCost> {
-    return this.measure(phase, request, RunProgress.of('repeating', phase.missing));
+  measureMore(plan: MeasuringPlan, request: Remeasuring): Promise<MeasuringCost> {
+    return this.measure(plan, request, RunProgress.of('repeating', plan.missing));
   }
 
   /** The phase without the tasks that failed before, which the progress then no longer expects. */
-  withoutFailed(phase: Phase): Phase {
-    const failed = phase.missing.filter((task) => this.hasFailedBefore(task));
+  withoutFailed(plan: MeasuringPlan): MeasuringPlan {
+    const failed = plan.missing.filter((task) => this.hasFailedBefore(task));
     this.progress.drop(failed);
-    return { ...phase, missing: phase.missing.filter((task) => !failed.includes(task)) };
+    return { ...plan, missing: plan.missing.filter((task) => !failed.includes(task)) };
   }
 }
 
-export const NO_COST: PhaseCost = { nowMs: 0, beforeMs: 0 };
+export const NO_COST: MeasuringCost = { nowMs: 0, beforeMs: 0 };
 
-export function sumOfCosts(one: PhaseCost, other: PhaseCost): PhaseCost {
+export function sumOfCosts(one: MeasuringCost, other: MeasuringCost): MeasuringCost {
   return { nowMs: one.nowMs + other.nowMs, beforeMs: one.beforeMs + other.beforeMs };
 }

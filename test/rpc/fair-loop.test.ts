@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { LoopTurns } from '../../src/rpc/loop-turns.js';
+import { FairLoop } from '../../src/rpc/fair-loop.js';
 
 /** Longer than the work that shares one turn. */
 const LONG_MS = 8;
@@ -12,10 +12,10 @@ function busy(ms: number): void {
 
 describe('turns of the event loop', () => {
   test('go first to a client that asks for little, however much others wait for', async () => {
-    const turns = new LoopTurns();
+    const loop = new FairLoop();
     const served: string[] = [];
     const work = async (client: string, ms: number): Promise<void> => {
-      await turns.take(client);
+      await loop.take(client);
       busy(ms);
       served.push(client);
     };
@@ -28,10 +28,10 @@ describe('turns of the event loop', () => {
   });
 
   test('are shared by the time that they take, and come in the order of the calls of a client', async () => {
-    const turns = new LoopTurns();
+    const loop = new FairLoop();
     const served: string[] = [];
     const work = async (client: string, call: number, ms: number): Promise<void> => {
-      await turns.take(client);
+      await loop.take(client);
       busy(ms);
       served.push(`${client}${call}`);
     };

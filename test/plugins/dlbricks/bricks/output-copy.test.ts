@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { handingOver } from '../../../../plugins/dlbricks/bricks/handing-over.js';
+import { outputCopy } from '../../../../plugins/dlbricks/bricks/output-copy.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import { byteLengthOf, elementCount } from '../../../../src/onnx/model/element-type.js';
 import type { TensorType } from '../../../../src/onnx/model/model.js';
@@ -13,7 +13,7 @@ const MIN_BYTES = 2 ** 16;
 const large: TensorType = { elementType: 'float32', dims: [2, 128, 128] };
 
 function handed(...types: readonly TensorType[]) {
-  return handingOver(types) ?? assert.fail('nothing is handed over');
+  return outputCopy(types) ?? assert.fail('nothing is handed over');
 }
 
 function bytesOf(types: readonly TensorType[]): number {
@@ -32,19 +32,19 @@ describe('the cost of handing over outputs', () => {
         { elementType, dims: [3, 64, 512] },
         { elementType, dims: [32, 1, 2048] },
       ];
-      const { leaving, staying } = handed(...types);
-      assert.deepEqual(await outputTypes(leaving), types);
+      const { returned, kept } = handed(...types);
+      assert.deepEqual(await outputTypes(returned), types);
       // The dimensions of two values with three dimensions each.
-      assert.deepEqual(await outputTypes(staying), [{ elementType: 'int64', dims: [6] }]);
-      const [shapes] = (await runBenchmark(staying)).values();
+      assert.deepEqual(await outputTypes(kept), [{ elementType: 'int64', dims: [6] }]);
+      const [shapes] = (await runBenchmark(kept)).values();
       assert.ok(shapes !== undefined);
       assert.deepEqual(Array.from(elementsOf(shapes), Number), [3, 64, 512, 32, 1, 2048]);
     });
   }
 
   test('is measured with values from weights that all differ', () => {
-    const { leaving } = handed(large, { elementType: 'int32', dims: [512, 64] });
-    const seeds = leaving.inputs.map(({ fill }) => fill.seed);
+    const { returned } = handed(large, { elementType: 'int32', dims: [512, 64] });
+    const seeds = returned.inputs.map(({ fill }) => fill.seed);
     assert.deepEqual(
       seeds,
       Array.from(seeds, (_, index) => index + 1),
@@ -52,29 +52,29 @@ describe('the cost of handing over outputs', () => {
   });
 
   test('is the difference of two graphs that make the same values from the same weights and have no fed inputs', () => {
-    const { leaving, staying } = handed(large, { elementType: 'int32', dims: [512, 64] });
-    assert.deepEqual(leaving.inputs, staying.inputs);
-    assert.ok(leaving.inputs.length > 0 && leaving.inputs.every(({ role }) => role === 'weight'));
-    assert.notEqual(leaving.signature, staying.signature);
+    const { returned, kept } = handed(large, { elementType: 'int32', dims: [512, 64] });
+    assert.deepEqual(returned.inputs, kept.inputs);
+    assert.ok(returned.inputs.length > 0 && returned.inputs.every(({ role }) => role === 'weight'));
+    assert.notEqual(returned.signature, kept.signature);
   });
 
   test('is mostly the cost of writing: the weights that are read are small', () => {
-    const { leaving } = handed(large, { elementType: 'float32', dims: [1, 1000, 1000] });
-    assert.ok(bytesOf(leaving.inputs) < bytesOf([large]) / 10, `${bytesOf(leaving.inputs)} bytes`);
+    const { returned } = handed(large, { elementType: 'float32', dims: [1, 1000, 1000] });
+    assert.ok(bytesOf(returned.inputs) < bytesOf([large]) / 10, `${bytesOf(returned.inputs)} bytes`);
   });
 
   test('is measured once for models whose outputs have the same types', () => {
     const one = handed(large);
     const same = handed({ ...large });
     const other = handed({ ...large, dims: [128, 2, 128] });
-    assert.deepEqual([one.leaving.signature, one.staying.signature], [same.leaving.signature, same.staying.signature]);
-    assert.notEqual(one.leaving.signature, other.leaving.signature);
+    assert.deepEqual([one.returned.signature, one.kept.signature], [same.returned.signature, same.kept.signature]);
+    assert.notEqual(one.returned.signature, other.returned.signature);
     assert.deepEqual(one.types, [large]);
   });
 
   test('covers only the large outputs if there are small ones too', async () => {
-    const { leaving, types } = handed({ elementType: 'float32', dims: [1, 10] }, large);
-    assert.deepEqual(await outputTypes(leaving), [large]);
+    const { returned, types } = handed({ elementType: 'float32', dims: [1, 10] }, large);
+    assert.deepEqual(await outputTypes(returned), [large]);
     assert.equal(types.length, 2);
   });
 });
@@ -83,13 +83,13 @@ describe('handing over costs nothing', () => {
   const floats = (count: number): TensorType => ({ elementType: 'float32', dims: [count] });
 
   test('where the outputs are small in total', () => {
-    assert.equal(handingOver([]), undefined);
-    assert.equal(handingOver([floats(MIN_BYTES / 4 - 1)]), undefined);
-    assert.notEqual(handingOver([floats(MIN_BYTES / 4)]), undefined);
-    assert.notEqual(handingOver([floats(MIN_BYTES / 8), floats(MIN_BYTES / 8)]), undefined);
+    assert.equal(outputCopy([]), undefined);
+    assert.equal(outputCopy([floats(MIN_BYTES / 4 - 1)]), undefined);
+    assert.notEqual(outputCopy([floats(MIN_BYTES / 4)]), undefined);
+    assert.notEqual(outputCopy([floats(MIN_BYTES / 8), floats(MIN_BYTES / 8)]), undefined);
   });
 
   test('where no single output is large, for any number of outputs', () => {
-    assert.equal(handingOver(Array.from({ length: 1000 }, () => floats(100))), undefined);
+    assert.equal(outputCopy(Array.from({ length: 1000 }, () => floats(100))), undefined);
   });
 });

@@ -3,7 +3,7 @@ import { PlatformError } from '../base/errors.js';
 /**
  * Resolves to undefined where the store's server is gone. This machine then continues, and keeps new documents itself.
  */
-export async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+export async function unlessUnavailable<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {

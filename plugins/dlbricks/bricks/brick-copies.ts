@@ -21,7 +21,7 @@ import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNodes } from './shapes-o
 // consumed by a Shape node, so that nothing but a few integers leaves. A baseline without the copies measures the cost
 // of the Shape nodes (of a Cast as well, where values are of 2 or 4 bits) and of the call, which is subtracted.
 
-export interface InContext {
+export interface BrickCopies {
   readonly copies: number;
   readonly benchmark: Benchmark;
   readonly baseline: Benchmark;
@@ -29,7 +29,7 @@ export interface InContext {
 
 /** A brick, and the copies of it that are measured instead. Without copies, the brick itself is measured. */
 export interface MeasurableBrick extends Brick {
-  readonly copies?: InContext | undefined;
+  readonly copies?: BrickCopies | undefined;
 }
 
 /** Seed of the weights of copy number `copy`; each copy has its own. */
@@ -165,7 +165,7 @@ export function copiesFor(weightBytes: number, roughMs: number, surroundings: Su
   return more.reduce<number>((copies, step) => (copies < wanted && step <= affordable ? step : copies), least);
 }
 
-export function inContext(brick: Brick, copies: number): InContext {
+export function copyBrick(brick: Brick, copies: number): BrickCopies {
   const activations = brick.inputs.filter(({ role }) => role === 'activation').length;
   const source = parseModel(brick.model, 'brick');
   return {
