@@ -61,7 +61,7 @@ mutants: build ## Plant defects and check whether tests find them: AT='src/rpc s
 bench: build ## Print the figures that the README states
 	node --expose-gc dist/bench/main.js
 
-bench-accuracy: build ## Measure every model whole and by its bricks, and write docs/accuracy.md (takes about 20 minutes)
+bench-accuracy: build ## Measure every model whole and by its bricks, and write docs/results/accuracy.md (takes about 20 minutes)
 	node dist/bench/accuracy/main.js
 
 bench-instant: build ## Predict the bricks of models that were left out, from what `make bench-accuracy` measured, and write docs/results/instant.md; OUT names its folder

@@ -129,7 +129,7 @@ function machine({ system }: Report): string {
 }
 
 /**
- * docs/accuracy.md.
+ * docs/results/accuracy.md.
  *
  * @param date as 2026-11-21
  * @param analysis text that a person wrote below the figures; it is kept unchanged
@@ -148,7 +148,7 @@ export function accuracyDocument(outcomes: readonly TableOutcome[], date: string
     'measurement of the whole model in another process, after everything else, relative to the first. No estimate can be',
     "more accurate than that. *within ±*: whether the measured latency lies in the estimate's interval. *Benchmarking time*",
     'is that of all measurements: both of each whole model, and all of each unique brick. The method:',
-    '[measuring.md](measuring.md).',
+    '[measuring.md](../measuring.md).',
     '',
     ...outcomes.flatMap(section),
     analysis.trim() === '' ? '## Analysis\n' : analysis.trim(),

@@ -19,11 +19,11 @@ import { plotGrowth, plotPredictions } from './plots.js';
 import { type TableOutcome, runConfiguration } from './run-configuration.js';
 import { TimeLeft } from './time-left.js';
 
-// `make bench-accuracy`: every table and plot of docs/accuracy.md. Measurements are kept in out/accuracy, so that an interrupted
+// `make bench-accuracy`: every table and plot of docs/results/accuracy.md. Measurements are kept in out/accuracy, so that an interrupted
 // run continues. Remove that folder to measure again.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const DOCS = join(ROOT, 'docs');
+const DOCS = join(ROOT, 'docs', 'results');
 const OUT = join(ROOT, 'out', 'accuracy');
 const DOCUMENT = join(DOCS, 'accuracy.md');
 
@@ -110,7 +110,7 @@ async function main(): Promise<number> {
     for (const { configuration, report } of outcomes) {
       console.log(`${configuration.name}:\n${summaryLines([report], { wide: true }).join('\n')}\n`);
     }
-    console.log('docs/accuracy.md');
+    console.log('docs/results/accuracy.md');
     return 0;
   } finally {
     await store.close();

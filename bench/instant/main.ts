@@ -137,7 +137,7 @@ try {
     'Written by `make bench-instant`, which measures nothing. A person wrote the *Analysis*; it stays when the figures change.',
     '',
     `${system.processor}, ${system.cores} cores, ${system.framework} ${system.frameworkVersion}, one thread, batch 1. ${new Date().toISOString().slice(0, 10)}.`,
-    `${byModel.length} models of [accuracy.md](../accuracy.md). All bricks of a model are predicted from those of the other models, or of`,
+    `${byModel.length} models of [accuracy.md](accuracy.md). All bricks of a model are predicted from those of the other models, or of`,
     'the models of other families (families by the first letters of their names). Errors are relative to the sum of the',
     "model's measured bricks, and to the measured whole model; intervals are judged by the whole model.",
     '',

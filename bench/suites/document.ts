@@ -207,7 +207,7 @@ function missingLines({ models: suite }: ModelSuite, shown: readonly Shown[]): r
 }
 
 /**
- * docs/icpe2020.md or docs/modern.md.
+ * docs/results/icpe2020.md or docs/results/modern.md.
  *
  * @param date as 2026-11-22 @param plots files beside the document @param analysis text that a person wrote; it is
  *   kept unchanged
@@ -231,7 +231,7 @@ export function suiteDocument(
     '',
     ...missingLines(suite, shown),
     '*normalized* = constructed / measured, *error* = normalized - 1, *within ±*: whether the measured latency lies in the',
-    "estimate's interval. The ratios are those of [measuring.md](measuring.md#what-it-costs-three-ratios).",
+    "estimate's interval. The ratios are those of [measuring.md](../measuring.md#what-it-costs-three-ratios).",
     '',
     ...figuresTable(suite, defaults),
     '',

@@ -9,7 +9,7 @@ import { type Exported, readExport } from './exported.js';
 import { sweepSuite } from './measure.js';
 import { type ModelSuite, SUITES } from './suite.js';
 
-// `make bench-suites`: docs/icpe2020.md and docs/modern.md. With files, it measures nothing and writes the data of
+// `make bench-suites`: docs/results/icpe2020.md and docs/results/modern.md. With files, it measures nothing and writes the data of
 // these exports of `dlbricks run`, `validate` and `sweep`. Measurements are kept in out/suites, so that an interrupted
 // run continues.
 
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: {
       suite: { type: 'string', multiple: true, default: SUITES.map(({ name }) => name) },
-      docs: { type: 'string', default: join(ROOT, 'docs') },
+      docs: { type: 'string', default: join(ROOT, 'docs', 'results') },
     },
   });
   const { docs } = values;

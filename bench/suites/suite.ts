@@ -28,14 +28,14 @@ export const SUITES: readonly ModelSuite[] = [
     name: 'icpe2020',
     title: 'The fifty models of the paper',
     about:
-      'The evaluation of Li, Dakkak, Xiong and Hwu, DLBricks, ICPE 2020, with [the same models](zoo.md#the-models-of-the-paper).',
+      'The evaluation of Li, Dakkak, Xiong and Hwu, DLBricks, ICPE 2020, with [the same models](../zoo.md#the-models-of-the-paper).',
     models: ICPE2020.map(({ name }) => name),
     targets: { paperRatio: 4.4, wallRatio: 6, wallRatioOnce: 4, meanErrorPercent: 2, worstErrorPercent: 8 },
   },
   {
     name: 'modern',
     title: 'The models of today',
-    about: 'Models that people run today; [the zoo](zoo.md#the-models-of-today) describes each of them.',
+    about: 'Models that people run today; [the zoo](../zoo.md#the-models-of-today) describes each of them.',
     models: MODERN.map(({ name }) => name),
     targets: { wallRatio: 2, meanErrorPercent: 3 },
   },

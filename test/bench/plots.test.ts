@@ -5,7 +5,7 @@ import { plotGrowth, plotPredictions } from '../../bench/accuracy/plots.js';
 import { logScale, signedScale } from '../../bench/accuracy/scales.js';
 import { LABEL, linearScale, widthOf } from '../../src/web/plots/svg.js';
 
-/** Measured and estimated latency in ms, half the interval in %; 1 thread, batch 1 (docs/accuracy.md of 2026-11-21). */
+/** Measured and estimated latency in ms, half the interval in %; 1 thread, batch 1 (docs/results/accuracy.md of 2026-11-21). */
 const MODELS: readonly (readonly [name: string, measuredMs: number, estimateMs: number, margin: number])[] = [
   ['alexnet', 25.41, 26.45, 29.4],
   ['vgg16', 221.1, 231.1, 29.8],
@@ -120,7 +120,7 @@ describe('predicted against measured', () => {
   });
 
   for (const [what, points] of [
-    ['the models of docs/accuracy.md', POINTS],
+    ['the models of docs/results/accuracy.md', POINTS],
     ['twelve models of the same latency', POINTS.slice(0, 12).map(({ label }) => ({ x: 10, y: 10, label }))],
     [
       'points in the corners',

@@ -18,7 +18,7 @@ import { spreadOfBrick, type VarianceComponents } from './variance-components.js
 
 /**
  * The method's own error, as a standard deviation relative to the latency: a model is not exactly the sum of its
- * bricks, however well they are measured. Estimated over all models of docs/accuracy.md together, not fitted to any.
+ * bricks, however well they are measured. Estimated over all models of docs/results/accuracy.md together, not fitted to any.
  */
 export const METHOD_ERROR = 0.02;
 
