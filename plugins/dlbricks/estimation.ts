@@ -41,8 +41,8 @@ export interface Estimation {
   readonly limits: Limits;
   /** Address of a trace on a tracing server; by default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
-  /** Start of the estimation, by performance.now(). */
-  readonly startMs: number;
+  /** Start of the estimation, by performance.now(); by default the start of this process. */
+  readonly startMs?: number | undefined;
 }
 
 /** Warns of settings that make latencies vary, before anything is measured. */
@@ -108,7 +108,7 @@ export async function runEstimations(
     return generation === undefined ? { models, decoders: [] } : withDecoders(models, generation, batch);
   });
   const requests = estimations.map((estimation, index): EstimateRequest => {
-    const { unusable, settings, threads, protocol, limits, traceUrlTemplate, startMs } = estimation;
+    const { unusable, settings, threads, protocol, limits, traceUrlTemplate, startMs = 0 } = estimation;
     return {
       models: expanded[index]?.models ?? [],
       unusable,

@@ -2,7 +2,7 @@ import { type BenchmarkAgent, type CommandHost, isManifestPath, kindOfManifest }
 import { estimationsOfManifest } from './manifest-estimations.js';
 import { estimationsOfModels } from './model-estimations.js';
 import type { SweepMeasuringOptions } from './options.js';
-import type { PlannedEstimation } from './run-and-report.js';
+import type { Estimation } from '../estimation.js';
 
 /** Whether a reference is to be read as an evaluation: a manifest of that kind, or one with mistakes. */
 async function isEvaluation(reference: string): Promise<boolean> {
@@ -19,11 +19,11 @@ export async function estimationsOf(
   options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
-): Promise<readonly PlannedEstimation[]> {
+): Promise<readonly Estimation[]> {
   const areEvaluations = await Promise.all(references.map(isEvaluation));
   const models = references.filter((_, index) => areEvaluations[index] !== true);
   const canBeNone = models.length < references.length;
-  const estimations: PlannedEstimation[] = [];
+  const estimations: Estimation[] = [];
   for (const [index, reference] of references.entries()) {
     if (areEvaluations[index] === true) {
       estimations.push(...(await estimationsOfManifest(reference, options, agent, host)));

@@ -10,7 +10,7 @@ import {
 import { cellsOf } from '../cells.js';
 import { settingsSchema } from '../settings.js';
 import { type SweepMeasuringOptions, settingsOf } from './options.js';
-import type { PlannedEstimation } from './run-and-report.js';
+import type { Estimation } from '../estimation.js';
 
 /** Sizes that a manifest is read for. */
 interface Sizes {
@@ -59,9 +59,9 @@ export async function estimationsOfManifest(
   options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
-): Promise<readonly PlannedEstimation[]> {
+): Promise<readonly Estimation[]> {
   const notes = new Set<string>();
-  const estimations: PlannedEstimation[] = [];
+  const estimations: Estimation[] = [];
   const sizes = (options.batch ?? [undefined]).flatMap((batch) => {
     return combinationsOf<number>(options.dimension).map((dimensions): Sizes => ({ batch, dimensions }));
   });

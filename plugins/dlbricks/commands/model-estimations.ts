@@ -10,7 +10,7 @@ import {
   type UnusableModel,
 } from '../../../src/plugin-api.js';
 import { cellsOf } from '../cells.js';
-import type { PlannedEstimation } from './run-and-report.js';
+import type { Estimation } from '../estimation.js';
 import { type SweepMeasuringOptions, settingsOf } from './options.js';
 
 interface ModelEstimationSettings {
@@ -31,7 +31,7 @@ export async function estimationsOfModels(
   agent: BenchmarkAgent,
   host: CommandHost,
   { measureEndToEnd, canBeNone = false }: ModelEstimationSettings,
-): Promise<readonly PlannedEstimation[]> {
+): Promise<readonly Estimation[]> {
   const unusable: (UnusableModel & Pick<LoadedBatch, 'batch' | 'sizes'>)[] = [];
   const loaded = await loadBatches(
     {
@@ -51,7 +51,7 @@ export async function estimationsOfModels(
   return loaded.flatMap(({ batch, sizes, models }) => {
     const settings = { ...settingsOf(options), measure_end_to_end: measureEndToEnd };
     const cells = cellsOf(options, { threads: COMMAND_DEFAULTS.threads, settings }, agent.description);
-    return cells.map((cell): PlannedEstimation => {
+    return cells.map((cell): Estimation => {
       return {
         ...cell,
         models,

@@ -19,13 +19,7 @@ import { isPartial } from '../report/report.js';
 import { bestAsked, type BestOptions, type PlaceOptions } from './options.js';
 import { shownReports } from './shown-report.js';
 
-/** Start of a command by performance.now(): it starts with its process. */
-const START_MS = 0;
-
 export const INTERRUPTED = 'interrupted; everything measured so far is kept, and the same command continues from here';
-
-/** An estimation of a command. */
-export type PlannedEstimation = Omit<Estimation, 'startMs'>;
 
 /**
  * Measures the missing bricks and composes, with progress.
@@ -33,7 +27,7 @@ export type PlannedEstimation = Omit<Estimation, 'startMs'>;
  * @throws PlatformError `usage` for a dimension or an input that none of the models has
  */
 export async function runWithProgress(
-  estimations: readonly PlannedEstimation[],
+  estimations: readonly Estimation[],
   agent: BenchmarkAgent,
   options: (InputOptions | SweepInputOptions) & Pick<PlaceOptions, 'store' | 'quiet'>,
   host: CommandHost,
@@ -59,8 +53,7 @@ export async function runWithProgress(
   });
   setSpanFramework(agent.description);
   noteTrace(progress);
-  const started = estimations.map((estimation) => ({ ...estimation, startMs: START_MS }));
-  return runEstimations(started, context).finally(() => progress.stop());
+  return runEstimations(estimations, context).finally(() => progress.stop());
 }
 
 /** Whether a command was interrupted before any model had an estimate, so that a table would have no numbers. */
@@ -86,7 +79,7 @@ export function setExitCodeOf(estimated: readonly Estimated[], host: CommandHost
  * @throws PlatformError as {@link runWithProgress}
  */
 export async function runAndReport(
-  estimations: readonly PlannedEstimation[],
+  estimations: readonly Estimation[],
   agent: BenchmarkAgent,
   options: PlaceOptions & BestOptions & (InputOptions | SweepInputOptions),
   host: CommandHost,

@@ -1,21 +1,14 @@
 import { groupedBy, type Shown } from '../../../src/plugin-api.js';
+import type { Estimated } from '../estimation.js';
 import { configurationOf, dimensionsOf } from '../report/configuration.js';
-import type { EstimateResult } from '../report/evaluation-result.js';
-import type { Report } from '../report/report-schema.js';
 import { shownTable } from '../report/show-report.js';
 import { chromeTrace, type WrittenModel } from '../traces/chrome-trace.js';
 import { bestAsked, type BestOptions } from './options.js';
 import { timedEstimate } from '../traces/timed-estimate.js';
 
-/** A report, and the part of its result that a picture of it needs. */
-export interface ShowableReport {
-  readonly report: Report;
-  readonly result: Pick<EstimateResult, 'models' | 'system'>;
-}
-
 /** The reports of a command in one table, with the bricks of their estimates as a trace. */
 export function shownReports(
-  shown: readonly ShowableReport[],
+  shown: readonly Estimated[],
   { wide = false, ...asked }: BestOptions & { readonly wide?: boolean },
 ): Shown {
   return {

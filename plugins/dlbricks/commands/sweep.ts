@@ -12,13 +12,14 @@ import {
 } from '../../../src/plugin-api.js';
 import { granularityOf } from '../bricks/decompose.js';
 import { AUTO } from '../cells.js';
+import type { Estimation } from '../estimation.js';
 import { settingsSchema } from '../settings.js';
 import { sweepPage } from '../sweep/sweep-page.js';
 import { sweepPlots } from '../sweep/sweep-plots.js';
 import { type Sweep, sweepOf, sweepResult, sweepText } from '../sweep/sweep-result.js';
 import { estimationsOf } from './estimations.js';
 import { addPrecisionOptions, addCutSweepOptions, type SweepMeasuringOptions } from './options.js';
-import { type PlannedEstimation, runWithProgress, isEmpty, setExitCodeOf } from './run-and-report.js';
+import { runWithProgress, isEmpty, setExitCodeOf } from './run-and-report.js';
 
 const DEFAULT_CUT = settingsSchema.parse({}).cut;
 
@@ -47,7 +48,7 @@ async function toSweep(
   options: SweepCommandOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
-): Promise<readonly PlannedEstimation[]> {
+): Promise<readonly Estimation[]> {
   const axes = { ...options, cut: options.cut ?? [DEFAULT_CUT], granularity: options.granularity ?? [AUTO] };
   const estimations = await estimationsOf(references, axes, agent, host);
   const inputs = new Set(estimations.map(({ models }) => models));
