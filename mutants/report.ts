@@ -12,7 +12,6 @@ export interface Judged {
   readonly fate: Fate;
 }
 
-/** The results of the mutants of one target. */
 export interface TargetResult {
   readonly folder: string;
   /** All mutants of the code; a sample of them is judged. */

@@ -6,7 +6,6 @@ import type { StoreSize } from './store-size.js';
 export interface Fleet {
   readonly agents: number;
   readonly measurements: number;
-  /** Bricks of one evaluation. */
   readonly evaluationBricks: number;
   /** Mean time of an agent for a brick; ms. */
   readonly brickMs: number;

@@ -53,7 +53,6 @@ function rolesOf(processes: readonly ProcessFigures[]): Record<string, RoleFigur
   );
 }
 
-/** The figures of a run, from its observations. */
 export function runFiguresOf(seen: {
   readonly bricks: number;
   readonly idealMs: number;

@@ -62,7 +62,6 @@ export function holds({ coverage, lowMs, highMs, measuredMs }: ExportedModel): b
   return lowMs <= measuredMs && measuredMs <= highMs;
 }
 
-/** The models with the same graph as an earlier model. */
 function repeatedGraphs(models: readonly ExportedModel[]): readonly ExportedModel[] {
   const seen = new Set<string>();
   return models.filter(({ graph }) => {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { EXIT_PARTIAL } from '../../src/base/exit-codes.js';
 import type { ModelSuite } from './suite.js';
 
-/** The folders that measuring uses. */
 export interface MeasuringFolders {
   readonly root: string;
   /** Measurements, optimized graphs and exports; remove it to measure everything again. */

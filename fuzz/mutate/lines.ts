@@ -2,7 +2,6 @@ import type { Random } from '../random.js';
 import { mutateJson } from './document.js';
 import { mutateText } from './text.js';
 
-/** One change of the structure of a JSON text, or of one line of a text in JSON lines. */
 export function mutateJsonLines(text: string, random: Random): string {
   const whole = mutateJson(text, random);
   if (whole !== undefined) return whole;

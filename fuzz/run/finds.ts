@@ -2,7 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Case } from './case.js';
 
-/** The name of a case in commands. */
 export function nameOf({ target, seed }: Case): string {
   return `${target}:${seed}`;
 }

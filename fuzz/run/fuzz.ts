@@ -62,7 +62,6 @@ export async function fuzz(seed: number, isWanted: () => boolean, options: FuzzO
   return counts;
 }
 
-/** The outcome of one case. */
 export function repeat(one: Case, options: FuzzOptions): Promise<Outcome> {
   return withProber(options, (prober) => prober.probe(one));
 }

@@ -1,6 +1,5 @@
 import type { Target } from '../targets/target.js';
 
-/** The TARGETS that a module exports. */
 export async function targetsIn(module: string): Promise<readonly Target[]> {
   return ((await import(module)) as { readonly TARGETS: readonly Target[] }).TARGETS;
 }

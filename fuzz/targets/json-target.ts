@@ -10,11 +10,9 @@ interface JsonFile {
   readonly seeds: () => Promise<readonly unknown[]>;
   /** Writes the other files of the folder. */
   readonly prepare?: (folder: string) => Promise<void>;
-  /** Reads the file, in its folder. */
   readonly read: (path: string, folder: string) => Promise<unknown>;
 }
 
-/** A reader of one JSON file. */
 export function jsonTarget({ name, seeds, prepare, read }: JsonFile): Target {
   const prepared = new Set<string>();
   return {

@@ -42,7 +42,6 @@ import { FIRST_OCCASION, firstTasks, type MeasureSettings, SECOND_OCCASION, whol
 import { partsInWords } from './report/configuration.js';
 import type { EstimateResult, MeasuringCost } from './report/evaluation-result.js';
 
-/** The models to estimate, and the settings. */
 export interface EstimateRequest extends CutSettings, MeasureSettings, Remeasuring {
   readonly models: readonly LoadedModel[];
   /** Further models that could not be read: they get a row with the reason. */

@@ -39,7 +39,6 @@ import {
   withOwnWeights,
 } from '../../src/plugin-api.js';
 
-/** A model to time. */
 export interface ModelToTime {
   readonly loaded: LoadedModel;
   readonly batch: number;

@@ -7,7 +7,6 @@ const UNITS_MS: ReadonlyMap<string, number> = new Map([
   ['w', 604_800_000],
 ]);
 
-/** Examples of durations, for messages. */
 export const DURATION_EXAMPLES = '90s, 30m, 12h, 7d or 4w';
 
 /** A duration as people write it (90s, 30m, 12h, 7d, 4w), in milliseconds; undefined for any other text. */

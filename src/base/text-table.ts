@@ -28,7 +28,6 @@ export interface Column<Row> {
   readonly link?: (row: Row) => string;
 }
 
-/** The columns that have a text in some row. */
 export function filledColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly Column<Row>[] {
   return columns.filter(({ cell }) => rows.some((row) => cell(row) !== ''));
 }

@@ -11,7 +11,6 @@ const configurationSchema = z.strictObject({
   /** As for --token-file; relative to the file's folder. */
   token_file: z.string().min(1).optional(),
   threads: threadsSchema.optional(),
-  /** As for --trace-url-template. */
   trace_url_template: z.string().refine(isTraceUrlTemplate, { error: TRACE_URL_TEMPLATE }).optional(),
 });
 

@@ -20,7 +20,6 @@ function shown(cell: Cell | undefined): string {
   return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(4)));
 }
 
-/** A table whose columns have keys, as it is exported. */
 function keyedResult({ columns, rows, notes }: AnalysisTable, document: object): TableResult {
   const keys = columns.map(({ key }) => key);
   return {

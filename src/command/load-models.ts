@@ -49,7 +49,6 @@ export interface LoadedBatch {
   readonly models: readonly LoadedModel[];
 }
 
-/** The framework with which an agent runs models. */
 export function runsOn({ description }: BenchmarkAgent, options: Pick<AgentOptions, 'allowVersion'>): RunningFramework {
   const { framework, frameworkVersion } = description;
   return { framework, frameworkVersion, allowVersion: options.allowVersion ?? false };

@@ -8,7 +8,6 @@ const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
 const STEP = 4;
 const MIN_BYTES = 2 ** 20;
 
-/** The footprint from which on everything is cold. */
 function coldFootprintBytes(cacheBytes: number): number {
   return Math.round(CACHES_WITHOUT_EFFECT * (cacheBytes > 0 ? cacheBytes : ASSUMED_CACHE_BYTES));
 }

@@ -5,7 +5,6 @@ import { meaningOf } from '../onnx/operators/operator-versions.js';
 import { isColdFootprint } from './footprint.js';
 import { type Operators, operatorsOf } from './operators-of.js';
 
-/** A brick and its context. */
 export interface BrickInContext {
   readonly benchmark: Benchmark;
   readonly context: Context;
@@ -24,7 +23,6 @@ export interface CompositePlan {
 }
 
 export interface PlanLimits {
-  /** Memory limit of the worker. */
   readonly memoryLimitBytes: number;
   /** Last-level cache; 0 where it is not known. */
   readonly cacheBytes: number;

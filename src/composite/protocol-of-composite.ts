@@ -19,7 +19,6 @@ const SHARE_OF_TIME_BUDGET = 1 / 40;
 /** Warm-up runs. Only the first run gets its memory from the operating system; see ProfileOptions. */
 const WARMUP_RUNS = 1;
 
-/** The protocol of a composite, from the protocol of single benchmarks. */
 export function protocolOfComposite({ runs, minRuns, warmupRuns, timeBudgetMs }: Protocol): Protocol {
   const wanted = Math.min(runs, Math.max(MIN_RUNS, Math.ceil(runs * RUNS_PER_RUN)));
   return {

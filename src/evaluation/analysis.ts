@@ -41,7 +41,6 @@ export const analysisTableSchema = z
     }
   });
 
-/** An analysis' table as it is exported. */
 export const analysisDocumentSchema = analysisTableSchema.safeExtend({ provenance: provenanceField });
 
 export type AnalysisTable = z.infer<typeof analysisTableSchema>;

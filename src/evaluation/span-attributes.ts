@@ -26,7 +26,6 @@ export function setSpanModels({ models, batchSizes }: SpanModels): void {
   });
 }
 
-/** Sets the framework as attributes of the current span. */
 export function setSpanFramework({ framework, frameworkVersion }: SpanFramework): void {
   activeTracing()?.setAttributes({ framework_name: framework, framework_version: frameworkVersion });
 }

@@ -21,7 +21,6 @@ export function parseShapes(text: string): number[][] | undefined {
   return shapes.every((shape) => shape !== undefined) ? shapes : undefined;
 }
 
-/** The text in the innermost brackets. */
 function bracketed(text: string): string[] | undefined {
   const inner = [...text.matchAll(/\[([^[\]]*)\]/g)].map(([, content = '']) => content);
   const rest = text.replaceAll(/\[[^[\]]*\]/g, '').replaceAll(/[\s,;]/g, '');

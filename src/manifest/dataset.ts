@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { nameField, oneLineField, versionField } from './fields.js';
 
-/** All inputs are made up from seeds that follow from this one. */
 const ONLY_SEED = '0, the only seed that inputs are made up from';
 
 export const datasetSchema = z

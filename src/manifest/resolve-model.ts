@@ -30,7 +30,6 @@ export interface ResolvedModel {
   readonly name: string;
   readonly source: GraphSource;
   readonly manifest: ModelManifest | undefined;
-  /** Of its manifest. */
   readonly identity?: ManifestIdentity | undefined;
 }
 

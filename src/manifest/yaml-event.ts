@@ -21,7 +21,6 @@ function plainValue(text: string): Scalar {
   return text;
 }
 
-/** A scalar as its source text and as its YAML value. */
 export function textAndValue(source: string, event: ScalarEvent): { readonly text: string; readonly value: Scalar } {
   const text = getScalarValue(source, event);
   return { text, value: event.style === SCALAR_STYLE.PLAIN ? plainValue(text) : text };

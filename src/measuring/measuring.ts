@@ -155,7 +155,6 @@ export class Measuring {
     if (tasks.length === 0) return 0;
     let progress = this.#counting;
     const measured = new Set<number>();
-    /** Measurements that the agent has stored. */
     const stored = new WeakSet<Measurement>();
     const running = this.#running();
     let isRepeating = false;

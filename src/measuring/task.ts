@@ -18,7 +18,6 @@ export function taskKey({ benchmark, context, occasion }: MeasureRequest): strin
   return keyOnOccasion(benchmark.signature, { context, occasion });
 }
 
-/** Key of the task whose result a measurement is. */
 export function resultKey({ signature, context, occasion }: Measurement): string {
   return keyOnOccasion(signature, { context, occasion });
 }

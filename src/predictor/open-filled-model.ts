@@ -57,7 +57,6 @@ function writeExternalOrExplain(folder: string, model: ExternalModel): string {
 
 interface FilledSource {
   readonly source: ModelSource;
-  /** Files in memory that have the weights. */
   readonly weightsFiles?: readonly MappedFile[];
   readonly remove: () => void;
 }

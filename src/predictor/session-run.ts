@@ -68,7 +68,6 @@ export function staticTypesIn(outputs: readonly InferenceSession.ValueMetadata[]
   return types;
 }
 
-/** Options of every session. */
 export function sessionOptionsOf(runOptions: RunOptions): InferenceSession.SessionOptions {
   const entries = (runOptions.session ?? []).map(sessionEntry).filter((entry) => entry !== undefined);
   const { enableCpuMemArena, enableMemPattern, ...keys } = Object.fromEntries<string>(entries);

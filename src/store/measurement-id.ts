@@ -15,7 +15,6 @@ export function measurementId({ signature, system, setup }: MeasurementKey): str
   return `${hash.slice(0, 32)}.${signature}`;
 }
 
-/** Whether a measurement has this key. */
 export function hasKey(measurement: Measurement, { signature, system, setup }: MeasurementKey): boolean {
   const key = measurementKey(measurement);
   return key.signature === signature && key.system === system && key.setup === setup;

@@ -16,7 +16,6 @@ export const transferRecordSchema = z.discriminatedUnion('kind', [
 
 export type TransferRecord = z.infer<typeof transferRecordSchema>;
 
-/** A definition that takes any document of a shape. */
 export function anyDocumentOf(shape: CollectionShape): CollectionDefinition<Record<string, unknown>> {
   return { ...shape, schema: anyDocumentSchema };
 }

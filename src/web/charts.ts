@@ -20,7 +20,6 @@ export interface Range {
 
 export interface RangeChart {
   readonly unit: string;
-  /** What value, interval and other value are. */
   readonly words: { readonly value: string; readonly interval: string; readonly other?: string };
   readonly ranges: readonly Range[];
 }

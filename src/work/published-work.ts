@@ -27,7 +27,6 @@ const SILENT_MS = 60_000;
 /** Work without an agent that serves it for this long causes an error. */
 const UNSERVED_MS = 10 * 60_000;
 
-/** A request, and its index among the requests of the caller. */
 export interface IndexedWork extends WorkRequest {
   readonly index: number;
 }

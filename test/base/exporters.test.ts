@@ -8,7 +8,6 @@ interface City {
   readonly people: number | null;
 }
 
-/** Cities as a result that is exported. */
 function resultOf(...cities: readonly City[]) {
   const table = textTable<City>(
     [

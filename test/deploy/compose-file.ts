@@ -2,7 +2,6 @@ import { load, YAML11_SCHEMA } from 'js-yaml';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A path in the repository. */
 export function inRepository(path: string): string {
   return fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 }

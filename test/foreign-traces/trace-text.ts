@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { readTrace, type ReadTraceOptions } from '../../src/foreign-traces/read-trace.js';
 import type { TracedModel } from '../../src/foreign-traces/collect-models.js';
 
-/** Reads a trace that is given as text. */
 export async function readText(text: string, options: ReadTraceOptions = {}): Promise<readonly TracedModel[]> {
   const folder = await mkdtemp(join(tmpdir(), 'trace-'));
   try {

@@ -9,7 +9,6 @@ import { sampleTasks } from './sample-tasks.js';
 
 const REQUESTS = sampleTasks('one', 'two').map(({ request }) => request);
 
-/** An agent that notes each call, and the occasion of each. */
 function noting(side: string, calls: string[], conditionsOf?: () => Conditions): BenchmarkAgent {
   const agent = createFakeAgent({
     latencyOf: () => (side === 'A' ? 2 : 3),

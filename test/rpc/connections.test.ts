@@ -7,7 +7,6 @@ import { Connections } from '../../src/rpc/connections.js';
 import { SERVER_LIMITS, type ServerLimits } from '../../src/rpc/limits.js';
 import { until } from '../support/until.js';
 
-/** A stream of a session whose closing is counted. */
 function streamOf(session: { closed: number }): ServerHttp2Stream {
   const close = (): void => void session.closed++;
   return Object.assign(new EventEmitter(), { session: { close } }) as unknown as ServerHttp2Stream;

@@ -22,7 +22,6 @@ import { systemsResultSchema } from '../../src/evaluation/systems-result.js';
 import { kindJsonSchema } from '../../src/manifest/index.js';
 import { exportedLineJsonSchema } from '../../src/store/json-lines.js';
 
-/** The folder of the published schemas. */
 export const SCHEMAS_FOLDER = join(import.meta.dirname, '../../../schemas');
 
 const evaluations = [dlbricks, latency, load].flatMap(({ evaluation }) => evaluation ?? []);

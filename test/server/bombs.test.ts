@@ -99,7 +99,6 @@ describe('a submission that makes a lot of work', deadline, () => {
   });
 });
 
-/** The methods of an instance as an object of functions. */
 function methodsOf<T extends object>(instance: T): T {
   const names = Object.getOwnPropertyNames(Object.getPrototypeOf(instance)) as (keyof T)[];
   const methods = names.flatMap((name) => {

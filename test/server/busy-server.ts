@@ -44,7 +44,6 @@ export interface BusyServer {
 }
 
 export interface MeasuredServer {
-  /** Another client of the server. */
   readonly clientOf: (name: string) => BusyServer;
   /** The longest time that its event loop was busy with one thing since the last call, in processor time. */
   readonly longestTurnMs: () => Promise<number>;

@@ -7,7 +7,6 @@ import { server } from './server.js';
 import type { Target } from './target.js';
 import { writer } from './writer.js';
 
-/** All targets. */
 export const TARGETS: readonly Target[] = [
   command,
   group,

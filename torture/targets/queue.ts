@@ -23,7 +23,6 @@ interface QueuedAgents {
   readonly uri: string;
   readonly system: string;
   readonly address: string;
-  /** Running agents by their addresses. */
   readonly agents: Map<string, Running>;
   readonly server: Running;
 }

@@ -29,7 +29,6 @@ export interface DecomposedModel {
   readonly roughMs: readonly number[];
   /** The layers or kernels of each brick. */
   readonly facts: readonly (readonly LayerFacts[])[];
-  /** The memory that its largest layer or kernel needs. */
   readonly largest: MemoryNeed;
   /** Names of the values that each sequence produces, in the order of the sequences; they stay with the owner. */
   readonly produces?: readonly (readonly string[])[] | undefined;

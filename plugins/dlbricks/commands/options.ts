@@ -87,7 +87,6 @@ export function bestAsked({ best, within }: BestOptions): BestAsked | undefined 
   throw new PlatformError('usage', '--within needs --best latency or --best throughput');
 }
 
-/** The agent, the store and the exports. */
 export interface PlaceOptions extends AgentOptions, OutputOptions {
   readonly store?: string;
   readonly wide?: boolean;
@@ -171,7 +170,6 @@ export function addMeasuringOptions(command: Command): Command {
   return addProtocolOptions(addRuntimeOptions(addThreadsOption(addCutOptions(command))));
 }
 
-/** Adds the options of the commands that repeat bricks. */
 export function addPrecisionOptions(command: Command): Command {
   return command
     .option(

@@ -20,7 +20,6 @@ const MAX_BYTES = 256 * 2 ** 20;
 
 const FORMAT = 'dlbricks-results/3';
 
-/** A measurement with plausible times. */
 const plausibleSchema = storedMeasurementSchema.superRefine((measurement, context) => {
   const message = problemWithTimes(measurement);
   if (message !== undefined) context.addIssue({ code: 'custom', message });
@@ -55,7 +54,6 @@ const resultsSchema = z
     }
   });
 
-/** The text of a results file. */
 export function resultsText(measurements: readonly Measurement[], provenance: Provenance | null = null): string {
   return `${JSON.stringify(withSnakeKeys({ format: FORMAT, provenance, measurements }), null, 1)}\n`;
 }

@@ -10,7 +10,6 @@ import { type KernelFeatures, kernelFeatures } from './kernel-features.js';
  * section 3.2) with a neighborhood that moves.
  */
 
-/** A measured kernel. */
 export interface MeasuredKernel {
   readonly facts: LayerFacts;
   readonly footprintBytes: number;

@@ -45,7 +45,6 @@ export interface ModelResult {
   readonly graph?: string | undefined;
 }
 
-/** Cost of a part of the measuring. */
 export interface MeasuringCost {
   /** Wall time of this run, with sessions, warm-ups and dropped runs; ms. */
   readonly nowMs: number;

@@ -289,7 +289,6 @@ function conditionsSection(reports: readonly Report[]): PageSection {
   };
 }
 
-/** Reports as one page on one scale. */
 export function reportPage(reports: readonly Report[]): Page {
   const rows = rowsOf(reports);
   const nameIn = namesOf(reports);

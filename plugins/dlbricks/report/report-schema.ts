@@ -84,7 +84,6 @@ const checkSchema = z.strictObject({
   failure: z.string().nullable().describe('Why there is no comparison; null where there is one'),
 });
 
-/** A model of a report. */
 export const modelReportSchema = z.strictObject({
   name: z.string(),
   cut: z.enum(['kernel', 'layer']).describe('Where its graph was cut'),

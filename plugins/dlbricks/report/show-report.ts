@@ -5,7 +5,6 @@ import { reportPage } from './report-page.js';
 import { reportResult } from './report-result.js';
 import { toTable } from './table.js';
 
-/** The reports of a command, as one table and as exports. */
 export function shownTable(reports: readonly Report[], { wide }: ShowOptions, best?: BestAsked): ShownResult {
   return {
     result: () => reportResult(reports, best),

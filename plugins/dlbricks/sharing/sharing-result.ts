@@ -171,7 +171,6 @@ function pageOf(sharing: Sharing, rows: readonly Row[], { batch }: SharingSettin
   };
 }
 
-/** Sharing as a table and as exports. */
 export function shownSharing(
   sharing: Sharing,
   settings: SharingSettings,

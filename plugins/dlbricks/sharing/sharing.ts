@@ -68,7 +68,6 @@ function shareOf(
   return total > 0 ? sumOf(weights.filter((_, brick) => passes(brick))) / total : 0;
 }
 
-/** The number of models that have each brick. */
 function modelsByBrick(models: readonly KeyedModel[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const { keys } of models) for (const key of new Set(keys)) found.set(key, (found.get(key) ?? 0) + 1);

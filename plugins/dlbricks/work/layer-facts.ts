@@ -44,7 +44,6 @@ function valueOf(attribute: Attribute): unknown {
   }
 }
 
-/** The facts of a layer or kernel of a graph. */
 export function factsOf(graph: LayerGraph, node: Node): LayerFacts {
   const tensors = (names: readonly string[]): TracedTensor[] =>
     names.flatMap((name) => {

@@ -1,6 +1,5 @@
 import type { AnalysisTable, LayerGraph } from '../../../src/plugin-api.js';
 
-/** Longest pattern. */
 export const LONGEST_PATTERN = 10;
 
 export interface Pattern {

@@ -36,7 +36,6 @@ interface AgentFlags {
   readonly allowPrivateUrls?: true;
 }
 
-/** The address at which the server and the plugins reach the agent. */
 function advertised({ listen, server: servers = [], advertise }: AgentFlags, { address }: RunningAgent): string {
   if (advertise !== undefined) return formatHostPort(advertise);
   const isWildcard = listen.host === '0.0.0.0' || listen.host === '::';

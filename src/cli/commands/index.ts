@@ -9,7 +9,6 @@ type Register = (program: Command, host: OwnedHost, plugins: readonly Plugin[]) 
  */
 export interface BuiltInCommand {
   readonly name: string;
-  /** Whether it needs the plugins, or the plugins and all other commands. */
   readonly needs?: 'plugins' | 'commands';
   readonly load: () => Promise<Register>;
 }

@@ -14,7 +14,6 @@ export interface Setup extends Protocol, Limits {
   readonly occasion: number;
 }
 
-/** The setup in the form that a request has. */
 export function setupOf(setup: Setup): Pick<MeasureRequest, 'protocol' | 'occasion' | 'limits'> {
   const { occasion, timeLimitMs, memoryLimitBytes, ...protocol } = setup;
   return { protocol, occasion, limits: { timeLimitMs, memoryLimitBytes } };

@@ -11,7 +11,6 @@ import type { PredictionModel } from '../../../src/registry/prediction-model.js'
 
 export interface TinyModel {
   readonly nodes: readonly Partial<Node>[];
-  /** Dimensions of the inputs. */
   readonly inputs: Readonly<Record<string, readonly Dimension[]>>;
   /** Element type of all inputs; float32 by default. */
   readonly elementType?: ElementType;

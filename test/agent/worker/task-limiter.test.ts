@@ -3,7 +3,6 @@ import { describe, test } from 'node:test';
 import { TaskLimiter } from '../../../src/agent/worker/task-limiter.js';
 import { PlatformError } from '../../../src/base/errors.js';
 
-/** A task that the test ends. */
 function controlledTask(): { readonly task: () => Promise<void>; readonly end: () => void } {
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => (end = resolve));

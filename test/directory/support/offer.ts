@@ -1,6 +1,5 @@
 import type { AgentOffer } from '../../../src/directory/agent-offer.js';
 
-/** The offer of some agent. */
 export function offer(changes: Partial<AgentOffer> = {}): AgentOffer {
   return {
     address: '10.0.0.1:7070',

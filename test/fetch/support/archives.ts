@@ -39,7 +39,6 @@ function tarHeader({ name, linkTo = '' }: ArchiveEntry, size: number): Buffer {
   return header;
 }
 
-/** A tar archive. */
 export function tarOf(entries: readonly ArchiveEntry[]): Buffer {
   const blocks = entries.flatMap((entry) => {
     const content = Buffer.from(entry.content ?? '');
@@ -64,7 +63,6 @@ function zipFields({ name, content = '', linkTo }: ArchiveEntry) {
   return { fields, bytes, mode: linkTo === undefined ? 0 : LINK_MODE };
 }
 
-/** A zip archive, its entries stored as they are. */
 export function zipOf(entries: readonly ArchiveEntry[]): Buffer {
   const locals: Buffer[] = [];
   const central: Buffer[] = [];

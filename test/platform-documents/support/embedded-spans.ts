@@ -3,7 +3,6 @@ import type { PerformanceDocument } from '../../../src/platform-documents/docume
 import type { JaegerDocument, JaegerSpan } from '../../../src/tracing/jaeger-document.js';
 import { snappyDecompress } from './snappy-decompress.js';
 
-/** The spans of the trace that is embedded in a document. */
 export function embeddedSpans(performance: PerformanceDocument | undefined): readonly JaegerSpan[] {
   const trace = performance?.trace;
   assert(typeof trace === 'string');

@@ -14,7 +14,6 @@ const SERVER = fileURLToPath(new URL('server-process.js', import.meta.url));
 /** A million values in two mebibytes: repetitions of field 15, which no request has. */
 export const MANY_VALUES = Buffer.alloc(2 * 2 ** 20, Uint8Array.of(0x78, 0x01));
 
-/** A server in a process of its own. */
 export interface ServerProcess {
   readonly address: string;
   readonly isRunning: () => boolean;

@@ -52,7 +52,6 @@ async function withClient<T>(uri: string, work: (client: Connection) => Promise<
   }
 }
 
-/** An empty queue of the broker that all tests share. */
 async function openEmpty(t: TestContext): Promise<WorkQueue> {
   const { uri } = running();
   const queue = await open(t, uri);

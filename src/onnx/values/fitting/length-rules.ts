@@ -51,7 +51,6 @@ const allTokens: FittingRule = (use) => {
   return list(all === undefined ? undefined : [all]);
 };
 
-/** Positions of the newest tokens. */
 const newestPositions: FittingRule = (use) => {
   const all = tokens(use);
   const now = use.input(0)?.[1];

@@ -8,7 +8,6 @@ import { imageClassifier, torchvision } from '../image-classifier.js';
 
 const norm = layerNorm(1e-6);
 
-/** Over the channels of an image. */
 const imageNorm = chain(channelsLast, norm, channelsFirst);
 
 /** Figure 4 of the paper, with a learned scale for each channel. */

@@ -20,7 +20,6 @@ function bytesOf(types: readonly TensorType[]): number {
   return types.reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
 }
 
-/** Types of a benchmark's outputs, in order. */
 async function outputTypes(benchmark: Benchmark): Promise<readonly TensorType[]> {
   return [...(await runBenchmark(benchmark)).values()].map(({ elementType, dims }) => ({ elementType, dims }));
 }

@@ -30,7 +30,6 @@ function small(): { readonly suite: Suite; readonly recipe: Recipe } {
   };
 }
 
-/** A folder with a written suite. */
 async function written(t: TestContext): Promise<{ readonly folder: string; readonly bricks: readonly Brick[] }> {
   const parent = await temporaryFolder(t);
   const { suite, recipe } = small();

@@ -41,7 +41,6 @@ interface Made {
 }
 
 interface Played {
-  /** The requested tasks of each round. */
   readonly rounds: readonly (readonly Task[])[];
   readonly measurements: readonly Measurement[];
 }

@@ -71,7 +71,6 @@ const unheld: Readonly<Record<string, ModelResult>> = {
   'is known in part': { ...hit, estimate: estimateOf('m', 10, { coverage: 0.9 }) },
 };
 
-/** The one report of a single model. */
 function only(result: ModelResult): Report['models'][number] {
   return reportWith([result]).models[0] ?? assert.fail();
 }

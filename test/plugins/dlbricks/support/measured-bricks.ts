@@ -60,7 +60,6 @@ function benchmarkOf(signature: string): Benchmark {
   return { signature, model: new Uint8Array(), inputs: [] };
 }
 
-/** The recipe as a prepared model, as a plan needs it. */
 export function preparedOf(recipe: ModelRecipe, roughMs = recipe.bricks.map(() => 1)): PreparedModel {
   const bricks = recipe.bricks.map(({ signature, operators, context }): MeasurableBrick => {
     const brick = { ...benchmarkOf(signature), operators };
