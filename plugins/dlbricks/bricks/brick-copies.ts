@@ -6,10 +6,10 @@ import {
   isPacked,
   type Model,
   type Node,
-  parseModel,
   staticTypeOf,
   type TensorType,
 } from '../../../src/plugin-api.js';
+import { brickModel } from '../cut/brick-model.js';
 import { readsLittleButWeights, weightShare } from '../cut/rough-time.js';
 import type { Brick } from './brick.js';
 import { emptyCall, type PackedValues } from './empty-call.js';
@@ -167,7 +167,7 @@ export function copiesFor(weightBytes: number, roughMs: number, surroundings: Su
 
 export function copyBrick(brick: Brick, copies: number): BrickCopies {
   const activations = brick.inputs.filter(({ role }) => role === 'activation').length;
-  const source = parseModel(brick.model, 'brick');
+  const source = brickModel(brick);
   return {
     copies,
     benchmark: copiesOf(brick, source, copies),

@@ -1,4 +1,5 @@
-import { elementCount, nestedNodes, type Node, parseModel } from '../../../src/plugin-api.js';
+import { elementCount, nestedNodes, type Node } from '../../../src/plugin-api.js';
+import { brickModel } from '../cut/brick-model.js';
 import type { Brick } from './brick.js';
 
 /**
@@ -16,7 +17,7 @@ function isLearned({ floats, strings, t, tensors }: Node['attributes'][number]):
  * lists of labels, text constants. Such a brick would disclose them.
  */
 export function operatorsWithLearnedAttributes(brick: Brick): readonly string[] {
-  const { graph } = parseModel(brick.model, 'brick');
+  const { graph } = brickModel(brick);
   const texts = new Set(
     [...graph.initializers].filter(([, { data }]) => data.kind === 'strings').map(([name]) => name),
   );

@@ -3,11 +3,11 @@ import {
   fanIn,
   type LayerGraph,
   type Node,
-  parseModel,
   staticTypeOf,
   type TensorType,
   tensorBytes,
 } from '../../../src/plugin-api.js';
+import { brickModel } from './brick-model.js';
 
 /**
  * Speed of an imaginary processor. It decides only where graphs are cut and how often a brick is copied, never a
@@ -41,7 +41,7 @@ export function roughMs(graph: KnownTypes, kernel: Node): number {
 
 /** Latency of a brick in order of magnitude, from the shapes in its file; ms. */
 export function roughMsOfBrick({ model, inputs }: Benchmark): number {
-  const { graph } = parseModel(model, 'a brick');
+  const { graph } = brickModel({ model });
   const types = new Map<string, TensorType>();
   for (const [name, declared] of graph.types) {
     const type = staticTypeOf(declared);

@@ -9,13 +9,13 @@ import {
   messageOf,
   MAX_LISTED_VALUES,
   parseBoundedJson,
-  parseModel,
   schemaProblems,
   signatureOf,
   type TensorType,
   writeFileAtomically,
   z,
 } from '../../../src/plugin-api.js';
+import { brickModel } from '../cut/brick-model.js';
 import { type Brick, inputRoleOf } from '../bricks/brick.js';
 import { copyBrick, MAX_COPIES, type MeasurableBrick } from '../bricks/brick-copies.js';
 import type { EmptyCall } from '../bricks/empty-call.js';
@@ -289,7 +289,7 @@ async function readBrick(folder: string, { signature, operators, inputs }: Brick
       `${file}: its content does not have the SHA-256 in its name; get the suite again from its author`,
     );
   }
-  const { graph } = parseModel(model, file);
+  const { graph } = brickModel({ model }, file);
   const expected = graph.inputs.map((name) => described({ name, role: inputRoleOf(name), ...graph.types.get(name) }));
   const found = inputs.map(({ element_type: elementType, ...input }) => described({ ...input, elementType }));
   if (found.join('\n') !== expected.join('\n')) {

@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import fc from '../../../support/property.js';
+import { brickModel } from '../../../../plugins/dlbricks/cut/brick-model.js';
 import type { Brick } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { type Recipe, readRecipe, RECIPE_FORMAT } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { brickPath, readSuite, type Suite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
@@ -50,6 +51,15 @@ async function changeDocument(folder: string, change: (document: SuiteDocument) 
 }
 
 describe('a suite', () => {
+  test('is parsed once: whoever needs the graph of a brick gets the same one', async (t) => {
+    const { folder } = await written(t);
+    for (const brick of (await readSuite(folder)).bricks) {
+      const model = brickModel(brick);
+      assert.equal(brickModel({ model: brick.model }), model);
+      assert.notEqual(brickModel({ model: Uint8Array.from(brick.model) }), model);
+    }
+  });
+
   test('is read as it was written, in the order of its signatures, and the recipe too', async (t) => {
     const parent = await temporaryFolder(t);
     let count = 0;
