@@ -9,7 +9,7 @@ export { stackText, systemDocumentOf, systemDocumentSchema } from './measurement
 export type { ManifestIdentity } from './manifest/index.js';
 
 // A plugin, and its evaluation
-export type { CommandHost, Plugin, Progress } from './evaluation/plugin.js';
+export type { CommandHost, Plugin } from './evaluation/plugin.js';
 export type { Evaluation, EvaluationContext } from './evaluation/evaluation.js';
 export type { EvaluationEvent } from './evaluation/event.js';
 export type { ShownResult, ShowOptions } from './evaluation/shown-result.js';
@@ -228,7 +228,7 @@ export { spelledOut } from './composite/spell-out.js';
 
 // The store
 export type { ResultStore } from './store/result-store.js';
-export type { Collection, CollectionDefinition } from './store/collection.js';
+export type { CollectionDefinition } from './store/collection.js';
 export { unlessUnavailable } from './store/unless-unavailable.js';
 export { EVALUATION_DOCUMENTS } from './platform-documents/documents.js';
 export { keepWholeModel } from './platform-documents/keep-whole-model.js';
