@@ -185,7 +185,11 @@ export class ModelCollector {
 
   private settle(trace: string): void {
     for (const { traceId, process, what, durationsMs, facts } of this.pending.get(trace)?.values() ?? []) {
-      const records = this.recordsFor(this.model ?? this.modelByTrace.get(trace), this.systemByProcess.get(process), END);
+      const records = this.recordsFor(
+        this.model ?? this.modelByTrace.get(trace),
+        this.systemByProcess.get(process),
+        END,
+      );
       records.addTrace(traceId);
       if (process !== undefined) this.waitNoMore(process, trace);
       for (const [i, id] of what.entries()) this.put(records, id, durationsMs[i] ?? DESCRIBED, facts[i]);
