@@ -34,7 +34,7 @@ import {
   ridgeOf,
 } from '../../measuring/machine-peaks.js';
 import { Measuring } from '../../measuring/measuring.js';
-import { phaseOf } from '../../measuring/phase.js';
+import { planMeasuring } from '../../measuring/measuring-plan.js';
 import { RunProgress } from '../../measuring/run-progress.js';
 import { documentOf } from '../document-text.js';
 
@@ -130,7 +130,7 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
       const runOptions = peakRun(runOptionsOf(threads, agent.description));
       const system = identifySystem(agent.description, runOptions);
       const results = new KnownResults();
-      const phase = await phaseOf(peakTasks(agent.description, runOptions), results, { system, store, remeasure });
+      const phase = await planMeasuring(peakTasks(agent.description, runOptions), results, { system, store, remeasure });
       const running = new RunProgress();
       running.add(phase.missing);
       const measuring = new Measuring({ agent, store, signal: host.signal, onEvent }, system, results, running);

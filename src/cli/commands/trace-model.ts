@@ -31,7 +31,7 @@ import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
 import { type Limits, type Protocol, protocolSchema } from '../../measurement/protocol.js';
 import { identifySystem, optimizingRun, type RunOptions, runOptionsOf, type System } from '../../measurement/system.js';
 import { stackText, systemDocumentOf } from '../../measurement/system-document.js';
-import { modelOf, weightlessBenchmark } from '../../measurement/weightless.js';
+import { modelFromBenchmark, weightlessBenchmark } from '../../measurement/weightless.js';
 import { isCompletelyTyped, layerGraph, type LayerGraph } from '../../onnx/layers/layer-graph.js';
 import type { Model, Node } from '../../onnx/model/model.js';
 import { annotatedModel } from '../../registry/annotated-model.js';
@@ -39,7 +39,7 @@ import { keepLayers } from '../../platform-documents/keep-layers.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
 import { tracingIfInstalled } from '../../tracing/start-tracing.js';
 import { levelProblem, type TraceLevel } from '../../tracing/trace-level.js';
-import { unlessGone } from '../../store/unless-gone.js';
+import { unlessUnavailable } from '../../store/unless-unavailable.js';
 import { tracedModelOf } from '../../traced/traced-kernels.js';
 import { storeTraces } from '../../traced/traced-models.js';
 import { icicleChart, partsByKind } from '../../web/charts.js';
@@ -209,7 +209,7 @@ async function graphsOf(
   const benchmark = weightlessBenchmark(model);
   const inferred = isCompletelyTyped(model) ? undefined : await agent.inferTypes(benchmark, signal);
   const optimized = await agent.optimize(benchmark, optimizingRun(runOptions), signal);
-  const { graph } = modelOf(optimized.benchmark, `${model.source}, optimized`);
+  const { graph } = modelFromBenchmark(optimized.benchmark, `${model.source}, optimized`);
   return { source: layerGraph(model, inferred), kernels: graph.nodes };
 }
 
@@ -304,7 +304,7 @@ Examples:
       const about = { model: name, system: nameOfSystem(system, description.host), source, ...wholes };
       const traced = tracedModelOf(layers.kernels, { ...about, traceIds: traceId === undefined ? [] : [traceId] });
       const own = { system, host: description.host, batch };
-      await unlessGone(storeTraces([traced], results, new Date(endedAt), own));
+      await unlessUnavailable(storeTraces([traced], results, new Date(endedAt), own));
       for (const { message } of noiseIn(layers, system, threads)) host.warn(message);
       if (options.annotate !== undefined) {
         const graph = await graphsOf(model, runOptions, agent, host.signal);
