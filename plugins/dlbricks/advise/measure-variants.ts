@@ -72,7 +72,11 @@ export async function measureVariants(
   for (let occasion = 1; occasion <= rounds; occasion++) {
     for (const group of groups) {
       const tasks = distinctTasks(group.together.flatMap((variant) => tasksOf(variant, occasion)));
-      const phase = await planMeasuring(tasks, group.results, { system: group.system, store, remeasure: { kind: 'none' } });
+      const phase = await planMeasuring(tasks, group.results, {
+        system: group.system,
+        store,
+        remeasure: { kind: 'none' },
+      });
       progress.add(phase.missing);
       planned.push({ ...group, missing: phase.missing });
     }

@@ -130,7 +130,11 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
       const runOptions = peakRun(runOptionsOf(threads, agent.description));
       const system = identifySystem(agent.description, runOptions);
       const results = new KnownResults();
-      const phase = await planMeasuring(peakTasks(agent.description, runOptions), results, { system, store, remeasure });
+      const phase = await planMeasuring(peakTasks(agent.description, runOptions), results, {
+        system,
+        store,
+        remeasure,
+      });
       const running = new RunProgress();
       running.add(phase.missing);
       const measuring = new Measuring({ agent, store, signal: host.signal, onEvent }, system, results, running);
