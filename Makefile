@@ -8,7 +8,7 @@ BUILT := dist/.built
 SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test quick build lint lint-code lint-style run-tests contract fuzz torture mutants bench bench-accuracy bench-instant bench-compare bench-suites bench-generation bench-scale bench-web screenshots schema clean
+.PHONY: help run test quick build lint lint-code lint-style run-tests contract fuzz torture mutants bench bench-accuracy bench-graphs bench-instant bench-compare bench-suites bench-generation bench-scale bench-web screenshots schema clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -63,6 +63,10 @@ bench: build ## Print the figures that the README states
 
 bench-accuracy: build ## Measure every model whole and by its bricks, and write docs/results/accuracy.md (takes about 20 minutes)
 	node dist/bench/accuracy/main.js
+
+bench-graphs: build ## Make graphs by exporters in FOLDER (out/exporters; 7 GB of Python), measure them whole and by bricks, and write docs/results/graphs.md
+	test/exporters/make.sh $(or $(FOLDER),out/exporters)
+	node dist/bench/graphs/main.js --folder $(or $(FOLDER),out/exporters)
 
 bench-instant: build ## Predict the bricks of models that were left out, from what `make bench-accuracy` measured, and write docs/results/instant.md; OUT names its folder
 	node dist/bench/instant/main.js $(OUT)

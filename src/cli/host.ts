@@ -53,6 +53,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     if (address === undefined) {
       const { startAgent } = await import('../agent/services/server.js');
       const { resolvePredictionModel } = await import('../registry/resolve-prediction-model.js');
+      const { machineFolder } = await import('./machine-folder.js');
       const resolveModel: ResolveModel = (name, version, { name: ownFramework, version: frameworkVersion }) => {
         const runsOn = { framework: ownFramework, frameworkVersion, allowVersion: false };
         return resolvePredictionModel(name, version, { runsOn });
@@ -64,6 +65,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
         packageFolder,
         resolveModel,
         weightFiles,
+        machineFolder: machineFolder(),
       });
       closers.push(() => agent.close());
       address = agent.address;

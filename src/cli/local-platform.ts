@@ -10,6 +10,7 @@ import { offeredFacts } from '../directory/agent-offer.js';
 import { createDirectory, type LeasedDirectory } from '../directory/agent-directory.js';
 import type { ResultStore } from '../store/result-store.js';
 import { cachedGraphs } from './cached-graphs.js';
+import { machineFolder } from './machine-folder.js';
 
 export interface LocalPlatformOptions {
   readonly store: ResultStore;
@@ -30,7 +31,7 @@ function directoryOf({ address, description }: RunningAgent): LeasedDirectory {
  */
 export async function startLocalPlatform(options: LocalPlatformOptions): Promise<RunningServer> {
   const { store, plugins, framework } = options;
-  const agent = await startAgent({ framework });
+  const agent = await startAgent({ framework, machineFolder: machineFolder() });
   const listen = { host: '127.0.0.1', port: 0 };
   const server = await startServer({ listen, store, directory: directoryOf(agent), resume: false });
   const connect: PluginTools['connect'] = async ({ address }) => cachedGraphs(await connectAgent(address));

@@ -10,7 +10,7 @@ import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import { isProducible, Producers } from './producers.js';
 import { spelledOut } from './spell-out.js';
 
-// A composite holds every brick once, and the runtime's own profile times each of their nodes. Each brick finds the
+// A composite holds every brick as often as every other, and the runtime's own profile times each of their nodes. Each brick finds the
 // same data in the caches as in a model. Its input was written right before it: by the previous brick if the shapes
 // fit, else by a producer. Its output stays in the runtime's memory. Its weights were last read in the previous run.
 //
@@ -22,11 +22,25 @@ import { spelledOut } from './spell-out.js';
 /** Many bricks in one graph. */
 export interface Composite {
   readonly benchmark: Benchmark;
-  /** For each brick the names of its nodes. */
+  /** For each brick the names of its nodes, in all places where it is in the graph. */
   readonly nodesOf: readonly (readonly string[])[];
+  /** Number of places of each brick. */
+  readonly places: number;
   /** Nodes with almost no work, one right after another, by their number of inputs; see {@link IDLE_INPUTS}. */
   readonly idleNodes: ReadonlyMap<number, readonly string[]>;
 }
+
+/**
+ * How often all bricks are in the graph, one after another. Repeats of a brick take turns in reading weights of their
+ * own.
+ */
+export interface Repetition {
+  readonly times: number;
+  /** Number of repeats that have weights of their own, 1 to `times`. */
+  readonly weightSets: number;
+}
+
+const ONCE: Repetition = { times: 1, weightSets: 1 };
 
 /** The IR version of composites; bricks have the same. */
 const IR_VERSION = 10;
@@ -101,6 +115,13 @@ interface Chain {
   written: readonly Written[];
 }
 
+/** Beginnings of the names of a brick in one place: those that all repeats share, its own, and those of its weights. */
+interface Prefixes {
+  readonly own: string;
+  readonly prefix: string;
+  readonly ofWeights: string;
+}
+
 /** A node that reads the shape of a value. Its output has the node's name. */
 function shapeNode(name: string, input: string): Node {
   return { name, opType: 'Shape', domain: '', inputs: [input], outputs: [name], attributes: [] };
@@ -120,25 +141,36 @@ class CompositeBuilder {
   readonly #producers = new Producers((input) => this.#addWeight(input));
   readonly #chains: Chain[] = [];
   readonly #nodesOf: string[][] = [];
+  /** Names of the weights and of the inputs of the call, which repeats share. */
+  readonly #placed = new Set<string>();
   /** Outputs that no brick reads, in the order in which they are written. */
   readonly #unread = new Set<string>();
   /** Outputs of packed types, for which the runtime has no Shape. */
   readonly #packed = new Set<string>();
+
+  #addOnce(input: BenchmarkInput): void {
+    if (this.#placed.has(input.name)) return;
+    this.#placed.add(input.name);
+    if (input.role === 'weight') this.#addWeight(input);
+    else this.#fed.push(input);
+  }
 
   #addWeight(weight: BenchmarkInput): void {
     const fill = { ...weight.fill, seed: this.#weights.length + 1 };
     this.#weights.push({ ...weight, fill });
   }
 
-  add(brick: Benchmark, index: number): void {
+  add(brick: Benchmark, index: number, repeat = 0, weightSet = 0): void {
     const model = parseModel(brick.model, 'brick');
     for (const [domain, version] of model.opsets) {
       this.#opsets.set(domain, Math.max(version, this.#opsets.get(domain) ?? 0));
     }
-    const prefix = `b${index}`;
+    const own = `b${index}`;
+    const prefix = repeat === 0 ? own : `${own}r${repeat}`;
+    const ofWeights = weightSet === 0 ? own : `${own}s${weightSet}`;
     const free = takingAnyValue(brick, model);
     const chain = this.#chainFor(brick, free);
-    const names = this.#placeInputs(brick, chain, { prefix, free });
+    const names = this.#placeInputs(brick, chain, { own, prefix, ofWeights, free });
     const nameOf = (value: string): string => (value === '' ? '' : (names.get(value) ?? `${prefix}_${value}`));
     let inner = 0;
     const freshName = (): string => `${prefix}_inner${inner++}`;
@@ -149,7 +181,7 @@ class CompositeBuilder {
       return { ...node, ...ends, name: `${prefix}.${at}`, attributes };
     });
     const nodes = named.flatMap(spelledOut);
-    this.#nodesOf.push(nodes.map(({ name }) => name));
+    (this.#nodesOf[index] ??= []).push(...nodes.map(({ name }) => name));
     chain.nodes.push(...nodes);
     this.#keepOutputs(model, chain, nameOf);
   }
@@ -177,22 +209,22 @@ class CompositeBuilder {
   #placeInputs(
     brick: Benchmark,
     chain: Chain,
-    { prefix, free }: { readonly prefix: string; readonly free: ReadonlySet<string> },
+    { own, prefix, ofWeights, free }: Prefixes & { readonly free: ReadonlySet<string> },
   ): ReadonlyMap<string, string> {
     const names = new Map<string, string>();
     const taken = new Set<string>();
     for (const input of brick.inputs) {
-      const name = `${prefix}_${input.name}`;
       const written = free.has(input.name)
         ? chain.written.find((one) => sameType(one, input) && !taken.has(one.name))
         : undefined;
+      const isProduced = input.role === 'activation' && isProducible(input);
+      const name = `${input.role === 'weight' ? ofWeights : isProduced ? prefix : own}_${input.name}`;
       names.set(input.name, written?.name ?? name);
-      if (input.role === 'weight') this.#addWeight({ ...input, name });
-      else if (written !== undefined) {
+      if (written !== undefined) {
         taken.add(written.name);
         this.#unread.delete(written.name);
-      } else if (isProducible(input)) this.#producers.produce(input, name);
-      else this.#fed.push({ ...input, name });
+      } else if (isProduced) this.#producers.produce(input, name);
+      else this.#addOnce({ ...input, name });
     }
     return names;
   }
@@ -212,7 +244,7 @@ class CompositeBuilder {
   }
 
   /** @param paddingBytes additional bytes to read in every run */
-  build(paddingBytes: number): Composite {
+  build(paddingBytes: number, places: number): Composite {
     const ends = [...this.#unread];
     const padding = this.#padding(paddingBytes);
     if (padding !== undefined) ends.unshift(...padding.outputs);
@@ -266,6 +298,7 @@ class CompositeBuilder {
     return {
       benchmark: { signature: signatureOf(model), model, inputs },
       nodesOf: this.#nodesOf,
+      places,
       idleNodes,
     };
   }
@@ -294,8 +327,14 @@ class CompositeBuilder {
  *   model; 0 for none
  * @throws PlatformError `model` where a brick's file is no ONNX file
  */
-export function compositeOf(bricks: readonly Benchmark[], paddingBytes: number): Composite {
+export function compositeOf(
+  bricks: readonly Benchmark[],
+  paddingBytes: number,
+  { times, weightSets }: Repetition = ONCE,
+): Composite {
   const builder = new CompositeBuilder();
-  for (const [index, brick] of bricks.entries()) builder.add(brick, index);
-  return builder.build(paddingBytes);
+  for (let repeat = 0; repeat < times; repeat++) {
+    for (const [index, brick] of bricks.entries()) builder.add(brick, index, repeat, repeat % weightSets);
+  }
+  return builder.build(paddingBytes, times);
 }

@@ -1,5 +1,13 @@
-/** Footprints of more than this many last-level caches are all equivalent: everything is cold. */
-const CACHES_WITHOUT_EFFECT = 1.5;
+/** A model that touches more than this many last-level caches in one run finds nothing in them in its next run. */
+const CACHES_OF_COLD_MODELS = 1.5;
+
+/**
+ * Last-level caches that pass between two runs of a brick of such a model. Caches are not strictly least-recently-used:
+ * of 1.5 caches they keep a part, and a MatMul of 16 MiB of weights was measured 2 to 5 % too fast (docs/experiments.md,
+ * log). More than MAX_COLD_BYTES cost more time than they gain.
+ */
+const CACHES_OF_COLD_COMPOSITES = 4;
+const MAX_COLD_BYTES = 256 * 2 ** 20;
 
 /** Size of the cache where the system does not state it. */
 const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
@@ -8,26 +16,34 @@ const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
 const STEP = 4;
 const MIN_BYTES = 2 ** 20;
 
-function coldFootprintBytes(cacheBytes: number): number {
-  return Math.round(CACHES_WITHOUT_EFFECT * (cacheBytes > 0 ? cacheBytes : ASSUMED_CACHE_BYTES));
+/** A model may touch at most this many times as much as its class. */
+const MAX_EXCESS = Math.SQRT2;
+
+/** The footprint from which on everything is cold. */
+function leastColdBytes(cacheBytes: number): number {
+  return Math.round(CACHES_OF_COLD_MODELS * (cacheBytes > 0 ? cacheBytes : ASSUMED_CACHE_BYTES));
 }
 
 /** Whether no cache holds anything between two runs of a model with this footprint. */
 export function isColdFootprint(bytes: number, cacheBytes: number): boolean {
-  return bytes >= coldFootprintBytes(cacheBytes);
+  return bytes >= leastColdBytes(cacheBytes);
 }
 
 /**
- * The class of a footprint, so that models of similar size share measurements: 1 MiB, 4 MiB, 16 MiB and so on, and one
- * class for all footprints that exceed the caches.
+ * The class of a footprint, so that models of similar size share measurements: 1 MiB, 4 MiB, 16 MiB and so on, the size
+ * from which on everything is cold, and one class for all larger footprints.
  *
  * @param bytes bytes that a model touches in one run
  * @param cacheBytes last-level cache; 0 where it is not known
  */
 export function footprintClass(bytes: number, cacheBytes: number): number {
-  const cold = coldFootprintBytes(cacheBytes);
-  const classes = [cold];
-  for (let size = MIN_BYTES; size * STEP <= cold; size *= STEP) classes.push(size);
-  const distance = (size: number): number => Math.abs(Math.log(size / Math.max(1, bytes)));
-  return bytes >= cold ? cold : classes.reduce((best, size) => (distance(size) < distance(best) ? size : best));
+  const cold = leastColdBytes(cacheBytes);
+  const coldest = Math.max(
+    cold,
+    Math.min(MAX_COLD_BYTES, Math.round((cold * CACHES_OF_COLD_COMPOSITES) / CACHES_OF_COLD_MODELS)),
+  );
+  if (bytes >= cold) return coldest;
+  let size = MIN_BYTES;
+  while (size * MAX_EXCESS < bytes && size * STEP * STEP <= cold) size *= STEP;
+  return size * MAX_EXCESS < bytes ? cold : size;
 }

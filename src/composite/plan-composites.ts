@@ -2,6 +2,7 @@ import { type Benchmark, inputBytes } from '../measurement/benchmark.js';
 import type { Context } from '../measurement/measurement.js';
 import { elementCount, tensorBytes } from '../onnx/model/element-type.js';
 import { meaningOf } from '../onnx/operators/operator-versions.js';
+import type { Repetition } from './composite.js';
 import { isColdFootprint } from './footprint.js';
 import { type Operators, operatorsOf } from './operators-of.js';
 
@@ -20,6 +21,7 @@ export interface CompositePlan {
   readonly bricks: readonly number[];
   /** Additional bytes to read in every run; see compositeOf. */
   readonly paddingBytes: number;
+  readonly repetition: Repetition;
 }
 
 export interface PlanLimits {
@@ -53,6 +55,15 @@ const RUNTIME_BYTES = 256 * 2 ** 20;
 
 /** Weights are in memory as filled, and a second time where the runtime packs them for its kernels. */
 const COPIES_OF_WEIGHTS = 2;
+
+/**
+ * Bricks are repeated until a run takes this long, in order of magnitude. The first kernels of a run find the processor
+ * as the code between two runs leaves it, and a composite of few small kernels has only such kernels.
+ */
+const MIN_ROUGH_MS = 1;
+
+/** Limit of the nodes that repeating adds. */
+const MAX_REPEATED_NODES = 600;
 
 interface Facts {
   readonly index: number;
@@ -171,11 +182,23 @@ class CompositeDraft {
   }
 
   plan(): CompositePlan {
-    const ownBytes = this.#touchedBytes + this.#arenaBytes;
+    const repetition = this.#repetition();
+    const ownBytes = repetition.weightSets * this.#touchedBytes + this.#arenaBytes;
     return {
       bricks: this.bricks.map(({ index }) => index),
       paddingBytes: Math.max(0, this.footprintBytes - ownBytes),
+      repetition,
     };
+  }
+
+  #repetition(): Repetition {
+    // Where caches hold nothing, repeats would be warmer than the model.
+    if (this.#isCold || this.#roughMs === 0) return { times: 1, weightSets: 1 };
+    const wanted = Math.min(Math.ceil(MIN_ROUGH_MS / this.#roughMs), MAX_REPEATED_NODES / Math.max(1, this.#nodes));
+    const times = Math.max(1, Math.floor(wanted));
+    // A model that repeats its kernels has other weights for each, as far as its footprint goes.
+    const weightSets = Math.floor(this.#modelBytes / Math.max(1, this.#weightBytes));
+    return { times, weightSets: Math.max(1, Math.min(times, weightSets)) };
   }
 }
 

@@ -72,6 +72,27 @@ describe('a composite', { timeout: 60_000 }, () => {
     assert.ok(executed.indexOf('padding') < (places[0] ?? 0));
   });
 
+  test('repeats its bricks in turns, each repeat with inputs of its own and the weights of its set', async (t) => {
+    const composite = compositeOf([matMul, unary('Relu')], 0, { times: 3, weightSets: 2 });
+    assert.equal(composite.places, 3);
+    assert.deepEqual(
+      composite.nodesOf.map((nodes) => nodes.length),
+      [3, 3],
+    );
+    const executed = (await executedOf(composite, await temporaryFolder(t))).map(({ name }) => name);
+    const [first = [], second = []] = composite.nodesOf.map((nodes) => nodes.map((node) => executed.indexOf(node)));
+    const turns = first.flatMap((place, repeat) => [place, second[repeat] ?? -1]);
+    assert.deepEqual(
+      turns,
+      turns.toSorted((a, b) => a - b),
+    );
+    const weights = (one: Composite): number => {
+      return one.benchmark.inputs.filter(({ name }) => /^b0(s\d+)?_/.test(name)).filter(({ role }) => role === 'weight')
+        .length;
+    };
+    assert.equal(weights(composite), 2 * weights(compositeOf([matMul], 0)));
+  });
+
   test('has every node of every brick once, with a name of its own', async (t) => {
     const bricks = [matMul, convolution, matMul, unary('Relu')];
     const composite = compositeOf(bricks, 0);

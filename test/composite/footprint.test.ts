@@ -6,27 +6,31 @@ const MIB = 2 ** 20;
 const CACHE = 32 * MIB;
 
 describe('classes of footprints', () => {
-  test('are a factor of four apart; the nearest class on a logarithmic scale counts', () => {
+  test('are a factor of four apart; a model touches at most 1.41 times as much as its class', () => {
     for (const [bytes, expected] of [
       [0, 1],
-      [1.9, 1],
-      [2.1, 4],
+      [1.4, 1],
+      [1.5, 4],
       [4, 4],
-      [13, 4],
+      [5.6, 4],
     ] as const) {
       assert.equal(footprintClass(bytes * MIB, CACHE) / MIB, expected, `${bytes} MiB`);
     }
   });
 
-  test('end where a cache holds nothing: all larger footprints are one class', () => {
+  test('end where a cache holds nothing: all larger footprints are one class, of four caches', () => {
     const cold = 48 * MIB;
     assert.deepEqual([isColdFootprint(cold - 1, CACHE), isColdFootprint(cold, CACHE)], [false, true]);
-    for (const bytes of [cold, 100 * MIB, 1024 * MIB]) assert.equal(footprintClass(bytes, CACHE), cold);
+    for (const bytes of [cold, 100 * MIB, 1024 * MIB]) assert.equal(footprintClass(bytes, CACHE), 128 * MIB);
   });
 
-  test('are all at least a factor of four below the last class', () => {
-    // Between 4 and 48 MiB there is no 16.
-    assert.equal(footprintClass(14.5 * MIB, CACHE), 48 * MIB);
+  test('do not make composites read more than 256 MiB or 1.5 caches', () => {
+    assert.equal(footprintClass(1024 * MIB, 96 * MIB), 256 * MIB);
+    assert.equal(footprintClass(1024 * MIB, 256 * MIB), 384 * MIB);
+  });
+
+  test('between those and a quarter of 1.5 caches are one class', () => {
+    for (const bytes of [6, 16, 47]) assert.equal(footprintClass(bytes * MIB, CACHE), 48 * MIB);
     assert.equal(footprintClass(16 * MIB, 64 * MIB), 16 * MIB);
   });
 

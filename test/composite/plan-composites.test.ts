@@ -102,6 +102,18 @@ describe('bricks that go into one graph', () => {
     assert.equal(padding({ footprintMib: 48, weightMib: 100 }), 0);
   });
 
+  test('are repeated where their runs are short, with other weights as far as the model has them', () => {
+    const repetition = (wish: Wish): unknown => planComposites([brick(wish)], LIMITS)[0]?.repetition;
+    const small = { footprintMib: 4, weightMib: 1, modelBytes: 3 * MIB };
+    assert.deepEqual(repetition({ ...small, roughMs: 0.1 }), { times: 10, weightSets: 3 });
+    assert.deepEqual(repetition({ ...small, modelBytes: MIB / 2, roughMs: 0.1 }), { times: 10, weightSets: 1 });
+    assert.deepEqual(repetition({ ...small, roughMs: 0.5 }), { times: 2, weightSets: 2 });
+    const once = { times: 1, weightSets: 1 };
+    assert.deepEqual(repetition({ ...small, roughMs: 2 }), once);
+    assert.deepEqual(repetition({ ...small, roughMs: 0 }), once, 'time not known');
+    assert.deepEqual(repetition({ weightMib: 1, modelBytes: 100 * MIB, roughMs: 0.1 }), once, 'cold');
+  });
+
   test('count only the rows of a table that are looked up, since only these pass through the caches', () => {
     const rows = (4 * MIB) / 4;
     const lookup = (index: number): BrickInContext => {

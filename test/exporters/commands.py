@@ -10,19 +10,13 @@ COMMAND = ["node", os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 MEASURING = ["--threads", "1", "--store", "memory:"]
 
 
-def past(tokens, before):
-    sizes = {"sequence_length": tokens, "past_sequence_length": before, "total_sequence_length": tokens + before}
-    return [option for name, size in sizes.items() for option in ("--dimension", f"{name}={size}")]
-
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "dimensions.json")) as file:
+    DIMENSIONS = json.load(file)
 
 # Options that a graph needs: sizes of its open dimensions.
 SETTINGS = {
-    "transformers-bert-dynamic": ["--dimension", "sequence=64"],
-    "transformers-gpt2-decode": ["--dimension", "past=127"],
-    "torch-upsample-to": ["--dimension", "h=64", "--dimension", "w=64"],
-    "tensorflow-ragged-shapes": ["--dimension", "x_1=24"],
-    **{f"genai-{precision}-decode": past(1, 127) for precision in ["fp32", "fp16", "int4"]},
-    **{f"genai-{precision}-prefill": past(64, 0) for precision in ["fp32", "fp16", "int4"]},
+    name: [option for dimension, size in sizes.items() for option in ("--dimension", f"{dimension}={size}")]
+    for name, sizes in DIMENSIONS.items()
 }
 
 

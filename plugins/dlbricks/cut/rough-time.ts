@@ -1,6 +1,7 @@
 import {
   type Benchmark,
   fanIn,
+  GATHERING,
   type LayerGraph,
   type Node,
   staticTypeOf,
@@ -30,7 +31,13 @@ interface KnownTypes {
 
 export function roughMs(graph: KnownTypes, kernel: Node): number {
   const typeOf = (name: string): TensorType | undefined => graph.types.get(name) ?? graph.constants.get(name);
-  const touched = [...kernel.inputs, ...kernel.outputs].reduce((sum, name) => sum + elements(typeOf(name)), 0);
+  const written = kernel.outputs.reduce((sum, name) => sum + elements(typeOf(name)), 0);
+  // Of a table, a lookup reads as many elements as it writes.
+  const isLookup = GATHERING.has(kernel.opType);
+  const readOf = (name: string, at: number): number => {
+    return isLookup && at === 0 ? Math.min(written, elements(typeOf(name))) : elements(typeOf(name));
+  };
+  const touched = kernel.inputs.reduce((sum, name, at) => sum + readOf(name, at), written);
   const second = typeOf(kernel.inputs[1] ?? '');
   const perOutput = second === undefined ? undefined : fanIn({ node: kernel, index: 1 }, second);
   const multiplyAccumulates = (perOutput ?? 0) * elements(typeOf(kernel.outputs[0] ?? ''));

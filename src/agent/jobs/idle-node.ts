@@ -1,10 +1,11 @@
 import type { RunOptions } from '../../measurement/system.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
-import { idleNode } from '../../composite/composite.js';
+import { IDLE_INPUTS, idleNode } from '../../composite/composite.js';
 import { int } from '../../onnx/model/make-attributes.js';
 import { encodeModelToBytes } from '../../onnx/write/write-model.js';
 import type { DeclaredType, Node } from '../../onnx/model/model.js';
 import type { MeasureContext } from './measure-benchmark.js';
+import type { Unwatched } from './profile-cost.js';
 
 /**
  * Idle nodes of two graphs. The difference is so large that the time of the nodes shows beside the time of the call.
@@ -56,30 +57,27 @@ async function runMsOf(
   }
 }
 
-/**
- * Times by number of inputs and run options, cached for the life of the process. They depend little on threads and
- * optimization level, and much on the processor.
- */
-const known = new Map<string, number>();
+/** Times by run options, cached for the life of the process. They depend much on the processor. */
+const known = new Map<string, Unwatched>();
 
 /**
- * Time that the runtime takes for an idle node of a composite without a profile. The time of a kernel in the profile
- * does not include this overhead.
- *
- * @param inputs number of the node's inputs
- * @returns milliseconds; tens of microseconds at most
+ * Times that the runtime takes without a profile for an idle node of a composite, and for a call. The time of a kernel
+ * in the profile includes neither.
  */
-export async function unwatchedNodeMs(
-  inputs: number,
-  runOptions: RunOptions,
-  context: MeasureContext,
-): Promise<number> {
-  const key = JSON.stringify([inputs, runOptions]);
+export async function unwatchedTimes(runOptions: RunOptions, context: MeasureContext): Promise<Unwatched> {
+  const key = JSON.stringify(runOptions);
   const found = known.get(key);
   if (found !== undefined) return found;
-  const many = await runMsOf(idleNodes(MANY, inputs), runOptions, context);
-  const few = await runMsOf(idleNodes(FEW, inputs), runOptions, context);
-  const ms = Math.max(0, many - few) / (MANY - FEW);
-  known.set(key, ms);
-  return ms;
+  const nodeMs = new Map<number, number>();
+  const calls: number[] = [];
+  for (const inputs of IDLE_INPUTS) {
+    const many = await runMsOf(idleNodes(MANY, inputs), runOptions, context);
+    const few = await runMsOf(idleNodes(FEW, inputs), runOptions, context);
+    const ms = Math.max(0, many - few) / (MANY - FEW);
+    nodeMs.set(inputs, ms);
+    calls.push(Math.max(0, few - FEW * ms));
+  }
+  const unwatched = { nodeMs, callMs: Math.min(...calls) };
+  known.set(key, unwatched);
+  return unwatched;
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../base/errors.js';
+import type { CompositePlan } from '../../composite/plan-composites.js';
 import type { Benchmark } from '../../measurement/benchmark.js';
 import type { Conditions } from '../../measurement/conditions.js';
 import type { Outcome } from '../../measurement/measurement.js';
@@ -27,11 +28,10 @@ export interface MeasureJob {
 }
 
 /** Measures bricks in one graph; see measure-bricks.ts. */
-export interface MeasureBricksJob extends Omit<MeasureJob, 'kind' | 'benchmark' | 'name'> {
+export interface MeasureBricksJob
+  extends Omit<MeasureJob, 'kind' | 'benchmark' | 'name'>, Omit<CompositePlan, 'bricks'> {
   readonly kind: 'measure-bricks';
   readonly bricks: readonly Benchmark[];
-  /** Additional bytes to read in every run. */
-  readonly paddingBytes: number;
 }
 
 export interface InferTypesJob {

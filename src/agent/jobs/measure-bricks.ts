@@ -1,80 +1,57 @@
-import { PlatformError } from '../../base/errors.js';
 import { sumOf } from '../../base/sum-of.js';
-import { type Composite, compositeOf, IDLE_INPUTS } from '../../composite/composite.js';
+import { type Composite, compositeOf } from '../../composite/composite.js';
 import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { inputBytes } from '../../measurement/benchmark.js';
-import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
-import { unwatchedNodeMs } from './idle-node.js';
+import type { Protocol } from '../../measurement/protocol.js';
+import type { ProfiledRun } from '../../predictor/profile.js';
+import { durationOf, durationsIn } from './durations.js';
+import { unwatchedTimes } from './idle-node.js';
 import type { Measured, MeasureBricksJob } from './job.js';
 import { failedOutcome, type MeasureContext } from './measure-benchmark.js';
+import { correctedCost, costByIdleNodes, costOfKernel, type ProfileCost, shareOfCost } from './profile-cost.js';
 import { type OpenProfiled, openProfiled } from './profiled-runs.js';
 import { recordRuns } from './run-spans.js';
+import { runDurationMs } from './timed-runs.js';
 import { withSharing } from './watch-conditions.js';
 
 const NS_PER_MS = 1e6;
 
-function durationsIn(run: ProfiledRun): ReadonlyMap<string, number> {
-  return new Map(run.kernels.map(({ name, durationNs }) => [name, durationNs / NS_PER_MS]));
-}
-
-/** @throws PlatformError `unsupported` where the node is missing in the profile */
-function durationOf(durations: ReadonlyMap<string, number>, node: string): number {
-  const ms = durations.get(node);
-  if (ms !== undefined) return ms;
-  throw new PlatformError('unsupported', `the runtime's profile has no event of node ${node}`);
-}
-
-/** Time that the profile adds to a node with this number of inputs; ms. */
-type ProfileCost = (inputs: number) => number;
-
 /**
- * The cost of the profile for one node: the time of an idle node in the profile, minus its time without a profile. The
- * cost is linear in the number of inputs, because the profile describes each input.
+ * The samples of each brick: the mean over its places in each run.
+ *
+ * @param cost what the profile adds to the time of a node, by its inputs
  */
-function profileCost(
-  { idleNodes }: Composite,
-  runs: readonly ReadonlyMap<string, number>[],
-  unwatchedMs: UnwatchedMs,
-): ProfileCost {
-  const [few, many] = IDLE_INPUTS;
-  const costOf = (inputs: number): number => {
-    const watched = runs.flatMap((run) => (idleNodes.get(inputs) ?? []).map((node) => durationOf(run, node)));
-    return Math.max(0, trimmedMean(watched) - (unwatchedMs.get(inputs) ?? 0));
-  };
-  const ofFew = costOf(few);
-  const perInput = Math.max(0, costOf(many) - ofFew) / (many - few);
-  return (inputs) => ofFew + perInput * Math.max(0, inputs - few);
-}
-
-function costOf({ inputDims, inner }: ProfiledKernel, cost: ProfileCost): number {
-  return inner.reduce((sum, kernel) => sum + costOf(kernel, cost), cost(inputDims.length));
+export function outcomesOf(
+  { nodesOf, places }: Composite,
+  profile: readonly ProfiledRun[],
+  cost: ProfileCost,
+): readonly (Outcome & { kind: 'samples' })[] {
+  const runs = profile.map(durationsIn);
+  const costs = costsByNode(profile, cost);
+  return nodesOf.map((nodes) => ({
+    kind: 'samples',
+    runMs: runs.map((durations) => sumOf(nodes.map((node) => durationOf(durations, node))) / places),
+    warmupMs: [],
+    overheadMs: sumOf(nodes.map((node) => costs.get(node) ?? 0)) / places,
+  }));
 }
 
 function costsByNode(profile: readonly ProfiledRun[], cost: ProfileCost): ReadonlyMap<string, number> {
   const costs = new Map<string, number>();
   for (const kernel of profile.flatMap(({ kernels }) => kernels)) {
-    costs.set(kernel.name, (costs.get(kernel.name) ?? 0) + costOf(kernel, cost) / profile.length);
+    costs.set(kernel.name, (costs.get(kernel.name) ?? 0) + costOfKernel(kernel, cost) / profile.length);
   }
   return costs;
 }
 
-export type UnwatchedMs = ReadonlyMap<number, number>;
+/** From this share of the profile's cost on, runs without the profile are worth their time. */
+const NOTEWORTHY_SHARE = 0.01;
 
-export function outcomesOf(
-  composite: Composite,
-  profile: readonly ProfiledRun[],
-  unwatchedMs: UnwatchedMs,
-): readonly (Outcome & { kind: 'samples' })[] {
-  const runs = profile.map(durationsIn);
-  const costs = costsByNode(profile, profileCost(composite, runs, unwatchedMs));
-  return composite.nodesOf.map((nodes) => ({
-    kind: 'samples',
-    runMs: runs.map((durations) => nodes.reduce((sum, node) => sum + durationOf(durations, node), 0)),
-    warmupMs: [],
-    overheadMs: sumOf(nodes.map((node) => costs.get(node) ?? 0)),
-  }));
+/** The session is warm, and one sum over all kernels needs fewer runs than each of them. */
+function ofRunsWithout(protocol: Protocol): Protocol {
+  return { ...protocol, warmupRuns: 0, timeBudgetMs: protocol.timeBudgetMs / 2 };
 }
 
 interface Cost {
@@ -109,7 +86,7 @@ const MIN_SHARE_BYTES = 2 ** 16;
  * @throws PlatformError where the request is wrong (`usage`) or the machine fails (`storage`)
  */
 export async function measureBricks(job: MeasureBricksJob, context: MeasureContext): Promise<readonly Measured[]> {
-  const { bricks, paddingBytes, runOptions, limits } = job;
+  const { bricks, paddingBytes, repetition, runOptions, limits } = job;
   const protocol = protocolOfComposite(job.protocol);
   const startNs = context.nowNs();
   const elapsedMs = (): number => Number(context.nowNs() - startNs) / NS_PER_MS;
@@ -123,9 +100,8 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
   let composite: Composite;
   let open: OpenProfiled;
   try {
-    const unwatchedMs = new Map<number, number>();
-    for (const inputs of IDLE_INPUTS) unwatchedMs.set(inputs, await unwatchedNodeMs(inputs, runOptions, context));
-    composite = compositeOf(bricks, paddingBytes);
+    const unwatched = await unwatchedTimes(runOptions, context);
+    composite = compositeOf(bricks, paddingBytes, repetition);
     const request = { benchmark: composite.benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
     const load = { level: 'APPLICATION_TRACE' } as const;
     open = await context.recorder.section('load_model', load, () =>
@@ -136,7 +112,10 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
       const conditions = context.watchConditions();
       const { profile, ...timed } = await open.run(protocol);
       recordRuns(context.recorder, timed, { profile, bricks: bricks.length });
-      const outcomes = outcomesOf(composite, profile, unwatchedMs);
+      const byIdleNodes = costByIdleNodes(composite, profile, unwatched);
+      const matters = shareOfCost(profile, byIdleNodes) > NOTEWORTHY_SHARE;
+      const without = matters ? (await open.runWithout(ofRunsWithout(protocol))).runs.map(runDurationMs) : [];
+      const outcomes = outcomesOf(composite, profile, correctedCost(byIdleNodes, profile, without, unwatched));
       const common = {
         peakMemoryBytes: context.peakMemoryBytes(),
         conditions: withSharing(conditions(), timed.sharing),

@@ -20,6 +20,8 @@ export interface OpenProfiled {
    * hold every run
    */
   run(protocol: Protocol): Promise<ProfiledRuns>;
+  /** Further runs of the same session, after {@link run} has ended the profile. */
+  runWithout(protocol: Protocol): Promise<TimedRuns>;
   close(): Promise<void>;
 }
 
@@ -67,9 +69,11 @@ export async function openProfiled(
     removeFolder();
     throw thrown;
   }
+  const { threads } = request.runOptions;
   return {
+    runWithout: (protocol) => timeRuns(open, { ...protocol, threads }, context),
     async run(protocol) {
-      const timed = await timeRuns(open, { ...protocol, threads: request.runOptions.threads }, context);
+      const timed = await timeRuns(open, { ...protocol, threads }, context);
       const profiled = (await model?.profile()) ?? [];
       const expected = timed.warmups.length + timed.taken;
       if (profiled.length !== expected) {

@@ -1,4 +1,9 @@
-import { type BrickInContext, type PlanLimits, planComposites } from '../../composite/plan-composites.js';
+import {
+  type BrickInContext,
+  type CompositePlan,
+  type PlanLimits,
+  planComposites,
+} from '../../composite/plan-composites.js';
 import type { MeasureOptions, MeasureProgress } from '../benchmark-agent.js';
 import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
 import type { Measured, MeasureBricksJob } from '../jobs/job.js';
@@ -32,19 +37,22 @@ export async function* measureTogether(
 
   async function* measureAll(indices: readonly number[]): AsyncGenerator<MeasuredBrick> {
     const chosen = indices.flatMap((index) => bricks[index] ?? []);
-    for (const { bricks: positions, paddingBytes } of planComposites(chosen, limits)) {
+    for (const { bricks: positions, ...how } of planComposites(chosen, limits)) {
       yield* measureOne(
         positions.flatMap((position) => indices[position] ?? []),
-        paddingBytes,
+        how,
       );
     }
   }
 
-  async function* measureOne(indices: readonly number[], paddingBytes: number): AsyncGenerator<MeasuredBrick> {
+  async function* measureOne(
+    indices: readonly number[],
+    how: Omit<CompositePlan, 'bricks'>,
+  ): AsyncGenerator<MeasuredBrick> {
     const benchmarks = indices.flatMap((index) => bricks[index]?.benchmark ?? []);
     const session = { index: indices[0] ?? 0, together: indices.length };
     const tell = (progress: MeasureProgress): void => onProgress?.({ ...progress, ...session });
-    const job = { kind: 'measure-bricks', bricks: benchmarks, paddingBytes, ...setup } as const;
+    const job = { kind: 'measure-bricks', bricks: benchmarks, ...how, ...setup } as const;
     const end = await runner.run(job, setup.limits, {
       signal,
       onProgress: tell,

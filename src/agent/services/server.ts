@@ -7,6 +7,7 @@ import { createRpcServer } from '../../rpc/server.js';
 import { addBenchmarkService } from './benchmark-service.js';
 import type { AgentDescription } from '../agent-description.js';
 import { defaultMemoryLimitBytes, describeAgent } from './describe-machine.js';
+import { knownHeldCacheBytes } from './held-cache.js';
 import { WorkerRunner } from '../worker/worker-runner.js';
 import { type PredictAccess, predictInputs } from '../predict/inputs.js';
 import { OpenModels } from '../predict/open-models.js';
@@ -27,6 +28,8 @@ export interface AgentServerOptions {
   /** Without it, no model can be opened by name; measuring needs none. */
   readonly resolveModel?: ResolveModel;
   readonly weightFiles?: ReadonlyMap<string, string>;
+  /** Keeps what was measured of this machine; without it, the machine's own statements count. */
+  readonly machineFolder?: string | undefined;
   /** Sources of predictions; by default pictures on the internet. */
   readonly access?: PredictAccess;
 }
@@ -66,10 +69,13 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
     packageFolder,
     access = {},
     weightFiles = new Map<string, string>(),
+    machineFolder,
   } = options;
   const ownToken = randomBytes(32).toString('hex');
   const server = createRpcServer({ security: { ...security, ownToken } });
-  const description = describeAgent(framework, packageFolder);
+  const stated = describeAgent(framework, packageFolder);
+  const cacheBytes = machineFolder === undefined ? stated.cacheBytes : await knownHeldCacheBytes(stated, machineFolder);
+  const description = { ...stated, cacheBytes };
   const runner = new WorkerRunner(framework, description.cores, packageFolder);
   const { calls } = server;
   const shared = { description, runner, calls, weightFiles };

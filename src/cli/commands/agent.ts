@@ -15,6 +15,7 @@ import { resolvePredictionModel } from '../../registry/resolve-prediction-model.
 import { formatHostPort, type HostPort, isLoopbackHost } from '../../rpc/loopback.js';
 import { accessFileOption, serverSecurity } from '../access-file.js';
 import { addressOption, parseAddress, serversOption } from '../address.js';
+import { machineFolder } from '../machine-folder.js';
 import type { OwnedHost } from '../host.js';
 import { queueOption } from './queue-option.js';
 import { storeDescription } from '../../command/store-description.js';
@@ -185,6 +186,7 @@ Examples:
       const { startAgent } = await import('../../agent/services/server.js');
       const agent = await startAgent({
         ...settings,
+        machineFolder: machineFolder(),
         resolveModel: (name, version, { name: framework, version: frameworkVersion }) => {
           const runsOn = runningFramework({ framework, frameworkVersion }, flags);
           return resolvePredictionModel(name, version, { folder: flags.models, runsOn });

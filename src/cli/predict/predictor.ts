@@ -5,6 +5,7 @@ import { loadPredictionModel } from '../../registry/prediction-model.js';
 import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import type { OwnedHost } from '../host.js';
+import { machineFolder } from '../machine-folder.js';
 import { onlyForAgentHere } from '../only-for-agent-here.js';
 import type { ModelAsked } from './model-asked.js';
 
@@ -60,6 +61,7 @@ export async function connectPredictor(
   const { startAgent } = await import('../../agent/services/server.js');
   const agent = await startAgent({
     framework,
+    machineFolder: machineFolder(),
     resolveModel: (name, version, own) => {
       // For a manifest file, the request itself asks for the manifest's framework.
       if (path !== undefined) return loadPredictionModel(path);

@@ -16,31 +16,34 @@ function kernel(name: string, durationNs: number, inputs = 1, inner: readonly Pr
   return { name, opType: 'Op', executionProvider: 'cpu', startNs: 0, durationNs, ...tensors, inner };
 }
 
-test('profiling a kernel costs as much as an idle one with as many inputs, for each execution in a subgraph', () => {
-  const benchmark = { signature: '', model: new Uint8Array(), inputs: [] };
-  const idleNodes = new Map([
-    [1, ['idle1']],
-    [4, ['idle4']],
-  ]);
-  const composite: Composite = { benchmark, nodesOf: [['plain'], ['three'], ['loop']], idleNodes };
-  const twoTrips = [kernel('inner', 1000), kernel('inner', 1000)];
-  const kernels = [
-    kernel('plain', 50_000),
-    kernel('three', 50_000, 3),
-    kernel('loop', 90_000, 1, twoTrips),
-    kernel('idle1', 4000),
-    kernel('idle4', 7500, 4),
-  ];
-  const unwatched = new Map([
-    [1, 0.001],
-    [4, 0.0015],
-  ]);
-  const outcomes = outcomesOf(composite, [{ durationNs: 200_000, kernels }], unwatched);
-  // Profiling adds 3 and 6 µs to the idle kernels. The loop is profiled once, and its inner kernel twice.
-  assert.deepEqual(
-    outcomes.map(({ overheadMs }) => overheadMs?.toFixed(6)),
-    ['0.003000', '0.005000', '0.009000'],
-  );
+/** An event costs 3 µs, and each further input one. */
+const cost = (inputs: number): number => 0.002 + 0.001 * inputs;
+
+describe('samples of a composite', () => {
+  const composite = { benchmark: { signature: '', model: new Uint8Array(), inputs: [] }, idleNodes: new Map() };
+
+  test('are in the profile as much longer as their events cost, those in subgraphs included', () => {
+    const twoTrips = [kernel('inner', 1000), kernel('inner', 1000)];
+    const kernels = [kernel('plain', 50_000), kernel('three', 50_000, 3), kernel('loop', 90_000, 1, twoTrips)];
+    const nodesOf = [['plain'], ['three'], ['loop']];
+    const outcomes = outcomesOf({ ...composite, nodesOf, places: 1 }, [{ durationNs: 200_000, kernels }], cost);
+    assert.deepEqual(
+      outcomes.map(({ overheadMs }) => overheadMs?.toFixed(6)),
+      ['0.003000', '0.005000', '0.009000'],
+    );
+  });
+
+  test('are the mean over the places of a brick', () => {
+    const kernels = [kernel('a', 10_000), kernel('b', 20_000, 3), kernel('c', 30_000), kernel('d', 40_000, 3)];
+    // A brick of two nodes, in two places.
+    const twice: Composite = { ...composite, nodesOf: [['a', 'b', 'c', 'd']], places: 2 };
+    const [outcome] = outcomesOf(twice, [{ durationNs: 100_000, kernels }], cost);
+    assert.deepEqual(
+      outcome?.runMs.map((ms) => ms.toFixed(6)),
+      ['0.050000'],
+    );
+    assert.equal(outcome?.overheadMs?.toFixed(6), '0.008000');
+  });
 });
 
 describe('a profile that does not match its composite', () => {
@@ -77,8 +80,9 @@ describe('a profile that does not match its composite', () => {
         recorder: new SpanRecorder('NO_TRACE'),
         onProgress: () => Promise.resolve(),
       };
+      const repetition = { times: 1, weightSets: 1 };
       const setup = { runOptions, ...setupOf({ ...protocol, warmupRuns: 1, runs: 3, minRuns: 3 }) };
-      return measureBricks({ kind: 'measure-bricks', bricks: [relu], paddingBytes: 0, ...setup }, context);
+      return measureBricks({ kind: 'measure-bricks', bricks: [relu], paddingBytes: 0, repetition, ...setup }, context);
     });
   }
 

@@ -26,7 +26,8 @@ def module_graph(name, make, inputs, both=True):
 def torchvision_graph(name):
     import torchvision
 
-    return torchvision.models.get_model(name, weights=None)
+    options = {"init_weights": False} if name == "googlenet" else {}
+    return torchvision.models.get_model(name, weights=None, **options)
 
 
 def timm_graph(name):
@@ -70,6 +71,18 @@ def detector(path):
 
     model = detection.ssdlite320_mobilenet_v3_large(weights=None, weights_backbone=None)
     export(model, ([torch.randn(3, 320, 320)],), path)
+
+
+@graph("torchvision-fasterrcnn")
+def two_stages(path):
+    from torchvision.models import detection
+
+    model = detection.fasterrcnn_mobilenet_v3_large_320_fpn(weights=None, weights_backbone=None)
+    export(model, ([torch.randn(3, 320, 320)],), path)
+
+
+for name in ["swin_t", "vit_b_32", "efficientnet_v2_s", "googlenet"]:
+    module_graph(f"torchvision-{name}", lambda name=name: torchvision_graph(name), PICTURE, both=False)
 
 
 class Recurrent(nn.Module):

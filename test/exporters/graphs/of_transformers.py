@@ -119,3 +119,39 @@ def whisper(path):
 
     sizes = {"d_model": 256, "encoder_layers": 2, "encoder_attention_heads": 4, "encoder_ffn_dim": 512}
     export(First(WhisperEncoder(WhisperConfig(**sizes)), "input_features"), (torch.randn(1, 80, 3000),), path)
+
+
+@graph("transformers-bart-encoder")
+def bart(path):
+    from transformers import BartConfig
+    from transformers.models.bart.modeling_bart import BartEncoder
+
+    sizes = {"d_model": 768, "encoder_layers": 4, "encoder_attention_heads": 12, "encoder_ffn_dim": 3072, "vocab_size": 2000}
+    export(First(BartEncoder(BartConfig(**sizes)), "input_ids"), (IDS[:, :32],), path)
+
+
+@graph("transformers-phi3-prefill")
+def phi3(path):
+    from transformers import Phi3Config, Phi3Model
+
+    sizes = {"hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 4, "num_attention_heads": 16}
+    model = Phi3Model(Phi3Config(vocab_size=2000, pad_token_id=0, use_cache=False, **sizes))
+    export(First(model, "input_ids"), (IDS[:, :16],), path, **NEW)
+
+
+@graph("transformers-mamba")
+def mamba(path):
+    """A chain of hundreds of small kernels: the state of each token follows from that of the one before."""
+    from transformers import MambaConfig, MambaModel
+
+    model = MambaModel(MambaConfig(hidden_size=64, state_size=8, num_hidden_layers=4, vocab_size=1000, use_cache=False))
+    export(First(model, "input_ids"), (IDS[:, :16],), path)
+
+
+@graph("transformers-swin")
+def swin(path):
+    """Its masks of -100 make results of Softmax denormal."""
+    from transformers import SwinConfig, SwinModel
+
+    model = SwinModel(SwinConfig(embed_dim=48, depths=[2, 2, 2, 2], num_heads=[3, 6, 12, 24]))
+    export(First(model, "pixel_values"), (torch.randn(1, 3, 224, 224),), path)

@@ -21,25 +21,25 @@ describe('the context of bricks that are measured together', () => {
 
   test('is one of a few sizes, so that models of similar size share measurements', () => {
     assert.deepEqual(
-      [0.5, 1, 2 - 0.01].map((size) => footprintOn(size)),
+      [0.5, 1, 1.41].map((size) => footprintOn(size)),
       [MIB, MIB, MIB],
     );
     assert.deepEqual(
-      [2 + 0.01, 4, 7].map((size) => footprintOn(size)),
+      [1.42, 4, 5.6].map((size) => footprintOn(size)),
       [4 * MIB, 4 * MIB, 4 * MIB],
     );
   });
 
   test('is the same for all models that are larger than the cache', () => {
-    // The system's cache has 32 MiB; 48 MiB are one and a half times that.
+    // The system's cache has 32 MiB; 48 MiB are 1.5 times that. Composites touch four times that.
     assert.deepEqual(
       [48, 100, 10_000].map((size) => footprintOn(size)),
-      [48 * MIB, 48 * MIB, 48 * MIB],
+      [128 * MIB, 128 * MIB, 128 * MIB],
     );
   });
 
   test('differs on a machine with another cache', () => {
-    assert.deepEqual([footprintOn(100, 8 * MIB), footprintOn(100, 64 * MIB)], [12 * MIB, 96 * MIB]);
+    assert.deepEqual([footprintOn(100, 8 * MIB), footprintOn(100, 64 * MIB)], [32 * MIB, 256 * MIB]);
   });
 
   test('is undefined if a recipe has no footprint', () => {

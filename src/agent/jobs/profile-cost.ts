@@ -1,0 +1,85 @@
+import { sumOf } from '../../base/sum-of.js';
+import { type Composite, IDLE_INPUTS } from '../../composite/composite.js';
+import { trimmedMean } from '../../measurement/trimmed-mean.js';
+import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
+import { durationOf, durationsIn } from './durations.js';
+
+// The cost of the profile for one event. Idle nodes show how it depends on the number of inputs. Their cost is not that
+// of all nodes: in a long chain of small kernels an event costs half a microsecond more, and after large kernels one to
+// two microseconds less, because without the profile the runtime's own work between two kernels takes longer there. So
+// the same session also runs without the profile, and the difference corrects the mean cost of all events, as far as it
+// is known more exactly than the cost of idle nodes.
+
+/** Time that the profile adds to a node with this number of inputs; ms. */
+export type ProfileCost = (inputs: number) => number;
+
+/** Times without a profile, ms. */
+export interface Unwatched {
+  /** Of an idle node, by its number of inputs. */
+  readonly nodeMs: ReadonlyMap<number, number>;
+  /** Of a call without nodes. */
+  readonly callMs: number;
+}
+
+/** How much the cost of events differs between composites, as a standard deviation; ms. */
+const SPREAD_OF_COST_MS = 1e-3;
+
+/** The cost of an event by idle nodes alone. It is linear in the number of inputs, each of which the profile describes. */
+export function costByIdleNodes(
+  { idleNodes }: Pick<Composite, 'idleNodes'>,
+  profile: readonly ProfiledRun[],
+  { nodeMs }: Unwatched,
+): ProfileCost {
+  const runs = profile.map(durationsIn);
+  const [few, many] = IDLE_INPUTS;
+  const costOf = (inputs: number): number => {
+    const watched = runs.flatMap((run) => (idleNodes.get(inputs) ?? []).map((node) => durationOf(run, node)));
+    return Math.max(0, trimmedMean(watched) - (nodeMs.get(inputs) ?? 0));
+  };
+  const ofFew = costOf(few);
+  const perInput = Math.max(0, costOf(many) - ofFew) / (many - few);
+  return (inputs) => ofFew + perInput * Math.max(0, inputs - few);
+}
+
+/** The cost of a kernel's events, those of its subgraphs included. */
+export function costOfKernel({ inputDims, inner }: ProfiledKernel, cost: ProfileCost): number {
+  return inner.reduce((sum, kernel) => sum + costOfKernel(kernel, cost), cost(inputDims.length));
+}
+
+function varianceOfMean(values: readonly number[]): number {
+  const mean = sumOf(values) / values.length;
+  return sumOf(values.map((value) => (value - mean) ** 2)) / (values.length - 1) / values.length;
+}
+
+/** The share of the profile's cost in the time of its events. */
+export function shareOfCost(profile: readonly ProfiledRun[], cost: ProfileCost): number {
+  const kernels = profile.flatMap((run) => run.kernels);
+  return sumOf(kernels.map((kernel) => costOfKernel(kernel, cost))) / Math.max(1e-6, sumOf(kernels.map(msOf)));
+}
+
+function msOf({ durationNs }: ProfiledKernel): number {
+  return durationNs / 1e6;
+}
+
+/**
+ * Corrects the cost of an event by runs without the profile: the events less the cost of all of them should take as
+ * long as these runs less the call. The correction is weighted by its variance against {@link SPREAD_OF_COST_MS}.
+ *
+ * @param withoutMs runs of the same session without the profile
+ */
+export function correctedCost(
+  cost: ProfileCost,
+  profile: readonly ProfiledRun[],
+  withoutMs: readonly number[],
+  { callMs }: Unwatched,
+): ProfileCost {
+  if (profile.length < 2 || withoutMs.length < 2) return cost;
+  const eventsMs = profile.map(({ kernels }) => sumOf(kernels.map(msOf)));
+  const kernels = profile[0]?.kernels ?? [];
+  const expectedMs = sumOf(kernels.map((kernel) => costOfKernel(kernel, cost)));
+  const differenceMs = trimmedMean(eventsMs) - (trimmedMean(withoutMs) - callMs) - expectedMs;
+  const variance = (varianceOfMean(eventsMs) + varianceOfMean(withoutMs)) / kernels.length ** 2;
+  const weight = SPREAD_OF_COST_MS ** 2 / (SPREAD_OF_COST_MS ** 2 + variance);
+  const correctionMs = (weight * differenceMs) / kernels.length;
+  return (inputs) => Math.max(0, cost(inputs) + correctionMs);
+}

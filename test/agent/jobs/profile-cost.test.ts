@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { correctedCost, costByIdleNodes, shareOfCost } from '../../../src/agent/jobs/profile-cost.js';
+import { IDLE_INPUTS } from '../../../src/composite/composite.js';
+import type { ProfiledKernel, ProfiledRun } from '../../../src/predictor/profile.js';
+
+function kernel(name: string, ms: number, inputs = 1): ProfiledKernel {
+  const inputDims = Array.from({ length: inputs }, () => [1]);
+  const tensors = { inputDims, outputDims: [], inputTypes: [], outputTypes: [], elementType: 'float32', inner: [] };
+  return { name, opType: 'Op', executionProvider: 'cpu', startNs: 0, durationNs: ms * 1e6, ...tensors };
+}
+
+const [FEW, MANY] = IDLE_INPUTS;
+const UNWATCHED = {
+  nodeMs: new Map([
+    [FEW, 0.001],
+    [MANY, 0.0015],
+  ]),
+  callMs: 0.02,
+};
+const KERNELS = 100;
+
+/** Runs of kernels of a millisecond whose events cost this much, with what a run differs from the others. */
+function profileOf(costMs: number, drifts: readonly number[]): readonly ProfiledRun[] {
+  return drifts.map((drift) => {
+    const kernels = Array.from({ length: KERNELS }, (_, at) => kernel(`k${at}`, 1 + costMs + drift / KERNELS));
+    return { durationNs: 0, kernels };
+  });
+}
+
+describe('the cost of the profile', () => {
+  test('by idle nodes is linear in the number of inputs', () => {
+    const idleNodes = new Map([
+      [FEW, ['few']],
+      [MANY, ['many']],
+    ]);
+    const profile = [{ durationNs: 0, kernels: [kernel('few', 0.004), kernel('many', 0.0075, MANY)] }];
+    const cost = costByIdleNodes({ idleNodes }, profile, UNWATCHED);
+    assert.deepEqual(
+      [1, 2, 3, 4].map((inputs) => cost(inputs).toFixed(6)),
+      ['0.003000', '0.004000', '0.005000', '0.006000'],
+    );
+    assert.equal(shareOfCost(profile, cost).toFixed(3), ((0.003 + 0.006) / 0.0115).toFixed(3));
+  });
+
+  test('is that of the difference from runs without the profile, where that is exact', () => {
+    const steady = [0, 1e-6, -1e-6];
+    const without = steady.map((drift) => KERNELS + UNWATCHED.callMs + drift);
+    for (const real of [0.0005, 0.002, 0.004]) {
+      const corrected = correctedCost(() => 0.002, profileOf(real, steady), without, UNWATCHED);
+      assert.ok(Math.abs(corrected(1) - real) < 1e-6, `${corrected(1)} for ${real}`);
+    }
+  });
+
+  test('stays that of idle nodes where runs differ by more than the cost', () => {
+    const unsteady = [-20, 0, 30];
+    const without = [95, 100, 140];
+    const corrected = correctedCost(() => 0.002, profileOf(0.002, unsteady), without, UNWATCHED);
+    assert.ok(Math.abs(corrected(1) - 0.002) < 1e-4, `${corrected(1)}`);
+    assert.equal(correctedCost(() => 0.002, profileOf(0.002, [0]), without, UNWATCHED)(1), 0.002);
+    assert.equal(correctedCost(() => 0.002, profileOf(0.002, unsteady), [], UNWATCHED)(1), 0.002);
+  });
+
+  test('is never negative', () => {
+    const steady = [0, 1e-6, -1e-6];
+    const slower = steady.map((drift) => KERNELS + 5 + drift);
+    assert.equal(correctedCost(() => 0.002, profileOf(0, steady), slower, UNWATCHED)(1), 0);
+  });
+});
