@@ -3,8 +3,8 @@ const CACHES_OF_COLD_MODELS = 1.5;
 
 /**
  * Last-level caches that pass between two runs of a brick of such a model. Caches are not strictly least-recently-used:
- * of 1.5 caches they keep a part, and a MatMul of 16 MiB of weights was measured 2 to 5 % too fast (docs/experiments.md,
- * log). More than MAX_COLD_BYTES cost more time than they gain.
+ * of 1.5 caches they keep a part, and a MatMul of 16 MiB of weights was measured 2 to 5 % too fast
+ * (docs/experiments.md). More than MAX_COLD_BYTES cost more time than they gain.
  */
 const CACHES_OF_COLD_COMPOSITES = 4;
 const MAX_COLD_BYTES = 256 * 2 ** 20;
