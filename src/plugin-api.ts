@@ -194,13 +194,7 @@ export { runnableFile } from './predictor/runnable-file.js';
 export { shellQuoted } from './base/shell-quoted.js';
 export { isRuntimePackage, type RuntimePackage, runtimePackageOf } from './predictor/runtime-package.js';
 export { type Both, measurePaired, type Pair } from './measuring/measure-paired.js';
-export {
-  ONE_INTERVAL,
-  type PairedConfidence,
-  type PairedRatio,
-  pairedRatio,
-  type PairedTimes,
-} from './measuring/paired-ratio.js';
+export { type PairedConfidence, type PairedRatio, pairedRatio, type PairedTimes } from './measuring/paired-ratio.js';
 export { machineSpreadOf } from './measuring/machine-spread.js';
 export { currentEstimates, keepEstimates, type KeptEstimate, type NewEstimate } from './measuring/estimates.js';
 

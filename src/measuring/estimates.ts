@@ -110,6 +110,12 @@ async function historyOf(estimates: Pick<Collection<KeptEstimate>, 'find'>, subj
   return found;
 }
 
+/** Writes only a system that is not there yet, so that a run without news leaves the store as it is. */
+async function keepSystem(systems: Collection<System>, system: System): Promise<void> {
+  const { fingerprint } = system;
+  if ((await systems.get({ fingerprint })) === undefined) await systems.put(system);
+}
+
 /**
  * Keeps estimates beside earlier ones of the same subject. One that says the same as the newest, or covers less, is not
  * kept, so that a history has changes only. A store that refuses changes, or whose server is gone, keeps nothing.
@@ -118,7 +124,7 @@ export async function keepEstimates(store: ResultStore, system: System, found: r
   if (store.isReadOnly === true || found.length === 0) return;
   const estimates = store.collection(ESTIMATES);
   const at = new Date().toISOString();
-  await unlessUnavailable(store.collection(SYSTEMS).put(system));
+  await unlessUnavailable(keepSystem(store.collection(SYSTEMS), system));
   for (const estimate of found)
     await unlessUnavailable(keep(estimates, { ...estimate, system: system.fingerprint }, at));
 }
