@@ -208,6 +208,7 @@ export {
   storedMeasurementSchema,
   subjectKey,
 } from './measurement/measurement.js';
+export { xoshiro128pp } from './base/random.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { usedCores } from './measurement/used-cores.js';
 export { disturbanceOf, isDisturbed, sharedShareOf } from './measurement/disturbance.js';
@@ -225,6 +226,7 @@ export type { ResultStore } from './store/result-store.js';
 export type { CollectionDefinition } from './store/collection.js';
 export { unlessUnavailable } from './store/unless-unavailable.js';
 export { EVALUATION_DOCUMENTS } from './platform-documents/documents.js';
+export { keepEvaluated } from './platform-documents/keep-evaluated.js';
 export { keepWholeModel } from './platform-documents/keep-whole-model.js';
 
 // Traces of other tools
@@ -242,7 +244,7 @@ export { largestRate, type RateSearch } from './load/search.js';
 export { type ServiceTimes, simulateTrial } from './load/simulate.js';
 export { PERCENTILES, summaryOf, type TrialSummary } from './load/summary.js';
 export { type Dispatch, DISPATCHES, type Plan, type QueryRecord, type TrialOptions } from './load/trial.js';
-export { idleModel } from './generator/idle-model.js';
+export { handoverModel } from './generator/handover-model.js';
 export type { DeployedModel, TargetEnd, TargetSpec } from './generator/messages.js';
 export { type LoadGenerator, type RanTrial, startGenerator } from './generator/start.js';
 export { withBatch } from './registry/with-batch.js';

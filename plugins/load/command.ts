@@ -121,7 +121,7 @@ async function agentOf({ agent, agents, framework }: LoadOptions, host: CommandH
     const which = `the agents at ${agents[0] ?? ''} and ${agents[other + 1] ?? ''} are of different systems`;
     throw new PlatformError('unsupported', `${which}; name agents of one system`);
   }
-  return { ...first, reaches: () => all.flatMap((one) => one.reaches?.() ?? []) };
+  return { ...first, reaches: (...needed) => all.flatMap((one) => one.reaches?.(...needed) ?? []) };
 }
 
 const DEPLOYMENT = /^(oip|predict):\/\/([^/]+)\/([^:/]+)(?::([^:/]+))?$/;

@@ -59,13 +59,23 @@ export function measuredOf(trial: RanTrial, summary: TrialSummary): MeasuredLoad
   };
 }
 
-export function curveOf(times: readonly BatchTime[]): LoadResult['batches'][number]['measured'] {
+/** @param ends the same times at both ends of their intervals */
+export function curveOf(
+  times: readonly BatchTime[],
+  ends: Partial<Record<'low' | 'high', readonly BatchTime[] | undefined>> = {},
+): LoadResult['batches'][number]['measured'] {
   const curve = batchCurve(times);
   if (curve === undefined) return null;
+  const perSecond = (of: readonly BatchTime[] | undefined): number | null => {
+    const end = of?.find(({ batch }) => batch === curve.largest);
+    return end === undefined ? null : (end.batch * 1000) / end.ms;
+  };
   return {
     best_batch: curve.best,
     largest_batch: curve.largest,
     largest_samples_per_second: curve.largestPerSecond,
+    low_samples_per_second: perSecond(ends.high),
+    high_samples_per_second: perSecond(ends.low),
     a_ms: curve.line?.aMs ?? null,
     b_ms: curve.line?.bMs ?? null,
     largest_residual_ms: curve.line?.largestResidualMs ?? null,

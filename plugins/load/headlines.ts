@@ -35,14 +35,15 @@ export function rateLines({ rates, settings: { bound } }: LoadResult): readonly 
 function curveText(kind: string, curve: LoadResult['batches'][number]['measured']): readonly string[] {
   if (curve === null) return [];
   const { best_batch: best, largest_batch: largest, largest_samples_per_second: most, a_ms: a, b_ms: b } = curve;
-  const residual = curve.largest_residual_ms;
+  const { largest_residual_ms: residual, low_samples_per_second: low, high_samples_per_second: high } = curve;
   const text = (value: number): string => String(Number(value.toPrecision(3)));
   const line =
     a === null || b === null || residual === null
       ? ''
       : `; T(B) = ${text(a)} + ${text(b)} B ms, off by ${text(residual)} ms at most`;
   const ofBest = best === null ? 'the best batch is not among them' : `best batch ${best}`;
-  return [`${kind}: ${ofBest}, most with ${largest} (${text(most)}/s)${line}`];
+  const interval = low === null || high === null ? '' : `, ${text(low)} to ${text(high)}`;
+  return [`${kind}: ${ofBest}, most with ${largest} (${text(most)}/s${interval})${line}`];
 }
 
 /** Batch sweeps in words. */

@@ -49,9 +49,16 @@ const predictedSchema = z.strictObject({
   low: figuresSchema.nullable().describe("With the lower end of the estimate's interval"),
   value: figuresSchema.nullable(),
   high: figuresSchema.nullable().describe('With its upper end; null where the estimate has no interval'),
-  service_ms: ms.describe('Estimate for a run of one query'),
+  service_ms: ms.describe('Of a run of one query under this load: the estimate, slowed down'),
+  slowdown: z.number().nullable().describe('Factor of the estimate'),
   service_low_ms: ms,
   service_high_ms: ms,
+  service_variation: z
+    .number()
+    .nullable()
+    .describe(
+      'Standard deviation over mean of the stored runs, which the queue has; null: every run takes the estimate',
+    ),
   utilization: z.number().nullable(),
   growth: z
     .number()
@@ -97,6 +104,8 @@ const curveSchema = z
     best_batch: z.int().nullable().describe('The smallest whose doubling raises throughput by at most 5 %'),
     largest_batch: z.int().describe('The batch with the largest throughput'),
     largest_samples_per_second: z.number(),
+    low_samples_per_second: rate.describe("The same with the upper ends of the estimates' intervals"),
+    high_samples_per_second: rate,
     a_ms: ms.describe('T(B) = a + b B by least squares'),
     b_ms: ms,
     largest_residual_ms: ms,
@@ -133,14 +142,15 @@ export const loadResultSchema = z.strictObject({
   }),
   overhead: z
     .strictObject({
-      handover_ms: z.number().describe('From the scheduled time until the run of an idle model begins'),
+      handover_ms: z.number().describe('From the scheduled time until a run begins that waits for no other'),
       return_ms: z.number().describe('From the end of a run until its client can send the next query'),
       between_ms: z.number().describe('From the end of a run until the next one begins'),
+      slowdowns: z
+        .array(z.strictObject({ utilization: z.number(), factor: z.number() }))
+        .describe('Time of a run under load over its time in a loop of nothing else, at some utilizations'),
     })
     .nullable()
-    .describe(
-      'What a query costs besides the model, measured with a model that does nothing; null without a prediction',
-    ),
+    .describe('What a query costs besides the run, measured with a model of one layer; null without a prediction'),
   rows: z.array(rowSchema),
   rates: z.array(rateSchema).describe('Largest rates within the bound'),
   batches: z.array(z.strictObject({ model: z.string(), measured: curveSchema, predicted: curveSchema })),

@@ -135,9 +135,15 @@ function reasonsOf({ rows, unusable }: LoadResult): readonly string[] {
 
 function overheadLine({ overhead }: LoadResult): readonly string[] {
   if (overhead === null) return [];
-  const { handover_ms: handover, between_ms: between } = overhead;
+  const { handover_ms: handover, between_ms: between, slowdowns } = overhead;
+  const slower = slowdowns.map(({ utilization, factor }) => {
+    return `${text((factor - 1) * 100, 2)} % longer at a utilization of ${text(utilization, 2)}`;
+  });
   return [
-    `predictions add what a model that does nothing costs here: ${text(handover, 3)} ms until its run begins, ${text(between, 3)} ms between runs`,
+    ...(slower.length === 0
+      ? []
+      : [`runs of a model of one layer take ${slower.join(', ')} than in a loop, and predictions as much`]),
+    `predictions add what a query costs here besides its run: ${text(handover, 3)} ms until its run begins, ${text(between, 3)} ms between runs`,
   ];
 }
 

@@ -13,10 +13,12 @@ import {
   summaryOf,
   type System,
   withBatch,
+  xoshiro128pp,
 } from '../../src/plugin-api.js';
 import type { Figures, Overhead, PredictedLoad, SearchedRate } from './load-result.js';
 import { figuresOf } from './figures.js';
-import type { TrialPlan } from './trials.js';
+import { variationOf } from './stored-runs.js';
+import { offeredOf, type TrialPlan } from './trials.js';
 
 /** Estimates of a run of some sizes. */
 export interface EstimatedTimes {
@@ -31,6 +33,8 @@ export interface Predicting {
   readonly overhead: Overhead;
   readonly agents: number;
   readonly waitMs: number;
+  /** Times of the model's runs over their mean; undefined: every run takes the estimate. */
+  readonly runTimes?: readonly number[] | undefined;
 }
 
 const MAX_LISTED = 8;
@@ -89,29 +93,55 @@ export async function storedEstimates(
   };
 }
 
-function serviceTimes(times: readonly BatchTime[], { overhead }: Predicting): ServiceTimes {
+function serviceTimes(times: readonly BatchTime[], { overhead, runTimes }: Predicting, seed: number): ServiceTimes {
   const { handover_ms: handoverMs, return_ms: returnMs, between_ms: betweenMs } = overhead;
-  return { runMs: interpolated(times), handoverMs, returnMs, betweenMs };
+  const estimate = interpolated(times);
+  const next = xoshiro128pp(seed);
+  const runMs =
+    runTimes === undefined
+      ? estimate
+      : (samples: number) => estimate(samples) * (runTimes[next() % runTimes.length] ?? 1);
+  return { runMs, handoverMs, returnMs, betweenMs };
 }
 
 function simulated(plan: TrialPlan, times: readonly BatchTime[] | undefined, predicting: Predicting): Figures | null {
   if (times === undefined) return null;
   const { agents, waitMs } = predicting;
-  const servers = Array.from({ length: agents }, () => serviceTimes(times, predicting));
+  const servers = Array.from({ length: agents }, (_, agent) => serviceTimes(times, predicting, plan.seed + agent));
   const trial = simulateTrial(plan.options, { limit: plan.limit, waitMs }, servers);
   const { bound } = plan.options;
   const isOpen = plan.options.plan.kind === 'open';
   return figuresOf(summaryOf(trial.records, trial, { bound, servers: agents, isOpen }));
 }
 
+/** Runs are slower the more the machine idles between them; closed loops keep it busy. */
+function slowdownOf(plan: TrialPlan, predicting: Predicting): number {
+  const rho = Math.min(1, utilizationOf(plan, predicting.times.value, predicting) ?? 1);
+  const [first, ...others] = predicting.overhead.slowdowns.toSorted((a, b) => a.utilization - b.utilization);
+  let before = first;
+  if (before === undefined || rho <= before.utilization) return before?.factor ?? 1;
+  for (const after of others) {
+    const share = (rho - before.utilization) / (after.utilization - before.utilization);
+    if (share <= 1) return before.factor + share * (after.factor - before.factor);
+    before = after;
+  }
+  return before.factor;
+}
+
+/** The estimates, slowed down as the trial's load does. */
+function timesUnder(plan: TrialPlan, predicting: Predicting): EstimatedTimes {
+  const factor = slowdownOf(plan, predicting);
+  const slowed = (times: readonly BatchTime[]): readonly BatchTime[] => {
+    return times.map(({ batch, ms }) => ({ batch, ms: ms * factor }));
+  };
+  const { low, value, high } = predicting.times;
+  return { low: low && slowed(low), value: slowed(value), high: high && slowed(high) };
+}
+
 /** Share of the time in which runs of the largest size keep the agents busy at an offered rate. */
-function utilizationOf(
-  plan: TrialPlan,
-  offered: number | null,
-  times: readonly BatchTime[],
-  { overhead, agents }: Predicting,
-) {
-  if (offered === null || !Number.isFinite(offered)) return null;
+function utilizationOf(plan: TrialPlan, times: readonly BatchTime[], { overhead, agents }: Predicting): number | null {
+  const offered = offeredOf(plan);
+  if (offered === null) return null;
   const samples = Math.max(...plan.samples);
   const queries = Math.max(1, Math.floor(plan.limit / samples));
   const busyMs = interpolated(times)(queries * samples) + overhead.between_ms;
@@ -123,24 +153,33 @@ const NOTHING: PredictedLoad = {
   value: null,
   high: null,
   service_ms: null,
+  slowdown: null,
   service_low_ms: null,
   service_high_ms: null,
+  service_variation: null,
   utilization: null,
   growth: null,
   reason: null,
 };
 
 /** What a trial would show, three times: with both ends of the estimate's interval, and with the estimate. */
-export function predictTrial(plan: TrialPlan, offered: number | null, predicting: Predicting): PredictedLoad {
-  const { low, value, high } = predicting.times;
+export function predictTrial(plan: TrialPlan, predicting: Predicting): PredictedLoad {
+  const { low, value, high } = timesUnder(plan, predicting);
   const [samples = 1] = plan.samples;
   const at = (times: readonly BatchTime[] | undefined) => (times === undefined ? null : interpolated(times)(samples));
-  const service = { service_ms: at(value), service_low_ms: at(low), service_high_ms: at(high) };
-  const rho = utilizationOf(plan, offered, value, predicting);
-  const worst = utilizationOf(plan, offered, high ?? value, predicting);
+  const { runTimes } = predicting;
+  const service = {
+    service_ms: at(value),
+    slowdown: slowdownOf(plan, predicting),
+    service_low_ms: at(low),
+    service_high_ms: at(high),
+    service_variation: runTimes === undefined ? null : variationOf(runTimes),
+  };
+  const rho = utilizationOf(plan, value, predicting);
+  const worst = utilizationOf(plan, high ?? value, predicting);
   // Everything at one time fills the queue on purpose.
   if (worst !== null && worst >= 1) {
-    const safe = Number(((offered ?? 0) / worst).toPrecision(3));
+    const safe = Number(((offeredOf(plan) ?? 0) / worst).toPrecision(3));
     const reason = `the model may be slower than the queries come (utilization ${worst.toPrecision(3)}), and no queue lasts then; rates below ${safe}/s are safe`;
     return { ...NOTHING, ...service, utilization: rho, reason };
   }
@@ -168,25 +207,29 @@ export async function predictRate(
   seed: number,
   predicting: Predicting,
 ): Promise<PredictedRate> {
-  const search = async (times: readonly BatchTime[] | undefined): Promise<number | null> => {
+  const search = async (end: keyof EstimatedTimes): Promise<number | null> => {
+    const times = predicting.times[end];
     if (times === undefined) return null;
     const trial = (perSecond: number, ofTrial: number): Promise<boolean | null> => {
-      return Promise.resolve(simulated(trialAt(perSecond, ofTrial), times, predicting)?.holds ?? null);
+      const plan = trialAt(perSecond, ofTrial);
+      return Promise.resolve(simulated(plan, timesUnder(plan, predicting)[end], predicting)?.holds ?? null);
     };
     return (await largestRate(trial, startRate(times), seed)).passed;
   };
-  const { low, value, high } = predicting.times;
-  const rate = await search(value);
+  const rate = await search('value');
   return {
-    low_per_second: await search(high),
+    low_per_second: await search('high'),
     value_per_second: rate,
-    high_per_second: await search(low),
+    high_per_second: await search('low'),
     reason: rate === null ? 'no rate holds the bound: it is too near to the time of a run' : null,
   };
 }
 
-/** The estimated time of a run of each size that a sweep asks for. */
-export function estimatedCurve({ value }: EstimatedTimes, sizes: readonly number[]): readonly BatchTime[] {
-  const ms = interpolated(value);
-  return sizes.map((batch) => ({ batch, ms: ms(batch) }));
+/** The estimated time of a run of each size that a sweep asks for, and both ends of its interval. */
+export function estimatedCurves({ low, value, high }: EstimatedTimes, sizes: readonly number[]): EstimatedTimes {
+  const at = (times: readonly BatchTime[]): readonly BatchTime[] => {
+    const ms = interpolated(times);
+    return sizes.map((batch) => ({ batch, ms: ms(batch) }));
+  };
+  return { low: low && at(low), value: at(value), high: high && at(high) };
 }

@@ -2,27 +2,20 @@ import {
   type Bound,
   boundOf,
   counted,
-  groupedBy,
   identifySystem,
   type LoadedModel,
-  type LoadGenerator,
   largestRate,
   messageOf,
   type MeasuringContext,
-  offeredRate,
-  type Origin,
   PlatformError,
   provenanceOf,
-  type QueryRecord,
   type RunOptions,
   runOptionsOf,
-  type RuntimeSettings,
-  summaryOf,
   systemDocumentOf,
-  type TargetEnd,
+  withBatch,
 } from '../../src/plugin-api.js';
-import { type Generation, predictGeneration } from './generation.js';
-import { curveOf, measuredOf, stealShareOf } from './figures.js';
+import { predictGeneration } from './generation.js';
+import { curveOf } from './figures.js';
 import {
   type GenerationRow,
   isPartial,
@@ -33,42 +26,18 @@ import {
 } from './load-result.js';
 import {
   type EstimatedTimes,
-  estimatedCurve,
+  estimatedCurves,
   noPrediction,
   type Predicting,
   predictRate,
   predictTrial,
   storedEstimates,
 } from './predict.js';
-import { type DeploymentAddress, measureOverhead, modelsBySize, type Place, whileServing } from './serve.js';
-import { checkSettings, limitOf, type LoadSettings, runSizes, samplesAsked } from './settings.js';
+import { type LoadRun, measure, measureAll, rowOf, type Run, serviceOf, withSteal } from './measure-trials.js';
+import { storedRunTimes } from './stored-runs.js';
+import { benchmarkOf, measureOverhead, modelsBySize, type Place, whileServing } from './serve.js';
+import { checkSettings, limitOf, runSizes, samplesAsked } from './settings.js';
 import { serverTrial, type TrialPlan, trialsOf } from './trials.js';
-
-/** A query of a row, for those who want every one. */
-export type OnSample = (row: Pick<LoadRow, 'model' | 'offered_per_second' | 'seed'>, record: QueryRecord) => void;
-
-export interface LoadRun {
-  readonly settings: LoadSettings;
-  readonly threads: number;
-  readonly runtime: RuntimeSettings;
-  /** Size of the batch with which the models were loaded. */
-  readonly loadedBatch: number;
-  readonly onSample?: OnSample | undefined;
-  /** A server that has the models already, instead of the agent. */
-  readonly deployment?: DeploymentAddress | undefined;
-  readonly origin?: Pick<Origin, 'identities'>;
-  /** Texts of decoders, from a report of dlbricks. */
-  readonly generations?: readonly Generation[];
-}
-
-interface Run extends LoadRun {
-  readonly place: Place;
-  readonly context: MeasuringContext;
-  readonly bound: Bound | undefined;
-  readonly agents: number;
-  readonly overhead: Overhead | null;
-  readonly tell: (step: string, done: number, total: number, label: string) => void;
-}
 
 /**
  * Puts models under load, one after another, and predicts the same from estimates of the store. A model that fails is a
@@ -152,7 +121,7 @@ export async function runLoad(
   return { result, partial: signal.aborted || isPartial(result) };
 }
 
-const NO_OVERHEAD: Overhead = { handover_ms: 0, return_ms: 0, between_ms: 0 };
+const NO_OVERHEAD: Overhead = { handover_ms: 0, return_ms: 0, between_ms: 0, slowdowns: [] };
 
 interface ModelLoad {
   readonly rows: readonly LoadRow[];
@@ -181,12 +150,6 @@ function warningsOf({ model, measured }: LoadRow): readonly string[] {
   ];
 }
 
-function offeredOf({ options: { plan } }: TrialPlan): number | null {
-  if (plan.kind === 'closed') return null;
-  const offered = offeredRate(plan.arrivals);
-  return Number.isFinite(offered) ? offered : null;
-}
-
 async function loadOf(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   const { settings, bound, loadedBatch, context, overhead, place } = run;
   const samples = samplesAsked(settings);
@@ -196,14 +159,14 @@ async function loadOf(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   const system = identifySystem(place.agent.description, place.runOptions);
   const estimated =
     overhead === null ? undefined : await storedEstimates(loaded, loadedBatch, sizes, system, context.store);
-  const predicting = ofEstimates(estimated, run);
+  const predicting = ofEstimates(estimated, run, await runTimesOf(loaded, run));
   if (overhead !== null && predicting === undefined && estimated !== undefined && 'reason' in estimated) {
     context.onEvent({ kind: 'note', level: 'warning', message: `${loaded.name}: ${estimated.reason}` });
   }
   const predictedOf = (plan: TrialPlan): LoadRow['predicted'] => {
     if (overhead === null) return null;
     if (estimated !== undefined && 'reason' in estimated) return noPrediction(estimated.reason);
-    return predicting === undefined ? null : predictTrial(plan, offeredOf(plan), predicting);
+    return predicting === undefined ? null : predictTrial(plan, predicting);
   };
   const isSearch = settings.scenario === 'server' && settings.rates === undefined;
   if (isSearch && bound !== undefined) return searchOf(loaded, bound, run, predicting, predictedOf);
@@ -218,78 +181,27 @@ async function loadOf(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
       ? []
       : [{ batch, ms: measured.service_mean_ms }];
   });
-  const predicted = predicting === undefined ? null : curveOf(estimatedCurve(predicting.times, sizes));
+  const curves = predicting && estimatedCurves(predicting.times, sizes);
+  const predicted = curves === undefined ? null : curveOf(curves.value, curves);
   return { rows, batches: { model: loaded.name, measured: curveOf(times), predicted } };
+}
+
+/** Stored times of runs with the size of a query. */
+async function runTimesOf(loaded: LoadedModel, run: Run): Promise<Predicting['runTimes']> {
+  const { settings, loadedBatch, place, context, overhead } = run;
+  const [samples = 1] = samplesAsked(settings);
+  if (overhead === null) return undefined;
+  const { signature } = await benchmarkOf(withBatch(loaded, loadedBatch, samples), place.agent);
+  return storedRunTimes(signature, identifySystem(place.agent.description, place.runOptions), context.store);
 }
 
 function ofEstimates(
   estimated: EstimatedTimes | { readonly reason: string } | undefined,
-  run: Run,
+  { overhead, agents, settings }: Run,
+  runTimes: Predicting['runTimes'],
 ): Predicting | undefined {
-  const { overhead, agents, settings } = run;
   if (estimated === undefined || 'reason' in estimated || overhead === null) return undefined;
-  return { times: estimated, overhead, agents, waitMs: settings.max_wait_ms };
-}
-
-function rowOf({ name }: LoadedModel, plan: TrialPlan): Omit<LoadRow, 'measured' | 'predicted'> {
-  const { samples, limit, clients, seed } = plan;
-  return { model: name, samples: [...samples], batch_limit: limit, clients, offered_per_second: offeredOf(plan), seed };
-}
-
-/** Runs one trial. */
-async function measure(
-  loaded: LoadedModel,
-  plan: TrialPlan,
-  generator: LoadGenerator,
-  { bound, agents, onSample, context }: Run,
-): Promise<LoadRow> {
-  const trial = await generator.trial(plan.options);
-  const row = rowOf(loaded, plan);
-  for (const record of trial.records) onSample?.(row, record);
-  const isOpen = plan.options.plan.kind === 'open';
-  const summary = summaryOf(trial.records, trial, { bound, servers: agents, isOpen });
-  const measured = measuredOf(trial, summary);
-  const { p50_ms: p50, p99_ms: p99 } = measured;
-  const figures = [p50, p99].map((ms) => (ms === null ? '?' : `${Number(ms.toPrecision(4))} ms`));
-  const offered = row.offered_per_second === null ? '' : `, ${Number(row.offered_per_second.toPrecision(4))}/s`;
-  const found =
-    measured.ended === 'complete' ? `p50 ${figures[0]}, p99 ${figures[1]}` : (measured.reason ?? measured.ended);
-  context.onEvent({ kind: 'note', level: 'info', message: `${row.model}${offered}: ${found}` });
-  return { ...row, measured, predicted: null };
-}
-
-async function measureAll(
-  loaded: LoadedModel,
-  plans: readonly TrialPlan[],
-  run: Run,
-  predictedOf: (plan: TrialPlan) => LoadRow['predicted'],
-): Promise<readonly LoadRow[]> {
-  const { place, loadedBatch, settings, tell } = run;
-  const rows: LoadRow[] = [];
-  // Trials with the same sizes of runs share open models.
-  for (const alike of groupedBy(plans, ({ limit, samples }) => JSON.stringify([limit, samples])).values()) {
-    const asked = { ...alike[0], waitMs: settings.max_wait_ms };
-    const models = await modelsBySize(loaded, loadedBatch, asked, place);
-    const { result, ends } = await whileServing(loaded.name, models, asked, place, async (generator) => {
-      const found: LoadRow[] = [];
-      for (const plan of alike) {
-        if (place.signal.aborted) break;
-        tell('load', rows.length + found.length, plans.length, loaded.name);
-        const row = await measure(loaded, plan, generator, run);
-        found.push({ ...row, predicted: predictedOf(plan) });
-        if (row.measured?.ended === 'failed') break;
-      }
-      return found;
-    });
-    rows.push(...withSteal(result, ends));
-    if (place.signal.aborted || rows.at(-1)?.measured?.ended === 'failed') break;
-  }
-  return rows;
-}
-
-function withSteal(rows: readonly LoadRow[], ends: readonly TargetEnd[]): readonly LoadRow[] {
-  const steal = stealShareOf(ends);
-  return rows.map((row) => ({ ...row, measured: row.measured && { ...row.measured, steal_share: steal } }));
+  return { times: estimated, overhead, agents, waitMs: settings.max_wait_ms, runTimes };
 }
 
 async function searchOf(
@@ -343,22 +255,4 @@ async function searchOf(
     rows.push({ ...rowOf(loaded, plan), measured: null, predicted: predictedOf(plan) });
   }
   return { rows, rate: { model: loaded.name, batch_limit: limit, measured: searches, predicted } };
-}
-
-/** Runs that show the service time before a search. */
-const SERVICE_QUERIES = 20;
-
-async function serviceOf(loaded: LoadedModel, generator: LoadGenerator, run: Run): Promise<number> {
-  const [samples = 1] = run.settings.batches;
-  const plan = { kind: 'closed', clients: 1, thinkMs: 0, samples, queries: SERVICE_QUERIES, leastMs: 0 } as const;
-  const trial = await generator.trial({ plan, dispatch: 'turns', seed: 1, limit: samples });
-  const { serviceMeanMs, latencyMeanMs, invalid } = summaryOf(trial.records, trial, {
-    bound: undefined,
-    servers: 1,
-    isOpen: false,
-  });
-  // Servers of others do not say how long a run takes; then the answer's time counts.
-  const ms = serviceMeanMs ?? latencyMeanMs;
-  if (ms !== null && trial.end.kind === 'complete') return ms;
-  throw new PlatformError('unsupported', `${loaded.name} answers no queries: ${invalid ?? 'no answer came'}`);
 }

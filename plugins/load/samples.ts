@@ -1,5 +1,5 @@
 import { writeResult } from '../../src/plugin-api.js';
-import type { OnSample } from './run-load.js';
+import type { OnSample } from './measure-trials.js';
 
 /** Most lines that are kept: a line takes some hundred bytes. */
 const MAX_SAMPLES = 1_000_000;

@@ -2,16 +2,18 @@ import {
   type BenchmarkAgent,
   DEFAULT_LIMITS,
   groupedBy,
-  idleModel,
+  handoverModel,
   type LoadedModel,
   type LoadGenerator,
   PlatformError,
+  type Protocol,
   type DeployedModel,
   type QueryRecord,
   type Reach,
   type TargetSpec,
   type RunOptions,
   startGenerator,
+  summaryOf,
   type TargetEnd,
   weightlessBenchmark,
   withBatch,
@@ -51,7 +53,7 @@ export interface Served {
   readonly waitMs: number;
 }
 
-async function benchmarkOf({ model, weights }: LoadedModel, agent: BenchmarkAgent): Promise<Benchmark> {
+export async function benchmarkOf({ model, weights }: LoadedModel, agent: BenchmarkAgent): Promise<Benchmark> {
   const filled = weightlessBenchmark(model);
   return (await withOwnWeights(filled, weights, agent)) ?? filled;
 }
@@ -74,6 +76,10 @@ export async function modelsBySize(
   return models;
 }
 
+function reachesOf({ agent, deployment }: Place): readonly Reach[] {
+  return deployment?.reaches ?? agent.reaches?.('load') ?? [];
+}
+
 /**
  * Has all agents open the models, and holds their machines' turns while `use` sends queries.
  *
@@ -83,10 +89,11 @@ export async function whileServing<T>(
   name: string,
   models: ReadonlyMap<number, Benchmark>,
   { limit, waitMs, samples }: Served,
-  { agent, signal, runOptions, onWaiting, deployment }: Place,
+  place: Place,
   use: (generator: LoadGenerator) => Promise<T>,
 ): Promise<{ readonly result: T; readonly ends: readonly TargetEnd[] }> {
-  const reaches = deployment?.reaches ?? agent.reaches?.() ?? [];
+  const { signal, runOptions, onWaiting, deployment } = place;
+  const reaches = reachesOf(place);
   if (reaches.length === 0) throw new PlatformError('unsupported', 'this agent cannot be reached by the generator');
   const limits = { ...DEFAULT_LIMITS, timeLimitMs: SERVE_LIMIT_MS };
   const request = { name, models, runOptions, batching: { limit, waitMs }, warmupRuns: WARMUP_RUNS, limits };
@@ -110,34 +117,63 @@ export async function whileServing<T>(
   }
 }
 
-/** Regular queries, so far apart that none waits for another. */
-const HANDED_OVER = Array.from({ length: 200 }, (_, query) => ({ atMs: 10 * query, samples: 1 }));
+/** Regular queries, so far apart that the machine idles for most of the time. */
+const HANDED_OVER = Array.from({ length: 200 }, (_, query) => ({ atMs: 20 * query, samples: 1 }));
 
 const CLIENTS = 8;
+
+const ALONE: Protocol = { warmupRuns: 3, runs: 50, minRuns: 10, timeBudgetMs: 2000 };
 
 function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
+/** How long a run takes in a loop of nothing else. */
+async function timeAlone(benchmark: Benchmark, { agent, signal, runOptions }: Place): Promise<number> {
+  const request = { benchmark, name: 'handover', runOptions, protocol: ALONE, limits: DEFAULT_LIMITS, occasion: 1 };
+  for await (const { measurement } of agent.measure([request], { signal })) {
+    const { outcome } = measurement;
+    if (outcome.kind === 'samples') return medianOf(outcome.runMs);
+    throw new PlatformError('unavailable', `the cost of a query cannot be measured: ${outcome.message}`);
+  }
+  throw new PlatformError('unavailable', 'the cost of a query cannot be measured: the agent gave no result');
+}
+
 /** What a query costs besides the model. @throws PlatformError as {@link whileServing} */
 export async function measureOverhead(place: Place): Promise<Overhead> {
   const one = { samples: [1], limit: 1, waitMs: 0 };
-  const { result } = await whileServing('idle', new Map([[1, idleModel()]]), one, place, async (generator) => {
+  const benchmark = handoverModel();
+  const aloneMs = await timeAlone(benchmark, place);
+  const { result } = await whileServing('handover', new Map([[1, benchmark]]), one, place, async (generator) => {
     const usual = { dispatch: 'turns', seed: 1, limit: 1 } as const;
     const apart = await generator.trial({ ...usual, plan: { kind: 'open', arrivals: HANDED_OVER } });
-    const closed = { kind: 'closed', thinkMs: 0, samples: 1, queries: 1000, leastMs: 0 } as const;
+    const closed = { kind: 'closed', thinkMs: 0, samples: 1, queries: 400, leastMs: 0 } as const;
     const alone = await generator.trial({ ...usual, plan: { ...closed, clients: 1, queries: 200 } });
     const dense = await generator.trial({ ...usual, plan: { ...closed, clients: CLIENTS } });
-    return { apart: apart.records, alone: alone.records, dense: dense.records };
+    return { apart, alone, dense };
   });
-  const waits = result.apart.flatMap(({ startedMs, scheduledMs }) => {
+  const waits = result.apart.records.flatMap(({ startedMs, scheduledMs }) => {
     return startedMs === null ? [] : [startedMs - scheduledMs];
   });
-  const returns = pausesOf(result.alone, ({ sentMs }) => sentMs);
-  const pauses = [...groupedBy(result.dense, ({ server }) => server).values()].flatMap((records) => {
+  const returns = pausesOf(result.alone.records, ({ sentMs }) => sentMs);
+  const pauses = [...groupedBy(result.dense.records, ({ server }) => server).values()].flatMap((records) => {
     return pausesOf(records, ({ startedMs }) => startedMs);
   });
-  return { handover_ms: medianOf(waits), return_ms: medianOf(returns), between_ms: medianOf(pauses) };
+  const slowdowns = [result.apart, result.dense].flatMap((trial) => {
+    const isOpen = trial === result.apart;
+    const { utilization } = summaryOf(trial.records, trial, {
+      bound: undefined,
+      servers: reachesOf(place).length,
+      isOpen,
+    });
+    const runs = trial.records.flatMap(({ startedMs, finishedMs }) =>
+      startedMs === null ? [] : finishedMs - startedMs,
+    );
+    // A run is not faster than alone; the difference is noise.
+    return utilization === null ? [] : [{ utilization, factor: Math.max(1, medianOf(runs) / aloneMs) }];
+  });
+  const costs = { handover_ms: medianOf(waits), return_ms: medianOf(returns), between_ms: medianOf(pauses) };
+  return { ...costs, slowdowns };
 }
 
 /** From the end of each query until a moment of the next one. */

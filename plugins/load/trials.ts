@@ -1,4 +1,11 @@
-import { type Bound, leastQueries, type Plan, poissonArrivals, type TrialOptions } from '../../src/plugin-api.js';
+import {
+  type Bound,
+  leastQueries,
+  offeredRate,
+  type Plan,
+  poissonArrivals,
+  type TrialOptions,
+} from '../../src/plugin-api.js';
 import { limitOf, type LoadSettings, replayedArrivals } from './settings.js';
 
 /** A trial that is measured, predicted, or both. */
@@ -8,6 +15,13 @@ export interface TrialPlan {
   readonly clients: number | null;
   readonly seed: number;
   readonly options: TrialOptions;
+}
+
+/** Queries per second of the schedule; null for closed loops, and for queries of one moment. */
+export function offeredOf({ options: { plan } }: TrialPlan): number | null {
+  if (plan.kind === 'closed') return null;
+  const offered = offeredRate(plan.arrivals);
+  return Number.isFinite(offered) ? offered : null;
 }
 
 /** Queries of a closed loop where nobody says how many. */

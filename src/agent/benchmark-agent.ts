@@ -5,7 +5,7 @@ import type { RunOptions } from '../measurement/system.js';
 import type { RpcClientOptions } from '../rpc/client.js';
 import type { InferredValue } from '../onnx/layers/layer-graph.js';
 import type { TraceLevel } from '../tracing/trace-level.js';
-import type { AgentDescription } from './agent-description.js';
+import type { Ability, AgentDescription } from './agent-description.js';
 import type { LayerTrace } from './layer-trace.js';
 
 export interface MeasureRequest {
@@ -143,8 +143,12 @@ export interface BenchmarkAgent {
    */
   readonly machineSpread?: () => MachineSpread | undefined;
 
-  /** The agents behind it, for processes that send queries themselves; absent where there is no agent to connect to. */
-  readonly reaches?: () => readonly Reach[];
+  /**
+   * The agents behind it, for processes that send queries themselves; absent where there is no agent to connect to.
+   *
+   * @throws PlatformError `unsupported` where one lacks an ability
+   */
+  readonly reaches?: (...needed: readonly Ability[]) => readonly Reach[];
 
   close(): Promise<void>;
 }

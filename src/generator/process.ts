@@ -3,7 +3,7 @@
 import { setPriority } from 'node:os';
 import { connectServing, nowMs } from '../agent/client/serving-client.js';
 import { messageOf, PlatformError } from '../base/errors.js';
-import { realClock } from '../load/clock.js';
+import { realClock, timerMarginMs } from '../load/clock.js';
 import { type QueryRecord, Trial, type TrialOptions, type TrialOutcome } from '../load/trial.js';
 import type { FromGenerator, OpenTarget, TargetSpec, ToGenerator } from './messages.js';
 
@@ -26,7 +26,7 @@ try {
   // Lateness is reported.
 }
 
-const clock = realClock(nowMs);
+let clock = realClock(nowMs);
 let targets: readonly OpenTarget[] = [];
 let running: Trial | undefined;
 
@@ -85,6 +85,7 @@ function inTime(opening: readonly Promise<OpenTarget>[]): readonly Promise<OpenT
 
 async function open(specs: readonly TargetSpec[], samples: number): Promise<void> {
   const opened = await Promise.allSettled(inTime(specs.map(openTarget)));
+  clock = realClock(nowMs, await timerMarginMs(nowMs));
   targets = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const refused = opened.find((one) => one.status === 'rejected');
   if (refused !== undefined) throw refused.reason;

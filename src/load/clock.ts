@@ -1,27 +1,64 @@
+import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
+
 /** A clock with calls at given times. Its moments are milliseconds since some moment in the past. */
 export interface LoadClock {
   now(): number;
   at(ms: number, call: () => void): void;
 }
 
-/** A timer of the system may be a millisecond late, or more; so the clock is looked at from then on. */
-const LOOKS_BEFORE_MS = 2;
+/** How long before a moment the timer ends. A timer of the event loop may be two milliseconds late on an idle machine. */
+const MIN_MARGIN_MS = 2;
+const MAX_MARGIN_MS = 10;
 
-/** The monotonic clock of this process. Until the looks begin, a waiting call takes no processor time. */
-export function realClock(now: () => number = () => performance.now()): LoadClock {
+/** Then come naps: a nap ends within some microseconds, but holds up messages. */
+const NAP_MS = 0.2;
+/**
+ * From here on the clock is looked at and nothing else is done: handling a message takes half a millisecond, and the
+ * call would be late by that.
+ */
+const LOOKS_MS = 1;
+
+const NAPPING = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * The monotonic clock of this process. A waiting call leaves the processor to others until shortly before its moment: on
+ * a machine with few cores, the server that is waited for needs it.
+ */
+export function realClock(now: () => number = () => performance.now(), marginMs = MIN_MARGIN_MS): LoadClock {
   return {
     now,
     at(ms, call) {
       const look = (): void => {
-        if (now() >= ms) call();
-        // Messages that came meanwhile are handled between two looks.
-        else setImmediate(look);
+        if (ms - now() <= LOOKS_MS) {
+          while (now() < ms);
+          call();
+          return;
+        }
+        Atomics.wait(NAPPING, 0, 0, NAP_MS);
+        // Messages that came meanwhile are handled between two naps.
+        setImmediate(look);
       };
-      const sleepMs = ms - now() - LOOKS_BEFORE_MS;
-      if (sleepMs >= 1) setTimeout(() => realClock(now).at(ms, call), sleepMs);
-      else look();
+      const wait = (): void => {
+        const sleepMs = ms - now() - marginMs;
+        if (sleepMs >= 1) setTimeout(wait, sleepMs);
+        else look();
+      };
+      wait();
     },
   };
+}
+
+const CALIBRATING_TIMERS = 100;
+
+/** A margin for {@link realClock}: more than the latest of some timers needs on this machine, within limits. */
+export async function timerMarginMs(now: () => number): Promise<number> {
+  let latestMs = 0;
+  for (let timer = 0; timer < CALIBRATING_TIMERS; timer++) {
+    const dueMs = now() + 1 + (timer % 3);
+    await setTimeoutPromise(1 + (timer % 3));
+    latestMs = Math.max(latestMs, now() - dueMs);
+  }
+  return Math.min(MAX_MARGIN_MS, Math.max(MIN_MARGIN_MS, latestMs + 1));
 }
 
 interface Planned {

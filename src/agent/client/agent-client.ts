@@ -63,6 +63,14 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     throw error;
   });
 
+  function requireAbilities(needed: readonly Ability[]): void {
+    const lacking = needed.find((ability) => !isAbleTo(description, ability));
+    if (lacking === undefined) return;
+    const { framework, frameworkVersion } = description;
+    const agent = `the agent at ${address} (${framework} ${frameworkVersion})`;
+    throw new PlatformError('unsupported', `${agent} ${LACKING[lacking]}`);
+  }
+
   /**
    * Called before each call of the agent.
    *
@@ -70,13 +78,7 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
    */
   async function prepare(runOptions: RunOptions, ...needed: readonly Ability[]): Promise<void> {
     traces.remember();
-    const abilities: readonly Ability[] = areCommonOptions(runOptions) ? needed : [...needed, 'settings'];
-    const lacking = abilities.find((ability) => !isAbleTo(description, ability));
-    if (lacking !== undefined) {
-      const { framework, frameworkVersion } = description;
-      const agent = `the agent at ${address} (${framework} ${frameworkVersion})`;
-      throw new PlatformError('unsupported', `${agent} ${LACKING[lacking]}`);
-    }
+    requireAbilities(areCommonOptions(runOptions) ? needed : [...needed, 'settings']);
     if (isSame) return;
     const differences = differencesBetween(description, await describe());
     if (differences.length === 0) return;
@@ -157,8 +159,9 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
   return {
     description,
 
-    reaches: () => {
+    reaches: (...needed) => {
       traces.remember();
+      requireAbilities(needed);
       return [{ address, options: clientOptions ?? {} }];
     },
 

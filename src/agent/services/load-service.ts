@@ -6,6 +6,7 @@ import {
   type ServeResponse,
 } from '../../generated/mlmodelscope/load/v1/load.js';
 import { clockId } from '../../base/clock-id.js';
+import { attendedMs } from '../../base/clock.js';
 import { PlatformError } from '../../base/errors.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
@@ -20,10 +21,21 @@ import { defaultMemoryLimitBytes } from './describe-machine.js';
 /** Most queries that are sent and not answered. A client that sends more overloads the server on purpose. */
 const MAX_OUTSTANDING = 100_000;
 
+/** Longest silence of a client that waits for no answer: its model keeps others from measuring. */
+const SILENCE_LIMIT_MS = 60_000;
+
+export interface LoadServiceOptions extends BenchmarkServiceOptions {
+  readonly silenceLimitMs?: number | undefined;
+}
+
 type Call = Parameters<handleBidiStreamingCall<ServeRequest, ServeResponse>>[0];
 
 /** Resolves with the first request, which opens the model; `take` gets all others. */
-function firstRequest(call: Call, take: (request: ServeRequest['request']) => void): Promise<OpenModel> {
+function firstRequest(
+  call: Call,
+  take: (request: ServeRequest['request']) => void,
+  signal: AbortSignal,
+): Promise<OpenModel> {
   return new Promise((resolve, reject) => {
     let isOpen = false;
     call.on('data', ({ request }: ServeRequest) => {
@@ -35,17 +47,42 @@ function firstRequest(call: Call, take: (request: ServeRequest['request']) => vo
     });
     call.once('end', () => reject(new PlatformError('usage', 'the call ended without a request')));
     call.once('error', reject);
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });
 }
 
-export function addLoadService(server: RpcServer, options: BenchmarkServiceOptions): void {
-  const { description, runner, calls, weightFiles } = options;
+/** Calls `silent` once the client has sent nothing for the limit, although it could. @returns stops it */
+function onSilence(
+  call: Call,
+  { limitMs, isExpected }: { readonly limitMs: number; readonly isExpected: () => boolean },
+  silent: () => void,
+): () => void {
+  let heardAtMs = attendedMs();
+  call.on('data', () => (heardAtMs = attendedMs()));
+  const timer = setInterval(() => {
+    if (isExpected()) heardAtMs = attendedMs();
+    else if (attendedMs() - heardAtMs > limitMs) silent();
+  }, limitMs / 4);
+  return () => clearInterval(timer);
+}
+
+export function addLoadService(server: RpcServer, options: LoadServiceOptions): void {
+  const { description, runner, calls, weightFiles, silenceLimitMs = SILENCE_LIMIT_MS } = options;
 
   const serve: handleBidiStreamingCall<ServeRequest, ServeResponse> = (call) => {
-    void calls.stream(call, async (signal) => {
-      const wrong = new AbortController();
+    const wrong = new AbortController();
+    let outstanding = 0;
+    let isOpening = false;
+    const stopListening = onSilence(
+      call,
+      { limitMs: silenceLimitMs, isExpected: () => isOpening || outstanding > 0 },
+      () => {
+        const problem = `the client sent nothing for ${silenceLimitMs / 1000} s`;
+        wrong.abort(new PlatformError('usage', `${problem}; a client that has no queries reads the clock meanwhile`));
+      },
+    );
+    const work = async (signal: AbortSignal): Promise<void> => {
       let send: ((message: ServingMessage) => void) | undefined;
-      let outstanding = 0;
       let hasEnded = false;
       const take = (request: ServeRequest['request']): void => {
         if (request?.$case === 'readClock') {
@@ -69,9 +106,10 @@ export function addLoadService(server: RpcServer, options: BenchmarkServiceOptio
         hasEnded = true;
         send?.({ kind: 'end' });
       };
-      const asked = firstRequest(call, take);
+      const asked = firstRequest(call, take, wrong.signal);
       call.once('end', end);
       const { limits, models, ...request } = fromWireOpen(await asked, defaultMemoryLimitBytes(description));
+      isOpening = true;
       const withWeights = [...models].map(([samples, one]) => [samples, withWeightFile(one, weightFiles)] as const);
       const { memoryLimitBytes } = limits;
       const job = { kind: 'serve', ...request, models: new Map(withWeights), memoryLimitBytes } as const;
@@ -84,6 +122,7 @@ export function addLoadService(server: RpcServer, options: BenchmarkServiceOptio
         onWaiting: (waitsFor) => onProgress({ phase: 'waiting', runsDone: 0, runsTotal: 0, waitsFor }),
         onServing: (toProcess) => {
           send = toProcess;
+          isOpening = false;
           if (hasEnded) end();
           else call.write({ event: { $case: 'ready', value: { clockId: clockId() } } });
         },
@@ -95,7 +134,8 @@ export function addLoadService(server: RpcServer, options: BenchmarkServiceOptio
       const { conditions, peakMemoryBytes } = servedOf(ended);
       const closed = { conditions: toWireConditions(conditions), peakMemoryBytes: BigInt(Math.round(peakMemoryBytes)) };
       call.write({ event: { $case: 'closed', value: closed } });
-    });
+    };
+    void calls.stream(call, work).finally(stopListening);
   };
 
   server.addService(LoadServiceService, { serve }, { maxRequestBytes: { serve: MAX_MESSAGE_BYTES } });

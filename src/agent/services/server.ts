@@ -32,6 +32,8 @@ export interface AgentServerOptions {
   readonly machineFolder?: string | undefined;
   /** Sources of predictions; by default pictures on the internet. */
   readonly access?: PredictAccess;
+  /** Longest silence of a client of a load run; by default a minute. */
+  readonly silenceLimitMs?: number;
 }
 
 export interface RunningAgent {
@@ -70,6 +72,7 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
     access = {},
     weightFiles = new Map<string, string>(),
     machineFolder,
+    silenceLimitMs,
   } = options;
   const ownToken = randomBytes(32).toString('hex');
   const server = createRpcServer({ security: { ...security, ownToken } });
@@ -78,7 +81,7 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
   const description = { ...stated, cacheBytes };
   const runner = new WorkerRunner(framework, description.cores, packageFolder);
   const { calls } = server;
-  const shared = { description, runner, calls, weightFiles };
+  const shared = { description, runner, calls, weightFiles, silenceLimitMs };
   addBenchmarkService(server, shared);
   addTraceService(server, shared);
   addLoadService(server, shared);

@@ -183,7 +183,7 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
     inferTypes: (...request) => machines.ask((agent) => agent.inferTypes(...request)),
     optimize: (...request) => machines.ask((agent) => agent.optimize(...request)),
     machineSpread: () => spread,
-    reaches: () => machines.working.flatMap(({ agent }) => agent.reaches?.() ?? []),
+    reaches: (...needed) => machines.working.flatMap(({ agent }) => agent.reaches?.(...needed) ?? []),
     close: async () => {
       await Promise.all(all.map(({ agent }) => agent.close()));
     },

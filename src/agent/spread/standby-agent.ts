@@ -124,7 +124,7 @@ export async function standbyAgent(agents: readonly Standby[], { tell }: Standby
     inferTypes: (benchmark, signal, options) => ask((agent) => agent.inferTypes(benchmark, signal, options), signal),
     optimize: (benchmark, runOptions, signal, options) =>
       ask((agent) => agent.optimize(benchmark, runOptions, signal, options), signal),
-    reaches: () => current.agent.reaches?.() ?? [],
+    reaches: (...needed) => current.agent.reaches?.(...needed) ?? [],
     close: () => current.agent.close(),
   };
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type EstimatedTimes, predictRate, predictTrial } from '../../../plugins/load/predict.js';
+import type { Overhead } from '../../../plugins/load/load-result.js';
 import { predictGeneration } from '../../../plugins/load/generation.js';
 import { settingsSchema } from '../../../plugins/load/settings.js';
 import { serverTrial, trialsOf } from '../../../plugins/load/trials.js';
 
-const NOTHING = { handover_ms: 0, return_ms: 0, between_ms: 0 };
+const NOTHING = { handover_ms: 0, return_ms: 0, between_ms: 0, slowdowns: [] };
 
 const times = (low: number, value: number, high: number): EstimatedTimes => ({
   low: [{ batch: 1, ms: low }],
@@ -13,14 +14,14 @@ const times = (low: number, value: number, high: number): EstimatedTimes => ({
   high: [{ batch: 1, ms: high }],
 });
 
-const predicting = (of: EstimatedTimes, overhead = NOTHING) => ({ times: of, overhead, agents: 1, waitMs: 0 });
+const predicting = (of: EstimatedTimes, overhead: Overhead = NOTHING) => ({ times: of, overhead, agents: 1, waitMs: 0 });
 
 const settings = (given: object) => settingsSchema.parse({ scenario: 'server', rates: [1], queries: 20_000, ...given });
 
 test('a prediction is the queue of the estimate, with an interval from both of its ends', () => {
   // M/D/1 with s = 10 ms at 50/s: p99 is 4.336 s.
   const plan = serverTrial(settings({}), 50, 3, undefined);
-  const { low, value, high, utilization, growth, reason } = predictTrial(plan, 50, predicting(times(9.5, 10, 10.5)));
+  const { low, value, high, utilization, growth, reason } = predictTrial(plan, predicting(times(9.5, 10, 10.5)));
   assert.equal(reason, null);
   assert.ok(low && value && high);
   assert.ok(Math.abs((value.p99_ms ?? 0) / 43.36 - 1) < 0.1, `${value.p99_ms}`);
@@ -33,16 +34,43 @@ test('the cost of handing a query over is part of its latency, and the pause bet
   const plan = serverTrial(settings({}), 1, 3, undefined);
   const { value, utilization } = predictTrial(
     plan,
-    1,
-    predicting(times(10, 10, 10), { handover_ms: 2, return_ms: 5, between_ms: 10 }),
+    predicting(times(10, 10, 10), { handover_ms: 2, return_ms: 5, between_ms: 10, slowdowns: [] }),
   );
   assert.equal(Number(value?.p50_ms?.toFixed(6)), 12);
   assert.equal(utilization, 0.02);
 });
 
+test('runs take longer while the machine idles between them, as the model of one layer does', () => {
+  const slowdowns = [
+    { utilization: 0.2, factor: 1.2 },
+    { utilization: 0.8, factor: 1.08 },
+  ];
+  const serviceAt = (rate: number) => {
+    const plan = serverTrial(settings({ queries: 100 }), rate, 3, undefined);
+    return predictTrial(plan, predicting(times(9, 10, 11), { ...NOTHING, slowdowns }));
+  };
+  const round = (ms: number | null) => Number(ms?.toFixed(1));
+  // The schedule of 100 queries has a rate of its own.
+  assert.equal(round(serviceAt(5).service_ms), 12);
+  const { slowdown } = serviceAt(50);
+  assert.ok(slowdown !== null && slowdown > 1.1 && slowdown < 1.18, `${slowdown}`);
+  assert.equal(round(serviceAt(88).service_high_ms), 11.9);
+  assert.equal(serviceAt(50).low?.p50_ms === null, false);
+});
+
+test('stored runs of the whole model give the queue their variance', () => {
+  // M/G/1: half of the runs take nothing and half of them twice the mean, so c² = 1, and mean waits double.
+  const plan = serverTrial(settings({}), 50, 3, undefined);
+  const constant = predictTrial(plan, predicting(times(10, 10, 10)));
+  const varying = predictTrial(plan, { ...predicting(times(10, 10, 10)), runTimes: [0, 2] });
+  assert.equal(constant.service_variation, null);
+  assert.equal(varying.service_variation, 1);
+  assert.ok((varying.value?.p99_ms ?? 0) > 1.5 * (constant.value?.p99_ms ?? Infinity));
+});
+
 test('near saturation the prediction is refused, with the rates that are safe', () => {
   const plan = serverTrial(settings({ queries: 100 }), 100, 3, undefined);
-  const { value, reason } = predictTrial(plan, 100, predicting(times(9, 9.9, 10.5)));
+  const { value, reason } = predictTrial(plan, predicting(times(9, 9.9, 10.5)));
   assert.equal(value, null);
   assert.match(reason ?? '', /utilization 1\.05.*rates below 95\.2\/s are safe/);
 });
@@ -50,7 +78,7 @@ test('near saturation the prediction is refused, with the rates that are safe', 
 test('without an interval of the estimate, a prediction has none', () => {
   const plan = serverTrial(settings({ queries: 1000 }), 10, 3, undefined);
   const of = { ...times(0, 10, 0), low: undefined, high: undefined };
-  const { low, value, high } = predictTrial(plan, 10, predicting(of));
+  const { low, value, high } = predictTrial(plan, predicting(of));
   assert.deepEqual([low, high], [null, null]);
   assert.ok(value !== null);
 });
@@ -81,7 +109,7 @@ test('clients are bounded by the service and by their number', () => {
     undefined,
   );
   assert.ok(plan);
-  const { value } = predictTrial(plan, null, predicting(times(10, 10, 10)));
+  const { value } = predictTrial(plan, predicting(times(10, 10, 10)));
   // min(1 / s, k / (s + z)) = min(100, 60).
   assert.ok(Math.abs((value?.samples_per_second ?? 0) - 60) < 1, `${value?.samples_per_second}`);
 });

@@ -1,0 +1,133 @@
+import {
+  type Bound,
+  groupedBy,
+  identifySystem,
+  type LoadedModel,
+  type LoadGenerator,
+  type MeasuringContext,
+  type Origin,
+  PlatformError,
+  type QueryRecord,
+  type RuntimeSettings,
+  summaryOf,
+  type TargetEnd,
+} from '../../src/plugin-api.js';
+import type { Generation } from './generation.js';
+import { measuredOf, stealShareOf } from './figures.js';
+import type { LoadRow, Overhead } from './load-result.js';
+import { keepTrial } from './platform-documents.js';
+import { type DeploymentAddress, modelsBySize, type Place, whileServing } from './serve.js';
+import type { LoadSettings } from './settings.js';
+import { offeredOf, type TrialPlan } from './trials.js';
+
+/** A query of a row, for those who want every one. */
+export type OnSample = (row: Pick<LoadRow, 'model' | 'offered_per_second' | 'seed'>, record: QueryRecord) => void;
+
+export interface LoadRun {
+  readonly settings: LoadSettings;
+  readonly threads: number;
+  readonly runtime: RuntimeSettings;
+  /** Size of the batch with which the models were loaded. */
+  readonly loadedBatch: number;
+  readonly onSample?: OnSample | undefined;
+  /** A server that has the models already, instead of the agent. */
+  readonly deployment?: DeploymentAddress | undefined;
+  readonly origin?: Pick<Origin, 'identities'>;
+  /** Texts of decoders, from a report of dlbricks. */
+  readonly generations?: readonly Generation[];
+}
+
+export interface Run extends LoadRun {
+  readonly place: Place;
+  readonly context: MeasuringContext;
+  readonly bound: Bound | undefined;
+  readonly agents: number;
+  readonly overhead: Overhead | null;
+  readonly tell: (step: string, done: number, total: number, label: string) => void;
+}
+
+export function rowOf({ name }: LoadedModel, plan: TrialPlan): Omit<LoadRow, 'measured' | 'predicted'> {
+  const { samples, limit, clients, seed } = plan;
+  return { model: name, samples: [...samples], batch_limit: limit, clients, offered_per_second: offeredOf(plan), seed };
+}
+
+/** Runs one trial. */
+export async function measure(
+  loaded: LoadedModel,
+  plan: TrialPlan,
+  generator: LoadGenerator,
+  { bound, agents, onSample, context, place, settings }: Run,
+): Promise<LoadRow> {
+  const trial = await generator.trial(plan.options);
+  const row = rowOf(loaded, plan);
+  for (const record of trial.records) onSample?.(row, record);
+  const isOpen = plan.options.plan.kind === 'open';
+  const summary = summaryOf(trial.records, trial, { bound, servers: agents, isOpen });
+  const measured = measuredOf(trial, summary);
+  const { p50_ms: p50, p99_ms: p99 } = measured;
+  const figures = [p50, p99].map((ms) => (ms === null ? '?' : `${Number(ms.toPrecision(4))} ms`));
+  const offered = row.offered_per_second === null ? '' : `, ${Number(row.offered_per_second.toPrecision(4))}/s`;
+  const shown = `p50 ${figures[0]}, p99 ${figures[1]}`;
+  const found =
+    measured.invalid !== null
+      ? 'no result'
+      : (measured.reason ?? (measured.ended === 'complete' ? shown : measured.ended));
+  context.onEvent({ kind: 'note', level: 'info', message: `${row.model}${offered}: ${found}` });
+  const { agent, runOptions } = place;
+  const system = identifySystem(agent.description, runOptions);
+  const whole = { ...row, measured, predicted: null };
+  await keepTrial(loaded, whole, trial.records, { store: context.store, agent, system, scenario: settings.scenario });
+  return whole;
+}
+
+export async function measureAll(
+  loaded: LoadedModel,
+  plans: readonly TrialPlan[],
+  run: Run,
+  predictedOf: (plan: TrialPlan) => LoadRow['predicted'],
+): Promise<readonly LoadRow[]> {
+  const { place, loadedBatch, settings, tell } = run;
+  const rows: LoadRow[] = [];
+  // Trials with the same sizes of runs share open models.
+  for (const alike of groupedBy(plans, ({ limit, samples }) => JSON.stringify([limit, samples])).values()) {
+    const asked = { ...alike[0], waitMs: settings.max_wait_ms };
+    const models = await modelsBySize(loaded, loadedBatch, asked, place);
+    const { result, ends } = await whileServing(loaded.name, models, asked, place, async (generator) => {
+      const found: LoadRow[] = [];
+      for (const plan of alike) {
+        if (place.signal.aborted) break;
+        tell('load', rows.length + found.length, plans.length, loaded.name);
+        const row = await measure(loaded, plan, generator, run);
+        found.push({ ...row, predicted: predictedOf(plan) });
+        if (row.measured?.ended === 'failed') break;
+      }
+      return found;
+    });
+    rows.push(...withSteal(result, ends));
+    if (place.signal.aborted || rows.at(-1)?.measured?.ended === 'failed') break;
+  }
+  return rows;
+}
+
+export function withSteal(rows: readonly LoadRow[], ends: readonly TargetEnd[]): readonly LoadRow[] {
+  const steal = stealShareOf(ends);
+  return rows.map((row) => ({ ...row, measured: row.measured && { ...row.measured, steal_share: steal } }));
+}
+
+/** Runs that show the service time before a search. */
+const SERVICE_QUERIES = 20;
+
+export async function serviceOf(loaded: LoadedModel, generator: LoadGenerator, run: Run): Promise<number> {
+  const [samples = 1] = run.settings.batches;
+  const plan = { kind: 'closed', clients: 1, thinkMs: 0, samples, queries: SERVICE_QUERIES, leastMs: 0 } as const;
+  const trial = await generator.trial({ plan, dispatch: 'turns', seed: 1, limit: samples });
+  const { serviceMeanMs, latencyMeanMs, invalid } = summaryOf(trial.records, trial, {
+    bound: undefined,
+    servers: 1,
+    isOpen: false,
+  });
+  // Servers of others do not say how long a run takes; then the answer's time counts.
+  const ms = serviceMeanMs ?? latencyMeanMs;
+  if (ms !== null && trial.end.kind === 'complete') return ms;
+  throw new PlatformError('unsupported', `${loaded.name} answers no queries: ${invalid ?? 'no answer came'}`);
+}

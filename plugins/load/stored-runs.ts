@@ -1,0 +1,29 @@
+import { type ResultStore, type System, trimmedMean } from '../../src/plugin-api.js';
+
+/** Fewer runs do not show how far runs differ. */
+const MIN_RUNS = 20;
+
+/**
+ * The times of a whole model's runs over their mean, from all its measurements in the store; undefined where it has too
+ * few. A queue simulated with them has the runs' own variance.
+ */
+export async function storedRunTimes(
+  signature: string,
+  { fingerprint }: System,
+  store: Pick<ResultStore, 'measurementsOf'>,
+): Promise<readonly number[] | undefined> {
+  const all = await store.measurementsOf(signature);
+  const relative = all.flatMap(({ system, context, outcome }) => {
+    if (system.fingerprint !== fingerprint || context !== undefined || outcome.kind !== 'samples') return [];
+    const mean = trimmedMean(outcome.runMs);
+    return mean > 0 ? outcome.runMs.map((ms) => ms / mean) : [];
+  });
+  return relative.length < MIN_RUNS ? undefined : relative;
+}
+
+/** Standard deviation over mean. */
+export function variationOf(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const square = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+  return Math.sqrt(square) / mean;
+}
