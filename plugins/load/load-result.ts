@@ -150,7 +150,9 @@ export const loadResultSchema = z.strictObject({
         .describe('Time of a run under load over its time in a loop of nothing else, at some utilizations'),
     })
     .nullable()
-    .describe('What a query costs besides the run, measured with a model of one layer; null without a prediction'),
+    .describe(
+      'What a query costs besides the run, measured with a model of one layer; null where no prediction adds it',
+    ),
   rows: z.array(rowSchema),
   rates: z.array(rateSchema).describe('Largest rates within the bound'),
   batches: z.array(z.strictObject({ model: z.string(), measured: curveSchema, predicted: curveSchema })),

@@ -42,7 +42,8 @@ export interface Run extends LoadRun {
   readonly context: MeasuringContext;
   readonly bound: Bound | undefined;
   readonly agents: number;
-  readonly overhead: Overhead | null;
+  /** Measures what a query costs besides its run, once. */
+  readonly overheadOf: () => Promise<Overhead>;
   readonly tell: (step: string, done: number, total: number, label: string) => void;
 }
 

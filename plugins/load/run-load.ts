@@ -25,7 +25,6 @@ import {
   type SearchedRate,
 } from './load-result.js';
 import {
-  type EstimatedTimes,
   estimatedCurves,
   noPrediction,
   type Predicting,
@@ -69,12 +68,14 @@ export async function runLoad(
   const { deployment } = load;
   const place: Place = { agent, signal, runOptions, onWaiting, deployment };
   const tell: Run['tell'] = (step, done, total, label) => onEvent({ kind: 'measuring', step, done, total, label });
-  // What another server costs besides the model is not known.
-  const isHere = deployment === undefined;
-  const overhead = settings.predict ? await (isHere ? measureOverhead(place) : NO_OVERHEAD) : null;
+  const kept: { overhead: Overhead | null } = { overhead: null };
+  const overheadOf = async (): Promise<Overhead> => {
+    // What another server costs besides the model is not known.
+    return deployment === undefined ? (kept.overhead ??= await measureOverhead(place)) : NO_OVERHEAD;
+  };
   const bound = settings.bound === undefined ? undefined : boundOf(settings.bound);
   const agents = Math.max(1, (deployment?.reaches ?? agent.reaches?.() ?? []).length);
-  const run: Run = { ...load, place, context, bound, agents, overhead, tell };
+  const run: Run = { ...load, place, context, bound, agents, overheadOf, tell };
   const parts: ModelLoad[] = [];
   const unusable: { model: string; reason: string }[] = [];
   for (const loaded of models) {
@@ -90,7 +91,7 @@ export async function runLoad(
   }
   const generations: GenerationRow[] = [];
   for (const one of load.generations ?? []) {
-    generations.push(...(await predictGeneration(one, { settings, bound, overhead: overhead ?? NO_OVERHEAD })));
+    generations.push(...(await predictGeneration(one, { settings, bound, overhead: await overheadOf() })));
   }
   const result: LoadResult = {
     provenance: provenanceOf({
@@ -110,7 +111,7 @@ export async function runLoad(
       dispatch: settings.dispatch,
       seed: settings.seed,
     },
-    overhead,
+    overhead: kept.overhead,
     rows: parts.flatMap(({ rows }) => rows),
     rates: parts.flatMap(({ rate }) => rate ?? []),
     batches: parts.flatMap(({ batches }) => batches ?? []),
@@ -150,23 +151,35 @@ function warningsOf({ model, measured }: LoadRow): readonly string[] {
   ];
 }
 
+/** Where predictions of a model come from, or why there are none; null where nobody asks for them. */
+async function predictingOf(
+  loaded: LoadedModel,
+  sizes: readonly number[],
+  { settings, loadedBatch, context, place, agents, overheadOf }: Run,
+): Promise<Predicting | { readonly reason: string } | null> {
+  if (!settings.predict) return null;
+  const system = identifySystem(place.agent.description, place.runOptions);
+  const times = await storedEstimates(loaded, loadedBatch, sizes, system, context.store);
+  if ('reason' in times) {
+    context.onEvent({ kind: 'note', level: 'warning', message: `${loaded.name}: ${times.reason}` });
+    return times;
+  }
+  const [samples = 1] = samplesAsked(settings);
+  const { signature } = await benchmarkOf(withBatch(loaded, loadedBatch, samples), place.agent);
+  const runTimes = await storedRunTimes(signature, system, context.store);
+  return { times, overhead: await overheadOf(), agents, waitMs: settings.max_wait_ms, runTimes };
+}
+
 async function loadOf(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
-  const { settings, bound, loadedBatch, context, overhead, place } = run;
+  const { settings, bound } = run;
   const samples = samplesAsked(settings);
   const isBatch = settings.scenario === 'batch';
-  const limit = limitOf(settings, samples);
-  const sizes = isBatch ? samples : runSizes(samples, limit);
-  const system = identifySystem(place.agent.description, place.runOptions);
-  const estimated =
-    overhead === null ? undefined : await storedEstimates(loaded, loadedBatch, sizes, system, context.store);
-  const predicting = ofEstimates(estimated, run, await runTimesOf(loaded, run));
-  if (overhead !== null && predicting === undefined && estimated !== undefined && 'reason' in estimated) {
-    context.onEvent({ kind: 'note', level: 'warning', message: `${loaded.name}: ${estimated.reason}` });
-  }
+  const sizes = isBatch ? samples : runSizes(samples, limitOf(settings, samples));
+  const source = await predictingOf(loaded, sizes, run);
+  const predicting = source === null || 'reason' in source ? undefined : source;
   const predictedOf = (plan: TrialPlan): LoadRow['predicted'] => {
-    if (overhead === null) return null;
-    if (estimated !== undefined && 'reason' in estimated) return noPrediction(estimated.reason);
-    return predicting === undefined ? null : predictTrial(plan, predicting);
+    if (source === null) return null;
+    return 'reason' in source ? noPrediction(source.reason) : predictTrial(plan, source);
   };
   const isSearch = settings.scenario === 'server' && settings.rates === undefined;
   if (isSearch && bound !== undefined) return searchOf(loaded, bound, run, predicting, predictedOf);
@@ -184,24 +197,6 @@ async function loadOf(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   const curves = predicting && estimatedCurves(predicting.times, sizes);
   const predicted = curves === undefined ? null : curveOf(curves.value, curves);
   return { rows, batches: { model: loaded.name, measured: curveOf(times), predicted } };
-}
-
-/** Stored times of runs with the size of a query. */
-async function runTimesOf(loaded: LoadedModel, run: Run): Promise<Predicting['runTimes']> {
-  const { settings, loadedBatch, place, context, overhead } = run;
-  const [samples = 1] = samplesAsked(settings);
-  if (overhead === null) return undefined;
-  const { signature } = await benchmarkOf(withBatch(loaded, loadedBatch, samples), place.agent);
-  return storedRunTimes(signature, identifySystem(place.agent.description, place.runOptions), context.store);
-}
-
-function ofEstimates(
-  estimated: EstimatedTimes | { readonly reason: string } | undefined,
-  { overhead, agents, settings }: Run,
-  runTimes: Predicting['runTimes'],
-): Predicting | undefined {
-  if (estimated === undefined || 'reason' in estimated || overhead === null) return undefined;
-  return { times: estimated, overhead, agents, waitMs: settings.max_wait_ms, runTimes };
 }
 
 async function searchOf(

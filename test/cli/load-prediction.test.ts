@@ -17,8 +17,9 @@ describe('a prediction of load from bricks', { timeout: 300_000 }, () => {
   it('has the measured p50 of a real model in its interval at half of its capacity', async (t) => {
     const place = await workplaceHere(t);
     const estimate = await place.run(['dlbricks', 'run', ...MODEL, '--export-json', '-']);
-    const { estimate_ms: runMs } = JSON.parse(estimate.stdout) as { estimate_ms: number };
-    const rate = ['--scenario', 'server', '--rate', String(500 / runMs), '--queries', '300'];
+    assert.notEqual(estimate.stdout, '', estimate.stderr);
+    const { models } = JSON.parse(estimate.stdout) as { models: { estimate_ms: number }[] };
+    const rate = ['--scenario', 'server', '--rate', String(500 / (models[0]?.estimate_ms ?? NaN)), '--queries', '300'];
     const { stdout, stderr } = await place.run(['load', ...MODEL, ...rate, '--validate', '--export-json', '-']);
     const [row] = loadResultSchema.parse(JSON.parse(stdout)).rows;
     assert.ok(row?.measured, stderr);

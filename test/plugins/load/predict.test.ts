@@ -14,7 +14,12 @@ const times = (low: number, value: number, high: number): EstimatedTimes => ({
   high: [{ batch: 1, ms: high }],
 });
 
-const predicting = (of: EstimatedTimes, overhead: Overhead = NOTHING) => ({ times: of, overhead, agents: 1, waitMs: 0 });
+const predicting = (of: EstimatedTimes, overhead: Overhead = NOTHING) => ({
+  times: of,
+  overhead,
+  agents: 1,
+  waitMs: 0,
+});
 
 const settings = (given: object) => settingsSchema.parse({ scenario: 'server', rates: [1], queries: 20_000, ...given });
 
