@@ -77,8 +77,8 @@ bench-compare: build ## Compare VERSIONS=1.24.3,1.27.0 of onnxruntime-node with 
 bench-suites: build ## Measure the models of the paper and modern models, and write their docs (hours); SUITE=modern for one suite, FILES='a.json' for existing exports
 	node dist/bench/suites/main.js $(if $(SUITE),--suite $(SUITE)) $(FILES)
 
-bench-web: build ## Time the first page of `serve --http` with a store of MEASUREMENTS=1000000, and the memory of 100 followers
-	node --expose-gc dist/bench/web.js $(MEASUREMENTS)
+bench-web: build ## Time the first page of `serve --http` with a store of MEASUREMENTS=1000000, the memory of 100 followers, and pages in a browser
+	node dist/bench/web.js out/bench-web $(or $(MEASUREMENTS),1000000)
 
 screenshots: build ## Measure the quick start with one and two threads, and write docs/pictures (needs Chromium)
 	$(MLMODELSCOPE) dlbricks run manifests/evaluations/quickstart.yml --threads 1,2 --store out/screenshots/store \

@@ -2,12 +2,16 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { currentEstimates } from '../src/measuring/estimates.js';
 import { startServer } from '../src/server/server.js';
 import { openEmbeddedStore } from '../src/store/embedded/open.js';
+import { launch } from '../test/web/support/chromium.js';
 
 const [made = 'out/screenshots', pictures = 'docs/pictures'] = process.argv.slice(2);
+
+/** Those that docs show. */
+const IN_DOCS = new Set(['report', 'models', 'history']);
 
 /** The picture of docs, and others to look at. */
 const LOOKS = [
@@ -27,7 +31,7 @@ async function shoot(browser: Browser, name: string, address: string): Promise<v
     const page = await context.newPage();
     await page.goto(address);
     await page.screenshot({ path: join(made, `${name}-${width}-${colorScheme}.png`), fullPage: true });
-    if (index === 0) await page.screenshot({ path: join(pictures, `${name}.png`) });
+    if (index === 0 && IN_DOCS.has(name)) await page.screenshot({ path: join(pictures, `${name}.png`) });
     await context.close();
   }
 }
@@ -37,10 +41,7 @@ const store = await openEmbeddedStore(join(made, 'store'), {});
 const here = { host: '127.0.0.1', port: 0 };
 const http = { listen: here, showResult: () => Promise.resolve(undefined) };
 const server = await startServer({ listen: here, store, http });
-const browser = await chromium.launch({
-  executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-  args: ['--no-sandbox'],
-});
+const browser = await launch();
 try {
   const site = `http://${server.httpAddress}`;
   const [first] = await currentEstimates(store);

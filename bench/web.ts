@@ -1,20 +1,33 @@
-// Times the first page of the site with a store of a million measurements, and the memory of followers.
-import { spawn } from 'node:child_process';
+// Times the first page of the site with a store of a million measurements, measures the memory of followers, and the size
+// and the opening of pages from files in a browser.
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { reportPage } from '../plugins/dlbricks/report/report-page.js';
+import { reportResult } from '../plugins/dlbricks/report/report-result.js';
+import { reportOf } from '../plugins/dlbricks/report/report.js';
 import { keepEstimates } from '../src/measuring/estimates.js';
 import { openEmbeddedStore } from '../src/store/embedded/open.js';
-import type { ResultStore } from '../src/store/result-store.js';
+import { htmlPage } from '../src/web/page.js';
 import { withTemporaryFolder } from '../test/onnx/temporary-folder.js';
-import { scripted } from '../test/server/scripted-evaluation.js';
-import { newEstimate, siteServing } from '../test/server/site-server.js';
-import { sampleMeasurement, sampleSystem } from '../test/store/sample-measurement.js';
+import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../test/plugins/dlbricks/report/sample-result.js';
+import { newEstimate } from '../test/server/site-server.js';
+import { sampleMeasurement, sampleSystem, signatureOf } from '../test/store/sample-measurement.js';
+import { launch } from '../test/web/support/chromium.js';
 
-const MEASUREMENTS = Number(process.argv[2] ?? 1_000_000);
-const [MODELS, SYSTEMS, FOLLOWERS, EVENTS] = [100, 20, 100, 200];
+/** The store stays in its folder, and is filled up to so many. */
+const [STORE = 'out/bench-web', MEASUREMENTS = '1000000', QUICK_START = 'out/screenshots/quickstart.html'] =
+  process.argv.slice(2);
+const [MODELS, SYSTEMS, FOLLOWERS, BRICKS] = [100, 20, 100, 100];
 const FILLING = 5000;
+const TIMES = 5;
 
-/** Opens streams, and says when each has had an event; ends with its standard input. */
+/** Opens streams, and says when each has had an event. */
 const FOLLOWER = `const http = require('node:http'); let open = 0, events = 0;
 for (let n = 0; n < ${FOLLOWERS}; n++) http.get(process.argv[1], { agent: false }, (answer) => {
   let first = true;
@@ -23,10 +36,12 @@ for (let n = 0; n < ${FOLLOWERS}; n++) http.get(process.argv[1], { agent: false 
   answer.on('end', () => { if (--open === 0) { console.log('events ' + events); process.exit(); } });
 });`;
 
-async function fill(store: ResultStore): Promise<void> {
+async function fill(): Promise<void> {
+  const store = await openEmbeddedStore(STORE, {});
+  const stored = (await store.countSystems()).reduce((sum, { measurements }) => sum + measurements, 0);
   const outcome = { kind: 'samples' as const, runMs: [1, 1.1, 1.2, 1.1, 1], warmupMs: [1.5] };
-  for (let first = 0; first < MEASUREMENTS; first += FILLING) {
-    const some = Array.from({ length: Math.min(FILLING, MEASUREMENTS - first) }, (_, index) =>
+  for (let first = stored; first < Number(MEASUREMENTS); first += FILLING) {
+    const some = Array.from({ length: Math.min(FILLING, Number(MEASUREMENTS) - first) }, (_, index) =>
       store.putMeasurement(sampleMeasurement(first + index, { outcome })),
     );
     await Promise.all(some);
@@ -38,6 +53,7 @@ async function fill(store: ResultStore): Promise<void> {
     );
     await keepEstimates(store, of, estimates);
   }
+  await store.close();
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -46,58 +62,97 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - before) / 1000;
 }
 
-await withTemporaryFolder(async (folder) => {
-  const store = await openEmbeddedStore(folder, {});
-  const undo: (() => unknown)[] = [];
-  console.log(
-    `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores, ${new Date().toISOString()}`,
-  );
-  console.log(`filled in ${(await timed(() => fill(store))).toFixed(0)} s: ${MEASUREMENTS} measurements`);
-  const { url, attach } = await siteServing({ after: (done) => void undo.push(done) }, { store });
+async function several(work: () => Promise<unknown>, pauseMs = 0): Promise<string> {
+  const seconds: string[] = [];
+  for (let times = 0; times < TIMES; times++) {
+    seconds.push((await timed(work)).toFixed(3));
+    await sleep(pauseMs);
+  }
+  return `${seconds.join(', ')} s`;
+}
+
+async function bytesOf(server: ChildProcess, message: 'settle' | 'most'): Promise<number> {
+  server.send(message);
+  const [{ bytes }] = (await once(server, 'message')) as [{ bytes: number }];
+  return bytes;
+}
+
+async function benchSite(): Promise<void> {
+  const server = fork(join(import.meta.dirname, 'web-server.js'), [STORE], { execArgv: ['--expose-gc'] });
+  const [{ url }] = (await once(server, 'message')) as [{ url: string }];
   let bytes = 0;
   const page = async (): Promise<void> => void (bytes = (await (await fetch(url)).text()).length);
   await fetch(`${url}/login`);
-  const seconds = [];
-  for (let times = 0; times < 3; times++) {
-    seconds.push(await timed(page));
-    await sleep(2500);
-  }
-  console.log(
-    `${MODELS} models x ${SYSTEMS} systems: ${seconds.map((one) => one.toFixed(3)).join(', ')} s, ${bytes} bytes`,
-  );
-  const [brick] = await Promise.all([timed(() => fetch(`${url}/bricks/${sampleMeasurement(7).signature}`))]);
-  console.log(`page of a brick: ${brick?.toFixed(3)} s`);
-
-  let release = (): void => {};
-  const held = new Promise<void>((resolve) => (release = resolve));
-  await attach(
-    scripted(async function* () {
-      yield { kind: 'note', level: 'info', message: 'waiting for followers' };
-      await held;
-      for (let index = 0; index < EVENTS; index++) {
-        yield { kind: 'note', level: 'info', message: `note ${index}: ${'a'.repeat(200)}` };
-      }
-      yield { kind: 'done', result: {}, partial: false };
-    }),
-  );
+  // Longer than visitors share one read of the estimates.
+  const seconds = await several(page, 2500);
+  console.log(`${MODELS} models x ${SYSTEMS} systems: ${seconds}, ${bytes} bytes`);
+  console.log(`page of a brick: ${await several(() => fetch(`${url}/bricks/${signatureOf(7)}`))}`);
   const manifest = { dlspec: 'evaluation/v1', name: 'f', version: '1.0.0', plugin: 'fake', models: ['zoo:resnet18'] };
   const body = JSON.stringify({ id: 'followed-by-many', manifest });
   await fetch(`${url}/api/v1/evaluations`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   await sleep(1000);
-  globalThis.gc?.();
-  const before = process.memoryUsage().rss;
-  let most = before;
-  const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 20);
+  const before = await bytesOf(server, 'settle');
   const child = spawn(process.execPath, ['-e', FOLLOWER, `${url}/api/v1/evaluations/followed-by-many/events`]);
   child.stdout.on('data', (text: Buffer) => {
-    if (String(text).startsWith('open')) release();
+    if (String(text).startsWith('open')) server.send('release');
     else console.log(`${FOLLOWERS} followers: ${String(text).trim()}`);
   });
-  await new Promise((resolve) => child.on('exit', resolve));
-  clearInterval(watch);
+  await once(child, 'exit');
+  const most = await bytesOf(server, 'most');
+  const [more, all] = [most - before, most].map((one) => (one / 2 ** 20).toFixed(0));
+  console.log(`memory of the server: ${more} MiB more at most, ${all} MiB in all`);
+  server.kill();
+  await once(server, 'exit');
+}
+
+function largePage(): string {
+  const models = Array.from({ length: MODELS }, (_, model) => {
+    const parts = Array.from({ length: BRICKS }, (_, brick) => ({
+      signature: signatureOf(model * BRICKS + brick),
+      benchmark: signatureOf(model * BRICKS + brick),
+      operators: [['Conv', 'Relu', 'Gemm', 'Add', 'Concat'][brick % 5] ?? ''],
+      count: 1 + (brick % 3),
+      onPath: 1,
+      measured: { way: 'together' as const },
+      ms: 0.01 * (1 + brick),
+      occasions: 2,
+      processes: [],
+      tried: 2,
+      runs: 32,
+      costMs: 10,
+    }));
+    const endToEnd = endToEndOf(model, 10, 5000, 10.4);
+    return { estimate: estimateOf(`model_${model}`, 10 + model, { parts }), endToEnd };
+  });
+  const reports = [reportOf(resultOf(models), SETTINGS)];
+  return htmlPage([{ result: () => reportResult(reports), page: () => reportPage(reports) }]);
+}
+
+/** How long a page takes from its navigation until it is drawn. */
+async function benchPage(name: string, path: string): Promise<void> {
+  const browser = await launch();
+  const seconds: string[] = [];
+  for (let times = 0; times < TIMES; times++) {
+    const page = await browser.newPage();
+    await page.goto(pathToFileURL(resolve(path)).href);
+    const drawnMs = await page.evaluate<number>(
+      'new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(performance.now()))))',
+    );
+    seconds.push((drawnMs / 1000).toFixed(3));
+    await page.close();
+  }
+  await browser.close();
+  console.log(`${name}: ${(await readFile(path)).length} bytes, opens in ${seconds.join(', ')} s`);
+}
+
+console.log(`${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores, ${new Date().toISOString()}`);
+console.log(`filled in ${(await timed(fill)).toFixed(0)} s up to ${MEASUREMENTS} measurements`);
+await benchSite();
+if (existsSync(QUICK_START)) await benchPage("the quick start's page", QUICK_START);
+await withTemporaryFolder(async (folder) => {
+  const path = join(folder, 'large.html');
   console.log(
-    `memory: ${((most - before) / 2 ** 20).toFixed(0)} MiB more at most, ${(most / 2 ** 20).toFixed(0)} MiB in all`,
+    `${MODELS} models with ${MODELS * BRICKS} bricks made in ${await several(() => writeFile(path, largePage()))}`,
   );
-  for (const done of undo.reverse()) await done();
+  await benchPage('their page', path);
 });
-process.exit();

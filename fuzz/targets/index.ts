@@ -1,3 +1,4 @@
+import { httpBody } from './http-body.js';
 import { manifest } from './manifest.js';
 import { npy } from './npy.js';
 import { onnx } from './onnx.js';
@@ -20,6 +21,7 @@ export const TARGETS: readonly Target[] = [
   recipe,
   results,
   request,
+  httpBody,
   npy,
   store,
   workMessage,

@@ -82,7 +82,12 @@ function isSameValue(one: KeptEstimate, other: NewEstimate): boolean {
   return values(one) === values(other);
 }
 
-async function keep(estimates: Collection<KeptEstimate>, found: Estimated, at: string): Promise<void> {
+async function keep(
+  estimates: Collection<KeptEstimate>,
+  found: Estimated,
+  at: string,
+  earlierOf: (subject: string) => Promise<readonly KeptEstimate[]>,
+): Promise<void> {
   const subject = subjectOf(found);
   const { model, version, dimensions, settings, reason } = found;
   const document: KeptEstimate = {
@@ -96,7 +101,7 @@ async function keep(estimates: Collection<KeptEstimate>, found: Estimated, at: s
     at,
     current: 'yes',
   };
-  const earlier = await historyOf(estimates, subject);
+  const earlier = await earlierOf(subject);
   const newest = earlier.at(-1);
   if (newest !== undefined && (newest.coverage > document.coverage || isSameValue(newest, document))) return;
   await estimates.put(document);
@@ -113,20 +118,27 @@ async function historyOf(estimates: Pick<Collection<KeptEstimate>, 'find'>, subj
 /** Writes only a system that is not there yet, so that a run without news leaves the store as it is. */
 async function keepSystem(systems: Collection<System>, system: System): Promise<void> {
   const { fingerprint } = system;
-  if ((await systems.get({ fingerprint })) === undefined) await systems.put(system);
+  if ((await unlessUnavailable(systems.get({ fingerprint }))) === undefined) await systems.put(system);
 }
 
 /**
  * Keeps estimates beside earlier ones of the same subject. One that says the same as the newest, or covers less, is not
- * kept, so that a history has changes only. A store that refuses changes, or whose server is gone, keeps nothing.
+ * kept, so that a history has changes only. A store that refuses changes keeps nothing. Where its server is gone, all are
+ * kept for it on this machine.
  */
 export async function keepEstimates(store: ResultStore, system: System, found: readonly NewEstimate[]): Promise<void> {
   if (store.isReadOnly === true || found.length === 0) return;
   const estimates = store.collection(ESTIMATES);
   const at = new Date().toISOString();
   await unlessUnavailable(keepSystem(store.collection(SYSTEMS), system));
+  let isGone = false;
+  const earlierOf = async (subject: string): Promise<readonly KeptEstimate[]> => {
+    const earlier = isGone ? undefined : await unlessUnavailable(historyOf(estimates, subject));
+    isGone = earlier === undefined;
+    return earlier ?? [];
+  };
   for (const estimate of found)
-    await unlessUnavailable(keep(estimates, { ...estimate, system: system.fingerprint }, at));
+    await unlessUnavailable(keep(estimates, { ...estimate, system: system.fingerprint }, at, earlierOf));
 }
 
 /** The newest estimate of each subject. */

@@ -10,7 +10,7 @@ import type { ResultStore } from '../store/result-store.js';
 import type { DispatchLimits } from './dispatcher.js';
 import { addEvaluationService } from './evaluation-service.js';
 import type { ShowResult } from './http/site-data.js';
-import type { WebServer, WebServerOptions } from './http/web-server.js';
+import type { WebLimits, WebServer, WebServerOptions } from './http/web-server.js';
 import { Platform } from './platform.js';
 import { addPluginService } from './plugin-service.js';
 import { PredictionForwarding } from './prediction/forwarding.js';
@@ -27,7 +27,13 @@ export interface ServerOptions {
   /** Agents that are known without registering. */
   readonly directory?: LeasedDirectory | undefined;
   /** Where it serves pages and the API over HTTP, and how it shows results there; undefined for gRPC alone. */
-  readonly http?: { readonly listen: HostPort; readonly showResult: ShowResult } | undefined;
+  readonly http?:
+    | {
+        readonly listen: HostPort;
+        readonly showResult: ShowResult;
+        readonly limits?: Partial<WebLimits> | undefined;
+      }
+    | undefined;
   /** Whether the server continues the store's evaluations that have not ended; true by default. */
   readonly resume?: boolean | undefined;
 }

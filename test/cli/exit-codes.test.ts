@@ -37,6 +37,7 @@ const COMMANDS: Readonly<Record<string, readonly (readonly [args: readonly strin
     [['relu.onnx', '--system', 'abcd', '--store', 'memory:'], 2],
     [['none.onnx'], 2],
   ],
+  'dlbricks advise': [[['none.onnx'], 2]],
   compare: [[['none.json', 'none.json'], 2]],
   'dlbricks import': [[['none.json'], 2]],
   latency: [
@@ -113,6 +114,7 @@ const COMMANDS: Readonly<Record<string, readonly (readonly [args: readonly strin
     [['cmd.exe'], 2],
   ],
   version: [[[], 0]],
+  machine: [[['--threads', 'none'], 2]],
   doctor: [[['none.json'], 2]],
   report: [[['none.json', '-o', 'page.html'], 2]],
 };

@@ -82,6 +82,7 @@ export async function compose(t: TestContext): Promise<Composed> {
       .replace('amqp://mlmodelscope:r@rabbitmq:5672', broker.uri)
       .replace('otel-collector:4318', collector)
       .replace(/^--listen=0\.0\.0\.0:\d+$/, `--listen=127.0.0.1:${port}`)
+      .replace(/^--http=0\.0\.0\.0:\d+$/, '--http=127.0.0.1:0')
       .replace(/\b(server|agent-[12]):70[78]0\b/, (_, name: NodeName) => `127.0.0.1:${ports[name]}`)
       .replace(/^70[78]0$/, String(port));
 

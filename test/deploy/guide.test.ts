@@ -76,7 +76,9 @@ describe('docs/deploy.md', { ...deadline, skip: needsFerretDb.skip || needsRabbi
       return place.start(args, { env: { ...shared, ...environment } });
     };
 
-    const SERVER = await addressOf(start('mlmodelscope-server.service', { LISTEN: '127.0.0.1:0' }));
+    const SERVER = await addressOf(
+      start('mlmodelscope-server.service', { LISTEN: '127.0.0.1:0', OPTIONS: '--http=127.0.0.1:0' }),
+    );
     const plugin = start('mlmodelscope-plugin@.service', { SERVER }, 'dlbricks');
     await plugin.said(/plugin dlbricks registered/);
     const here = `127.0.0.1:${await freePort()}`;

@@ -27,13 +27,18 @@ export function readUnit(name: string, { folder, instance = '', variables }: Uni
   const here = (path: string): string => path.replace('/etc/mlmodelscope', folder);
   const credentials = new Map(valuesOf('LoadCredential').map((value) => value.split(':') as [string, string]));
   const [start = ''] = valuesOf('ExecStart');
-  const args = start.split(' ').slice(1);
+  const valueOf = (variable: string): string => new Map(Object.entries(variables)).get(variable) ?? '';
+  // Without braces, a value is any number of words.
+  const args = start
+    .split(' ')
+    .slice(1)
+    .flatMap((word) => (/^\$\w+$/.test(word) ? valueOf(word.slice(1)).split(' ').filter(Boolean) : [word]));
   return {
     args: args.map((word) =>
       word
         .replace(/^%d\/(.*)$/, (_, credential: string) => here(credentials.get(credential) ?? `no ${credential}`))
         .replace('%i', instance)
-        .replace(/^\$\{(\w+)\}$/, (_, variable: string) => new Map(Object.entries(variables)).get(variable) ?? ''),
+        .replace(/^\$\{(\w+)\}$/, (_, variable: string) => valueOf(variable)),
     ),
     environment: Object.fromEntries(
       valuesOf('Environment')

@@ -14,7 +14,10 @@ export interface ServingOptions {
   readonly limits?: Partial<DispatchLimits>;
   readonly token?: string;
   readonly acceptedTokens?: ServerSecurity['acceptedTokens'];
+  readonly identity?: ServerSecurity['identity'];
   readonly http?: ServerOptions['http'];
+  /** By default, it has one agent that is not there. */
+  readonly directory?: ReturnType<typeof directoryWith>;
   /** In memory by default. */
   readonly store?: ResultStore;
 }
@@ -22,12 +25,12 @@ export interface ServingOptions {
 /** A server on loopback, and a client of it; both end with the test. */
 export async function serving(
   t: Lifetime,
-  { limits = {}, token, acceptedTokens, http, store: given }: ServingOptions = {},
+  { limits = {}, token, acceptedTokens, identity, http, store: given, directory: known }: ServingOptions = {},
 ) {
   const store = given ?? (await openMemoryStore());
-  const directory = directoryWith(AGENT.address);
+  const directory = known ?? directoryWith(AGENT.address);
   const listen = { host: '127.0.0.1', port: 0 };
-  const security = { token, acceptedTokens };
+  const security = { token, acceptedTokens, identity };
   const server = await startServer({ listen, store, directory, limits, http, security });
   const stop = new AbortController();
   const clients: EvaluationClient[] = [];

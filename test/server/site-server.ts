@@ -72,11 +72,16 @@ export function shownReport(): string {
   return resultsMarkup([shown], { level: 2, root: '/' }).body.text;
 }
 
+export interface SiteOptions extends Omit<ServingOptions, 'http'> {
+  readonly http?: Partial<NonNullable<ServingOptions['http']>> | undefined;
+}
+
 /** A server with pages, on loopback, with its address as an URL. */
-export async function siteServing(t: Lifetime, options: ServingOptions = {}) {
-  const http = { listen: { host: '127.0.0.1', port: 0 }, showResult: () => Promise.resolve(shownReport()) };
+export async function siteServing(t: Lifetime, options: SiteOptions = {}) {
+  const listen = { host: '127.0.0.1', port: 0 };
+  const http = { listen, showResult: () => Promise.resolve(shownReport()), ...options.http };
   const served = await serving(t, { ...options, http });
-  return { ...served, url: `http://${served.server.httpAddress}` };
+  return { ...served, url: `http${options.identity === undefined ? '' : 's'}://${served.server.httpAddress}` };
 }
 
 /** An evaluation that is measured until `step` resolves for the last time. */

@@ -1,30 +1,18 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { reportPage } from '../../plugins/dlbricks/report/report-page.js';
 import { reportResult } from '../../plugins/dlbricks/report/report-result.js';
 import { reportOf } from '../../plugins/dlbricks/report/report.js';
 import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/report/sample-result.js';
+import { HOSTILE } from '../server/site-server.js';
+import { histogramChart } from '../../src/web/charts.js';
 import { htmlPage } from '../../src/web/page.js';
-
-const BROWSER = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-const skip = existsSync(BROWSER) ? false : `there is no browser at ${BROWSER}; CHROMIUM names another`;
-
-/** Names as a model's file may have them: the end of a script, an element, a formula, right-to-left, 10 KB. */
-const HOSTILE = [
-  '</script><script>document.title = "taken"</script>',
-  '"><img src=x onerror="document.title = \'taken\'">',
-  '=HYPERLINK("http://example.com")',
-  'נמוך \u202eexe.lmth',
-  'long'.repeat(2560),
-];
+import { launch, seriousFindings, skip } from './support/chromium.js';
 
 function reportHtml(names: readonly string[]): string {
   const models = names.map((name, index) => ({
@@ -35,17 +23,13 @@ function reportHtml(names: readonly string[]): string {
   return htmlPage([{ result: () => reportResult(reports), page: () => reportPage(reports) }]);
 }
 
-interface AxeResult {
-  readonly violations: readonly { readonly id: string; readonly impact: string; readonly nodes: unknown[] }[];
-}
-
 describe('a page in a browser', { skip, timeout: 120_000 }, () => {
   let browser: Browser;
   let folder: string;
   let file: string;
 
   before(async () => {
-    browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] });
+    browser = await launch();
     folder = await mkdtemp(join(tmpdir(), 'page-'));
     file = join(folder, 'report.html');
     await writeFile(file, reportHtml(['one', 'two', 'three', ...HOSTILE]));
@@ -169,18 +153,42 @@ describe('a page in a browser', { skip, timeout: 120_000 }, () => {
     await context.close();
   });
 
+  it('draws a histogram as bars on one line, as high as they have values', async () => {
+    const { page, context } = await open();
+    const chart = histogramChart('ms', [{ name: 'runs', from: 2, step: 0.5, counts: [1, 4, 0, 2] }]);
+    const drawing = join(folder, 'histogram.html');
+    const result = {
+      document: {},
+      records: { keys: [], rows: [] },
+      table: { titles: [], aligns: [], rows: [] },
+      notes: [],
+    };
+    const sections = [{ title: 'Runs', chart }];
+    await writeFile(drawing, htmlPage([{ result: () => result, page: () => ({ title: 'Runs', sections }) }]));
+    await page.goto(pathToFileURL(drawing).href);
+    const boxes = await Promise.all((await page.locator('.bars i').all()).map((bar) => bar.boundingBox()));
+    const [one, four, none, two] = boxes.map((box) => box?.height ?? 0);
+    assert.ok(
+      four && Math.abs(four / 4 - (one ?? 0)) < 1 && Math.abs(four / 2 - (two ?? 0)) < 1,
+      JSON.stringify(boxes),
+    );
+    assert.ok((none ?? 0) < 1.5);
+    const ends = boxes.map((box) => Math.round((box?.y ?? 0) + (box?.height ?? 0)));
+    assert.equal(new Set(ends).size, 1, 'one line');
+    const lefts = boxes.map((box) => box?.x ?? 0);
+    assert.deepEqual(
+      lefts,
+      lefts.toSorted((a, b) => a - b),
+    );
+    await context.close();
+  });
+
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [360, 2560]) {
       it(`has no serious finding of axe and fits ${width} pixels, ${colorScheme}`, async () => {
         const { page, context } = await open({ colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
         assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
-        await page.addScriptTag({ path: AXE });
-        const { violations } = await page.evaluate<AxeResult>('axe.run()');
-        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-        assert.deepEqual(
-          serious.map(({ id, nodes }) => `${id} ${JSON.stringify(nodes[0])}`),
-          [],
-        );
+        assert.deepEqual(await seriousFindings(page), []);
         await context.close();
       });
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TableResult } from '../../src/base/exporters/exporter.js';
-import { icicleChart, rangeChart } from '../../src/web/charts.js';
+import { histogramChart, icicleChart, rangeChart } from '../../src/web/charts.js';
 import { htmlPage } from '../../src/web/page.js';
 
 function resultOf(rows: readonly (readonly string[])[], more: Partial<TableResult> = {}): TableResult {
@@ -69,6 +69,22 @@ describe('charts', () => {
       undefined,
     );
     assert.equal(icicleChart([{ name: 'a', ms: 0 }]), undefined);
+  });
+
+  it('draw a bar for each step of a histogram, and say how many values it has', () => {
+    const chart = histogramChart('ms', [{ name: HOSTILE, from: 2, step: 0.5, counts: [1, 4, 0] }]);
+    const bars = [...(chart?.text ?? '').matchAll(/: (?<what>[^":]+)" style="height:(?<height>[^"]+)"/g)];
+    assert.deepEqual(
+      bars.map(({ groups }) => [groups?.['what'], groups?.['height']]),
+      [
+        ['1 between 2 and 2.5 ms', '25.000%'],
+        ['4 between 2.5 and 3 ms', '100.000%'],
+        ['0 between 3 and 3.5 ms', '0.000%'],
+      ],
+    );
+    assert.match(chart?.text ?? '', /<span>2 ms<\/span><span>3\.5 ms<\/span>/);
+    assert.doesNotMatch(chart?.text ?? '', /<img/);
+    assert.equal(histogramChart('ms', []), undefined);
   });
 
   it('draw all small parts as one, and lose no time', () => {

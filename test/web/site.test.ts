@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { signatureOf, SYSTEM } from '../store/sample-measurement.js';
 import { scripted, untilStopped } from '../server/scripted-evaluation.js';
 import { fillStore, HOSTILE, siteServing, stepwise } from '../server/site-server.js';
 import type { ServingOptions } from '../server/serving.js';
-
-const BROWSER = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-const skip = existsSync(BROWSER) ? false : `there is no browser at ${BROWSER}; CHROMIUM names another`;
-
-interface AxeResult {
-  readonly violations: readonly { readonly id: string; readonly impact: string; readonly nodes: unknown[] }[];
-}
+import { launch, seriousFindings, skip } from './support/chromium.js';
 
 const MANIFEST = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', plugin: 'fake', models: ['zoo:resnet18'] };
 
@@ -32,7 +23,7 @@ describe('the site in a browser', { skip, timeout: 240_000 }, () => {
   let browser: Browser;
 
   before(async () => {
-    browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] });
+    browser = await launch();
   });
 
   after(() => browser?.close());
@@ -226,13 +217,7 @@ describe('the site in a browser', { skip, timeout: 240_000 }, () => {
       for (const path of paths) {
         await page.goto(`${url}${path}`);
         assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, path);
-        await page.addScriptTag({ path: AXE });
-        const { violations } = await page.evaluate<AxeResult>('axe.run()');
-        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-        assert.deepEqual(
-          serious.map(({ id, nodes }) => `${path}: ${id} ${JSON.stringify(nodes[0])}`),
-          [],
-        );
+        assert.deepEqual(await seriousFindings(page), [], path);
       }
       held.open();
     });

@@ -23,7 +23,7 @@ const MIN_BLOCKS = 4;
 const MAX_LENGTHS = 8;
 
 /** The distances between a node and the next one like it that cover the most nodes. */
-function likelyLengths(labels: readonly number[]): readonly number[] {
+export function likelyLengths(labels: readonly number[]): readonly number[] {
   const last = new Map<number, number>();
   const covered = new Map<number, number>();
   for (const [index, label] of labels.entries()) {
@@ -44,7 +44,7 @@ interface Run {
   readonly length: number;
 }
 
-function longestRun(labels: readonly number[], length: number): Run {
+export function longestRun(labels: readonly number[], length: number): Run {
   let best: Run = { first: 0, end: 0, length };
   let first = 0;
   for (let index = 0; index + length <= labels.length; index++) {

@@ -1,6 +1,7 @@
 import { type Context, sumOf } from '../../../src/plugin-api.js';
 import type { KernelPredictor, Prediction } from '../predict/kernel-predictor.js';
-import { type BrickRecipe, countsOf, type MadeUpPart } from '../bricks/recipe.js';
+import { repeatsIn } from '../blocks/repeats.js';
+import { type BrickRecipe, countsOf, type MadeUpPart, type ModelRecipe } from '../bricks/recipe.js';
 import {
   brickKey,
   type BrickLatency,
@@ -56,6 +57,12 @@ export interface BrickShare {
   readonly costMs: number;
 }
 
+/** Consecutive sequences that the model repeats. */
+export interface RepeatedBlock {
+  readonly count: number;
+  readonly bricks: readonly { readonly signature: string; /** In one block. */ readonly sequences: number }[];
+}
+
 /** A model's latency, constructed from its bricks. */
 export interface Estimate {
   readonly name: string;
@@ -91,7 +98,17 @@ export interface Estimate {
   readonly margins: readonly Margin[];
   /** Its bricks, in the order of the recipe. */
   readonly parts: readonly BrickShare[];
+  /** In the order of the model; empty where nothing repeats. */
+  readonly blocks: readonly RepeatedBlock[];
   readonly missing: readonly Missing[];
+}
+
+function repeatedBlocks({ bricks, sequences }: Pick<ModelRecipe, 'bricks' | 'sequences'>): readonly RepeatedBlock[] {
+  return repeatsIn(sequences).map(({ first, length, count }) => {
+    const counts = countsOf({ bricks, sequences: sequences.slice(first, first + length) });
+    const parts = bricks.map(({ signature }, index) => ({ signature, sequences: counts[index] ?? 0 }));
+    return { count, bricks: parts.filter((part) => part.sequences > 0) };
+  });
 }
 
 function wayOf(brick: BrickRecipe, context: Context | undefined): BrickShare['measured'] {
@@ -236,6 +253,7 @@ export function compose(
         costMs: latency?.costMs ?? 0,
       };
     }),
+    blocks: repeatedBlocks(recipe),
     missing: [...missingBricks, ...missingCalls],
   };
 }

@@ -129,16 +129,33 @@ function firstOperator({ operators }: Brick): string {
   return operators[0] ?? UNKNOWN;
 }
 
-/** Model, operator, brick. */
+/** Model, repeated block or operator, brick. */
 function timesOf(row: Row, name: string): PartOfTime {
-  const parts = bricksOf(row).map((brick) => {
+  const rows = new Map(bricksOf(row).map((brick) => [brick.signature, brick]));
+  const partOf = (brick: BrickRow, sequences: number, kind: string) => {
     const label = operatorsLabel(brick.operators);
-    const much = `${brick.sequences} x ${formatMs(brick.latency_ms)} ms`;
+    const much = `${sequences} x ${formatMs(brick.latency_ms)} ms`;
     const samples = `${counted(brick.occasions, 'occasion')}, ${counted(brick.runs, 'timed run')}`;
-    const hint = `${label} ${brick.signature.slice(0, 8)} of ${name}: ${much}; ${samples}`;
-    return { kind: firstOperator(brick), name: label, ms: brick.allMs, hint };
+    const hint = `${label} ${brick.signature.slice(0, 8)} in ${kind} of ${name}: ${much}; ${samples}`;
+    return { kind, name: label, ms: (brick.latency_ms ?? 0) * sequences, hint };
+  };
+  const blocks = row.model.repeated_blocks;
+  const repeated = blocks.flatMap(({ count, bricks }, index) => {
+    const kind = `${count} x block${blocks.length > 1 ? ` ${index + 1}` : ''}`;
+    return bricks.flatMap(({ signature, sequences }) => {
+      const brick = rows.get(signature);
+      return brick === undefined ? [] : [{ signature, sequences: count * sequences, kind, brick }];
+    });
   });
-  return partsByKind(name, parts);
+  const inBlocks = groupedBy(repeated, ({ signature }) => signature);
+  const others = [...rows.values()].flatMap((brick) => {
+    const rest = brick.sequences - sumOf((inBlocks.get(brick.signature) ?? []).map(({ sequences }) => sequences));
+    return rest > 0 ? [partOf(brick, rest, firstOperator(brick))] : [];
+  });
+  return partsByKind(name, [
+    ...repeated.map(({ brick, sequences, kind }) => partOf(brick, sequences, kind)),
+    ...others,
+  ]);
 }
 
 function column<R>(title: string, cell: (row: R) => string, align: 'left' | 'right' = 'right'): Column<R> {
@@ -178,7 +195,7 @@ function timeSections(rows: readonly Row[], nameIn: (row: Row) => string): reado
   return [
     {
       title: 'Where the time goes',
-      lead: 'Each model above its operators, and these above their bricks. Widths are estimated times, on one scale for all models.',
+      lead: 'Each model above its repeated blocks and its other operators, and these above their bricks. Widths are estimated times, on one scale for all models.',
       chart: icicleChart(rows.map((row) => timesOf(row, nameIn(row)))),
       table: textTable(typeColumns, byType),
     },

@@ -226,6 +226,17 @@ export const modelReportSchema = z.strictObject({
       'Why its bricks were not measured on more occasions: precise enough, limit of occasions, as precise as whole models repeat, or time limit',
     ),
   bricks: z.array(brickSchema).describe('The bricks of the estimate'),
+  repeated_blocks: z
+    .array(
+      z.strictObject({
+        count: z.int().describe('How often it comes, one after the other'),
+        bricks: z.array(z.strictObject({ signature: z.string(), sequences: z.int().describe('In one block') })),
+      }),
+    )
+    .default([])
+    .describe(
+      'Consecutive sequences that the model repeats; empty where nothing repeats, and in reports of earlier versions',
+    ),
   missing: z.array(missingSchema),
 });
 

@@ -171,6 +171,10 @@ function modelReport(
     least_error_percent: percentOf(estimate.leastError),
     limited_by: limitedBy ?? null,
     bricks: bricksOf(estimate),
+    repeated_blocks: estimate.blocks.map(({ count, bricks }) => ({
+      count,
+      bricks: bricks.map((brick) => ({ ...brick })),
+    })),
     missing: [
       ...estimate.missing.map(({ signature, operators, shapes, count, reason }) => {
         const brick = { benchmark: 'brick' as const, signature, operators: [...operators], shapes: [...shapes] };

@@ -41,11 +41,18 @@ export class ResultPages {
   }
 
   async #show(toShow: ToShow): Promise<string | undefined> {
+    const isNew = this.#thread === undefined;
     const thread = (this.#thread ??= this.#start());
     const overdue = new AbortController();
-    const timer = setTimeout(() => overdue.abort(), this.timeLimitMs);
+    let timer = setTimeout(() => overdue.abort(), isNew ? TIME_LIMIT_MS : this.timeLimitMs);
     thread.ref();
     try {
+      if (isNew) {
+        // Its first message says that it has its plugins: loading them is no part of showing.
+        await once(thread, 'message', { signal: overdue.signal });
+        clearTimeout(timer);
+        timer = setTimeout(() => overdue.abort(), this.timeLimitMs);
+      }
       thread.postMessage(toShow);
       const [answer] = (await once(thread, 'message', { signal: overdue.signal })) as [Shown];
       thread.unref();

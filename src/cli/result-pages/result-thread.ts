@@ -23,6 +23,9 @@ const { paths, folder } = workerData as ThreadData;
 // The command has warned of plugins that do not load.
 const loaded = loadPlugins({ paths, folder, onWarning: () => {} });
 
+const sayLoaded = (): void => parentPort?.postMessage('loaded');
+void loaded.then(sayLoaded, sayLoaded);
+
 parentPort?.on('message', ({ plugin, result }: ToShow) => {
   void loaded
     .then((plugins): Shown => {

@@ -48,7 +48,7 @@ const publicAgentSchema = z.strictObject({
   registeredAt: z.string(),
 });
 
-const submissionSchema = z.strictObject({
+export const submissionSchema = z.strictObject({
   id: id.optional().describe('Made by the client, so that it may repeat a request; by default a new one'),
   manifest: z.record(z.string(), z.unknown()).describe('An evaluation manifest'),
   files: z
@@ -58,11 +58,27 @@ const submissionSchema = z.strictObject({
     .describe('ONNX files and model manifests that it names'),
 });
 
-const predictionSchema = z.strictObject({
+export const predictionSchema = z.strictObject({
   model: z.string().min(1).max(300),
   agent: z.string().min(1).max(300).describe('Address of a registered agent'),
   picture: base64.min(1),
 });
+
+/** A submission as it goes over gRPC. @throws PlatformError `usage` */
+export function submissionOf({
+  manifest,
+  files,
+}: Pick<z.output<typeof submissionSchema>, 'manifest' | 'files'>): ReturnType<typeof encodeSubmission> {
+  const contents = new Map<string, Uint8Array>();
+  for (const { path, base64: content } of files) {
+    if (path === MANIFEST_PATH || contents.has(path)) {
+      throw new PlatformError('usage', `files: two files are called ${path}; rename one`);
+    }
+    contents.set(path, Buffer.from(content, 'base64'));
+  }
+  contents.set(MANIFEST_PATH, Buffer.from(JSON.stringify(manifest)));
+  return encodeSubmission({ manifestPath: MANIFEST_PATH, files: contents, graphs: new Map() });
+}
 
 /** @throws PlatformError `unauthenticated` for a caller without a token of a server that has one */
 export function requireTrust(isTrusted: boolean): void {
@@ -127,16 +143,9 @@ export function operationsOf(sources: WebSources, estimates: SharedEstimates): r
       body: submissionSchema,
       answer: evaluationSchema,
       run: async ({ body: { id: asked = randomUUID(), manifest, files }, signal }) => {
-        const contents = new Map<string, Uint8Array>();
-        for (const { path, base64: content } of files) {
-          if (path === MANIFEST_PATH || contents.has(path)) {
-            throw new PlatformError('usage', `files: two files are called ${path}; rename one`);
-          }
-          contents.set(path, Buffer.from(content, 'base64'));
-        }
-        contents.set(MANIFEST_PATH, Buffer.from(JSON.stringify(manifest)));
-        const submission = encodeSubmission({ manifestPath: MANIFEST_PATH, files: contents, graphs: new Map() });
-        return evaluationOf(await platform.submit(asked, submission, { signal, client: 'http' }));
+        return evaluationOf(
+          await platform.submit(asked, submissionOf({ manifest, files }), { signal, client: 'http' }),
+        );
       },
     }),
     {

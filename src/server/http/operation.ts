@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { parseBoundedJson } from '../../base/bounded-json.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
 import { PLATFORM_VERSION } from '../../base/platform-version.js';
+import { schemaProblems } from '../../base/schema-problems.js';
 
 /** What a handler of the API gets: checked values. */
 export interface Asked<Body = unknown> {
@@ -39,6 +42,19 @@ export function operation<Body extends z.ZodType>(
 ): Operation {
   // The body is checked by its schema before it is given.
   return given;
+}
+
+/** Reads the body of a request. @throws PlatformError `usage`, with the places of its problems */
+export function parsedBody<Body extends z.ZodType>(text: string, schema: Body): z.output<Body> {
+  let value: unknown;
+  try {
+    value = parseBoundedJson(text);
+  } catch (error) {
+    throw new PlatformError('usage', `the body is no JSON that is read here: ${messageOf(error)}`);
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new PlatformError('usage', schemaProblems(parsed.error, { whole: 'body', most: 5 }).join('\n'));
 }
 
 const errorSchema = z.strictObject({ code: z.string(), message: z.string().describe('The problem, and a remedy') });

@@ -5,11 +5,9 @@ import { bodyLimit } from 'hono/body-limit';
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { parseBoundedJson } from '../../base/bounded-json.js';
 import { type ErrorCode, messageOf, PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
 import { FairSemaphore } from '../../base/fair-semaphore.js';
-import { schemaProblems } from '../../base/schema-problems.js';
 import { addressToListenOn, formatHostPort, type HostPort, isLoopbackAddress } from '../../rpc/loopback.js';
 import type { ServerSecurity } from '../../rpc/security.js';
 import { assertProtected } from '../../rpc/server.js';
@@ -19,7 +17,7 @@ import { Access } from './access.js';
 import { operationsOf, READ } from './api.js';
 import { EventStreams } from './events.js';
 import { Metrics } from './metrics.js';
-import { API, EVENTS_PATH, OPENAPI_PATH, openApiDocument, type Operation } from './operation.js';
+import { API, EVENTS_PATH, OPENAPI_PATH, openApiDocument, type Operation, parsedBody } from './operation.js';
 import { SharedEstimates, type WebSources } from './site-data.js';
 import { Site } from './site.js';
 
@@ -32,7 +30,6 @@ const MAX_FORM_BYTES = 4096;
 /** Bodies that are read and answered at the same time. */
 const MAX_BODIES = 8;
 
-const MAX_CONNECTIONS = 512;
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
 const KEEP_ALIVE_MS = 15_000;
@@ -67,9 +64,19 @@ const HEADERS = {
   'Cache-Control': 'no-store',
 } as const;
 
+export interface WebLimits {
+  /** Further connections are closed as they come. */
+  readonly connections: number;
+  /** A connection on which nothing moves is closed: of a client that reads nothing. Streams of events send comments. */
+  readonly idleMs: number;
+}
+
+const LIMITS: WebLimits = { connections: 512, idleMs: 60_000 };
+
 export interface WebServerOptions extends WebSources {
   readonly listen: HostPort;
   readonly security: ServerSecurity;
+  readonly limits?: Partial<WebLimits> | undefined;
 }
 
 export interface WebServer {
@@ -100,15 +107,7 @@ async function bodyOf(c: Context, schema: Operation['body']): Promise<unknown> {
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? '')) {
     throw new PlatformError('usage', 'expected a body with the content type application/json');
   }
-  let value: unknown;
-  try {
-    value = parseBoundedJson(await c.req.text());
-  } catch (error) {
-    throw new PlatformError('usage', `the body is no JSON that is read here: ${messageOf(error)}`);
-  }
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw new PlatformError('usage', schemaProblems(parsed.error, { whole: 'body', most: 5 }).join('\n'));
+  return parsedBody(await c.req.text(), schema);
 }
 
 /** Serves the pages and the API over HTTP. @throws PlatformError as the gRPC server's `listen` */
@@ -211,9 +210,9 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
           },
           onRequest,
         );
-  server.maxConnections = MAX_CONNECTIONS;
-  // Of a client that reads nothing; streams of events send comments meanwhile.
-  server.timeout = REQUEST_MS;
+  const { connections, idleMs } = { ...LIMITS, ...options.limits };
+  server.maxConnections = connections;
+  server.timeout = idleMs;
   const port = await new Promise<number>((resolve, reject) => {
     server.once('error', (cause) => {
       const message = `cannot listen on ${formatHostPort(listen)}: ${messageOf(cause)}; choose another address`;

@@ -144,7 +144,7 @@ export function evaluationPage(view: EvaluationPageView): SiteContent {
   return {
     title: `${name} (${state})`,
     body: markup`<h1>${name}</h1>
-<div${hasEnded ? '' : markup` data-follow="/api/v1/evaluations/${id}/events?after=${sequence}"`}>
+<div${hasEnded ? '' : markup` data-follow="/api/v1/evaluations/${id}/events" data-after="${sequence}"`}>
 <p role="status">${stateMarkup(state)}</p>
 ${hasEnded ? undefined : progress}
 ${hasEnded || !mayCancel ? undefined : cancel}

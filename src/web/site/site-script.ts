@@ -102,10 +102,12 @@ for (const form of document.querySelectorAll('form[data-predict]')) {
   });
 }
 for (const place of document.querySelectorAll('[data-follow]')) {
-  const source = new EventSource(place.dataset.follow);
+  let source;
+  let last = place.dataset.after;
   const list = place.querySelector('[data-events]');
   const isAtEnd = () => list.scrollHeight - list.scrollTop - list.clientHeight < 40;
-  const show = ({ data }) => {
+  const show = ({ data, lastEventId }) => {
+    last = lastEventId || last;
     const { text, progress, at, state, final } = JSON.parse(data);
     if (progress !== undefined) {
       place.querySelector('[data-progress]').textContent = progress.text;
@@ -120,7 +122,13 @@ for (const place of document.querySelectorAll('[data-follow]')) {
     }
     if (final) { source.close(); location.reload(); }
   };
-  source.addEventListener('evaluation', show);
+  // A browser connects again by itself, but for a server that answers with an error, such as a proxy in front of it.
+  const open = () => {
+    source = new EventSource(place.dataset.follow + '?after=' + last);
+    source.addEventListener('evaluation', show);
+    source.addEventListener('error', () => { if (source.readyState === EventSource.CLOSED) setTimeout(open, 10000); });
+  };
+  open();
   addEventListener('pagehide', () => source.close());
 }
 `;

@@ -3,11 +3,15 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
+import { currentEstimates, estimatedSystems, keepEstimates } from '../../../src/measuring/estimates.js';
+import type { CollectionDefinition } from '../../../src/store/collection.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
 import { SpoolingResultStore } from '../../../src/store/spool/result-store.js';
 import { Spool } from '../../../src/store/spool/spool.js';
+import { putRecord } from '../../../src/store/transfer.js';
 import { refusal } from '../../rpc/support/refusal.js';
+import { newEstimate } from '../../server/site-server.js';
 import { until } from '../../support/until.js';
 import { sampleMeasurement, SETUP_KEY, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { temporaryFolder } from '../temporary-folder.js';
@@ -36,6 +40,41 @@ describe('a spool', { skip: process.platform === 'win32' }, () => {
     await spool.put({ kind: 'measurement', measurement: sampleMeasurement(0) });
     await spool.close();
     assert.equal((await stat(folder)).mode & 0o077, 0);
+  });
+});
+
+describe('estimates of a run whose server is gone', { timeout: 60_000 }, () => {
+  it('wait in the spool, and are brought to the server', async (t) => {
+    const gone = () => new PlatformError('unavailable', 'gone');
+    const remote = await openMemoryStore();
+    let asked = 0;
+    const away: ResultStore = Object.create(remote, {
+      collection: {
+        value: (definition: CollectionDefinition<object>) => ({
+          ...remote.collection(definition),
+          put: () => Promise.reject(gone()),
+          get: () => Promise.reject(gone()),
+          // eslint-disable-next-line require-yield
+          find: async function* () {
+            asked++;
+            await Promise.reject(gone());
+          },
+        }),
+      },
+      close: { value: () => Promise.resolve() },
+    }) as ResultStore;
+    const spool = new Spool(join(await temporaryFolder(t), 'spool'), {});
+    const store = new SpoolingResultStore(away, spool, { warn: () => undefined, onSpooled: () => undefined });
+    t.after(() => store.close());
+    await keepEstimates(store, SYSTEM, [newEstimate(), newEstimate({ model: 'resnet34', latencyMs: 20 })]);
+    assert.equal(asked, 1, 'it is not waited for again');
+    for await (const { record } of spool.records()) await putRecord(record, remote);
+    const brought = await currentEstimates(remote);
+    assert.deepEqual(brought.map(({ model, latencyMs }) => [model, latencyMs]).sort(), [
+      ['resnet18', 10],
+      ['resnet34', 20],
+    ]);
+    assert.deepEqual([...(await estimatedSystems(remote)).keys()], [SYSTEM.fingerprint]);
   });
 });
 

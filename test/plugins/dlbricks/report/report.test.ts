@@ -66,6 +66,7 @@ describe('a model in the report', () => {
       least_error_percent: null,
       limited_by: null,
       bricks: [],
+      repeated_blocks: [],
       missing: [],
     });
   });

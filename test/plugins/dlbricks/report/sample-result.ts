@@ -42,6 +42,7 @@ export function estimateOf(name: string, ms: number, changes: Partial<Estimate> 
     predictedMs: 0,
     margins: [],
     parts: [],
+    blocks: [],
     missing: [],
     ...changes,
   };

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { BrickShare, Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
+import { reportPage } from '../../../../plugins/dlbricks/report/report-page.js';
+import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { signatureOf } from '../../../store/sample-measurement.js';
+import { estimateOf, resultOf, SETTINGS } from './sample-result.js';
+
+function part(index: number, operator: string, changes: Partial<BrickShare> = {}): BrickShare {
+  return {
+    signature: signatureOf(index),
+    benchmark: signatureOf(index),
+    operators: [operator],
+    count: 1,
+    onPath: 1,
+    measured: { way: 'together' },
+    ms: 1,
+    occasions: 2,
+    processes: [],
+    tried: 2,
+    runs: 20,
+    costMs: 10,
+    ...changes,
+  };
+}
+
+function sectionOf(title: string, changes: Partial<Estimate>) {
+  const page = reportPage([
+    reportOf(resultOf([{ estimate: estimateOf('net', 10, changes), endToEnd: undefined }]), SETTINGS),
+  ]);
+  return page.sections.find((section) => section.title === title);
+}
+
+const PARTS = [
+  part(1, 'Conv', { count: 6, onPath: 4, ms: 0.5 }),
+  part(2, 'Gemm', { ms: 3 }),
+  part(3, 'Relu', { count: 4, onPath: 0, ms: 1 }),
+];
+
+describe('the page of a report', () => {
+  test('has the bricks of the longest path, the heaviest first, each with its part of the path', () => {
+    const section = sectionOf('Critical path', { parts: PARTS });
+    assert.deepEqual(section?.table?.rows, [
+      ['net', 'Gemm', '1 of 1', '3.00', '60.0 %'],
+      ['net', 'Conv', '4 of 6', '2.00', '40.0 %'],
+    ]);
+    const chain = sectionOf('Critical path', { parts: PARTS, parallel: { ms: 10, lowMs: 9, highMs: 11 } });
+    assert.equal(chain, undefined, 'a chain is its own path');
+  });
+
+  test('has the repeated blocks of a model above their bricks, and what is beside them above its operators', () => {
+    const bricks = [
+      { signature: signatureOf(1), sequences: 1 },
+      { signature: signatureOf(3), sequences: 1 },
+    ];
+    const blocks = [{ count: 4, bricks }];
+    const text = sectionOf('Where the time goes', { parts: PARTS, blocks })?.chart?.text ?? '';
+    const nodes = [...text.matchAll(/flex-grow:(?<grow>[\d.]+)"><span title="[^"]*">(?<name>[^<]*)</g)].map(
+      ({ groups }) => `${groups?.['name']} ${groups?.['grow']}`,
+    );
+    assert.deepEqual(nodes, [
+      'net 10.00 ms 1000.00',
+      '4 x block 60.0 % 600.00',
+      'Relu 40.0 % 400.00',
+      'Conv 20.0 % 200.00',
+      'Gemm 30.0 % 300.00',
+      'Gemm 30.0 % 300.00',
+      'Conv 10.0 % 100.00',
+      'Conv 10.0 % 100.00',
+    ]);
+    assert.match(text, /Conv [0-9a-f]{8} in 4 x block of net: 4 x 0\.500? ms; 2 occasions, 20 timed runs/);
+  });
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import https from 'node:https';
+import net from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { authorityForSuite } from '../rpc/support/certificates.js';
+import { until } from '../support/until.js';
+import { scripted } from './scripted-evaluation.js';
+import { siteServing, stepwise } from './site-server.js';
+
+const MANIFEST = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', plugin: 'fake', models: ['zoo:resnet18'] };
+
+const MIB = 2 ** 20;
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** A connection of a client that does nothing with it by itself. */
+async function connected(t: TestContext, url: string): Promise<net.Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = net.connect(Number(port), hostname).on('error', () => {});
+  t.after(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+describe('HTTP over TLS', { timeout: 60_000 }, () => {
+  const authority = authorityForSuite();
+
+  function ask(url: string, options: https.RequestOptions = {}, body = ''): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const request = https.request(url, { agent: false, ...options }, (answer) => {
+        resolve({ status: answer.resume().statusCode, headers: answer.headers });
+      });
+      request.on('error', reject).end(body);
+    });
+  }
+
+  it('shows the certificate, and has strict headers and cookies', async (t) => {
+    const { caPem: ca, identity } = authority();
+    const token = 'one-token-0123456789';
+    const { url } = await siteServing(t, { token, identity });
+    assert.match(url, /^https:/);
+    const page = await ask(`${url}/`, { ca });
+    assert.deepEqual([page.status, page.headers['strict-transport-security']], [200, 'max-age=31536000']);
+    const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+    const loggedIn = await ask(`${url}/login`, { ca, ...form }, `token=${token}`);
+    assert.match(
+      loggedIn.headers['set-cookie']?.[0] ?? '',
+      /^__Host-session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+    );
+    for (const [origin, status] of [
+      [url, 401],
+      [url.replace('https', 'http'), 403],
+    ] as const) {
+      const headers = { 'content-type': 'application/json', origin };
+      assert.equal((await ask(`${url}/api/v1/evaluations`, { ca, method: 'POST', headers }, '{}')).status, status);
+    }
+  });
+
+  it('answers no client that does not know the authority, uses TLS 1.1, or uses no TLS', async (t) => {
+    const { caPem: ca, identity } = authority();
+    const { url } = await siteServing(t, { token: 'one-token-0123456789', identity });
+    await assert.rejects(ask(url), /certificate/);
+    await assert.rejects(ask(url, { ca, minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1' }));
+    await assert.rejects(fetch(url.replace('https', 'http')));
+  });
+});
+
+describe('connections over HTTP', { timeout: 60_000 }, () => {
+  it('beyond the limit are closed as they come, and there is room when others end', async (t) => {
+    const { url } = await siteServing(t, { http: { limits: { connections: 3 } } });
+    const held: net.Socket[] = [];
+    for (let index = 0; index < 3; index++) held.push(await connected(t, url));
+    // The server takes connections in turn.
+    const further = await connected(t, url);
+    await once(further.resume(), 'close');
+    assert.ok(held.every((socket) => !socket.destroyed && socket.readyState === 'open'));
+    held[0]?.destroy();
+    const status = async () => (await fetch(`${url}/api/v1/agents`)).status;
+    await until(() =>
+      status()
+        .then((code) => code === 200)
+        .catch(() => false),
+    );
+  });
+
+  it('of a client that reads nothing are closed, and others are answered', async (t) => {
+    const size = 64 * MIB;
+    const showResult = () => Promise.resolve(`<p>${'x'.repeat(size)}</p>`);
+    const { url, attach } = await siteServing(t, { http: { showResult, limits: { idleMs: 500 } } });
+    await attach(scripted(stepwise(1, () => Promise.resolve())));
+    const body = JSON.stringify({ id: 'large-result', manifest: MANIFEST });
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${url}/api/v1/evaluations`, { method: 'POST', headers, body });
+    await (await fetch(`${url}/api/v1/evaluations/large-result/events`)).text();
+    const socket = await connected(t, url);
+    socket.pause();
+    socket.write(`GET /evaluations/large-result HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`);
+    await once(socket, 'readable');
+    await sleep(2000);
+    assert.equal((await fetch(`${url}/api/v1/agents`)).status, 200);
+    let bytes = 0;
+    socket.on('data', (chunk: Buffer) => (bytes += chunk.length)).resume();
+    await once(socket, 'close');
+    assert.ok(bytes > 0 && bytes < size / 2, `the client got ${bytes} bytes, which were on their way`);
+  });
+});
