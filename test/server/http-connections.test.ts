@@ -89,19 +89,22 @@ describe('connections over HTTP', { timeout: 60_000 }, () => {
   });
 
   it('of a client that reads nothing are closed, and others are answered', async (t) => {
-    const size = 64 * MIB;
+    const size = 32 * MIB;
     const showResult = () => Promise.resolve(`<p>${'x'.repeat(size)}</p>`);
-    const { url, attach } = await siteServing(t, { http: { showResult, limits: { idleMs: 500 } } });
+    const { url, attach } = await siteServing(t, { http: { showResult, limits: { idleMs: 3000 } } });
     await attach(scripted(stepwise(1, () => Promise.resolve())));
     const body = JSON.stringify({ id: 'large-result', manifest: MANIFEST });
     const headers = { 'content-type': 'application/json' };
     await fetch(`${url}/api/v1/evaluations`, { method: 'POST', headers, body });
-    await (await fetch(`${url}/api/v1/evaluations/large-result/events`)).text();
+    await until(async () => {
+      const answer = await fetch(`${url}/api/v1/evaluations/large-result`);
+      return (await answer.text()).includes('"state":"done"');
+    });
     const socket = await connected(t, url);
     socket.pause();
     socket.write(`GET /evaluations/large-result HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`);
     await once(socket, 'readable');
-    await sleep(2000);
+    await sleep(9000);
     assert.equal((await fetch(`${url}/api/v1/agents`)).status, 200);
     let bytes = 0;
     socket.on('data', (chunk: Buffer) => (bytes += chunk.length)).resume();
