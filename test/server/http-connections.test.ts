@@ -91,7 +91,7 @@ describe('connections over HTTP', { timeout: 60_000 }, () => {
   it('of a client that reads nothing are closed, and others are answered', async (t) => {
     const size = 32 * MIB;
     const showResult = () => Promise.resolve(`<p>${'x'.repeat(size)}</p>`);
-    const { url, attach } = await siteServing(t, { http: { showResult, limits: { idleMs: 3000 } } });
+    const { url, attach } = await siteServing(t, { http: { showResult, limits: { idleMs: 2000 } } });
     await attach(scripted(stepwise(1, () => Promise.resolve())));
     const body = JSON.stringify({ id: 'large-result', manifest: MANIFEST });
     const headers = { 'content-type': 'application/json' };
@@ -104,7 +104,7 @@ describe('connections over HTTP', { timeout: 60_000 }, () => {
     socket.pause();
     socket.write(`GET /evaluations/large-result HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`);
     await once(socket, 'readable');
-    await sleep(9000);
+    await sleep(6000);
     assert.equal((await fetch(`${url}/api/v1/agents`)).status, 200);
     let bytes = 0;
     socket.on('data', (chunk: Buffer) => (bytes += chunk.length)).resume();
