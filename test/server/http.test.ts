@@ -6,10 +6,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { sha256Of } from '../../src/rpc/accepted-tokens.js';
 import { startServer } from '../../src/server/server.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
-import { signatureOf } from '../store/sample-measurement.js';
+import { ModelManifest } from '../../src/generated/carml/org/dlframework/registry.js';
+import { offer } from '../directory/support/offer.js';
+import { sampleMeasurement, signatureOf } from '../store/sample-measurement.js';
 import { until } from '../support/until.js';
+import { AGENT, directoryWith } from './fake-platform.js';
 import { scripted, untilStopped } from './scripted-evaluation.js';
-import { fillStore, siteServing, stepwise } from './site-server.js';
+import { fillStore, HOSTILE, type SiteOptions, siteServing, stepwise } from './site-server.js';
 
 const MANIFEST = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', plugin: 'fake', models: ['zoo:resnet18'] };
 const TOKENS = { reader: 'reader-token-0123456789', submitter: 'submitter-token-0123456' };
@@ -285,10 +288,10 @@ describe('access over HTTP', { timeout: 60_000 }, () => {
 
 /** Every page, with hostile names in every field. */
 describe('pages', { timeout: 60_000 }, () => {
-  async function pageWith(t: TestContext) {
-    const { url, store } = await siteServing(t);
-    await fillStore(store);
-    return { url, store };
+  async function pageWith(t: TestContext, options: SiteOptions = {}) {
+    const served = await siteServing(t, options);
+    await fillStore(served.store);
+    return served;
   }
 
   it('filter, search and compare by their address', async (t) => {
@@ -325,12 +328,49 @@ describe('pages', { timeout: 60_000 }, () => {
   });
 
   it('escape every foreign text', async (t) => {
-    const { url } = await pageWith(t);
-    for (const path of ['/', '/systems', `/?q=${encodeURIComponent('"><script>alert(1)</script>')}`]) {
-      const text = await (await fetch(`${url}${path}`)).text();
-      assert.doesNotMatch(text, /<script>/, path);
-      assert.doesNotMatch(text, /<img/, path);
-      assert.doesNotMatch(text, /\u202e/, path);
+    const text = HOSTILE.slice(0, 4).join(' ');
+    const directory = directoryWith(AGENT.address);
+    const models = [ModelManifest.fromPartial({ name: text, version: text })];
+    const runtime = { hostname: text, framework: text, frameworkVersion: text };
+    directory.register(offer({ ...runtime, processor: text, operatingSystem: text, architecture: text, models }));
+    const { url, store, attach } = await pageWith(t, { directory });
+    const failure = { kind: 'failure', reason: 'crashed', message: text } as const;
+    await store.putMeasurement(sampleMeasurement(1, { occasion: 3, outcome: failure }));
+    await attach(scripted(stepwise(1, () => Promise.resolve())));
+    const id = 'hostile-evaluation';
+    assert.equal((await post(`${url}/api/v1/evaluations`, { id, manifest: MANIFEST })).status, 200);
+    await streamed(`${url}/api/v1/evaluations/${id}/events`);
+    const { estimates } = z
+      .object({ estimates: z.array(z.object({ subject: z.string(), system: z.string(), model: z.string() })) })
+      .parse(await jsonOf(await fetch(`${url}/api/v1/estimates`)));
+    const places = [
+      ...PAGES,
+      ...estimates.map(({ subject }) => `/estimates/${subject}`),
+      ...estimates.map(({ system }) => `/systems/${system}`),
+      ...HOSTILE.slice(0, 4).map((name) => `/model?name=${encodeURIComponent(name)}`),
+      `/compare?${estimates.map(({ subject }) => `of=${subject}`).join('&')}&evaluation=${id}`,
+      `/bricks/${signatureOf(1)}`,
+      `/evaluations/${id}`,
+      `/?q=${encodeURIComponent(text)}&system=${encodeURIComponent(text)}&batch=${encodeURIComponent(text)}`,
+      `/model?name=${encodeURIComponent(text)}`,
+      `/nothing/${encodeURIComponent(text)}`,
+    ];
+    const escaped = new Set<string>();
+    for (const place of places) {
+      const page = await (await fetch(`${url}${place}`)).text();
+      assert.doesNotMatch(page, /<script>|<img|\u202e/, place);
+      if (page.includes('&#60;/script&#62;')) escaped.add(place.split(/[?/]/)[1] ?? '');
     }
+    assert.deepEqual([...escaped].sort(), [
+      '',
+      'agents',
+      'bricks',
+      'compare',
+      'estimates',
+      'evaluations',
+      'model',
+      'predict',
+      'systems',
+    ]);
   });
 });

@@ -21,6 +21,7 @@ import { mean } from '../estimate/statistics.js';
 import { columnsFor, estimateHint, type Row, rowsOf } from './columns.js';
 import { calibrationPlot } from './interval-scores.js';
 import type { Report } from './report-schema.js';
+import { newAmong, savingsSections } from './savings.js';
 import { nameOf } from './table.js';
 import { formatMs, percent, UNKNOWN } from './words.js';
 
@@ -267,6 +268,17 @@ function checkSections(rows: readonly Row[], nameIn: (row: Row) => string): read
   return [{ title: 'Check', lead, table: textTable(columns, checked) }];
 }
 
+/** Of reports that differ in their settings, those whose numbers differ. */
+function savings(reports: readonly Report[]): readonly PageSection[] {
+  const added = reports.map(({ models }) => {
+    const newBricks = newAmong(models.map(({ bricks }) => bricks.map(({ signature }) => signature)));
+    return models.map(({ name, bricks }, index) => {
+      return { name, sequences: sumOf(bricks.map((brick) => brick.sequences)), newBricks: newBricks[index] ?? 0 };
+    });
+  });
+  return distinctByContent(added).flatMap(savingsSections);
+}
+
 /** Whether the intervals hold what they claim, where several models were measured whole. */
 function calibrationSections(reports: readonly Report[]): readonly PageSection[] {
   const judged = reports.filter(({ summary }) => summary.intervals.some(({ models }) => models > 1));
@@ -317,6 +329,7 @@ export function reportPage(reports: readonly Report[]): Page {
       ...missingSections(rows, nameIn),
       ...timeSections(rows, nameIn),
       ...pathSections(rows, nameIn),
+      ...savings(reports),
       ...checkSections(rows, nameIn),
       ...calibrationSections(reports),
       conditionsSection(reports),

@@ -17,6 +17,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { type Cut, CUTS } from '../cut/cut.js';
 import { percent, UNKNOWN } from '../report/words.js';
+import { savingsSections } from '../report/savings.js';
 import type { ModelSharing, Sharing } from './sharing.js';
 
 const FORMAT = 'dlbricks-sharing/1';
@@ -29,6 +30,7 @@ const rowSchema = z.strictObject({
   layers: z.int(),
   sequences: z.int(),
   unique_bricks: z.int(),
+  new_bricks: z.int().describe('Bricks that no model before it in this list has'),
   own_repeats_percent: percentage.describe('Sequences that repeat an earlier one of the same model'),
   covered_by_others_percent: percentage.nullable().describe('Sequences that another model has as well'),
   covered_by_others_time_percent: percentage.nullable().describe("Their share of the model's latency"),
@@ -71,6 +73,7 @@ function rowOf(model: ModelSharing): Row {
     layers: model.layers,
     sequences: model.sequences,
     unique_bricks: model.unique,
+    new_bricks: model.newBricks,
     own_repeats_percent: model.ownRepeats * 100,
     covered_by_others_percent: percentOf(model.coveredByOthers),
     covered_by_others_time_percent: percentOf(model.timeCoveredByOthers),
@@ -155,6 +158,7 @@ function pageOf(sharing: Sharing, rows: readonly Row[], { batch }: SharingSettin
     verdict: `${counted(sequences, 'sequence')} need ${counted(unique, 'measurement')}, since ${saved} of them repeat others.`,
     sections: [
       { title: 'Models', table: textTable(COLUMNS, rows) },
+      ...savingsSections(sharing.models),
       { title: 'In common', lead, chart: drawn(sharingHeatMap(sharing)) },
       {
         title: 'Jaccard index of each pair (%)',

@@ -2,6 +2,7 @@ import { contextOf } from '../bricks/needs.js';
 import { countsOf, type ModelRecipe } from '../bricks/recipe.js';
 import { brickKey, brickLatency } from '../estimate/brick-latency.js';
 import type { Observations } from '../estimate/observations.js';
+import { newAmong } from '../report/savings.js';
 import { sumOf, type System } from '../../../src/plugin-api.js';
 
 export interface BricksOfModel {
@@ -16,6 +17,8 @@ export interface ModelSharing {
   /** Sequences at the cut: layers, kernels or blocks. */
   readonly sequences: number;
   readonly unique: number;
+  /** Bricks that no model before it in the list has. */
+  readonly newBricks: number;
   /** Share of the sequences that repeat an earlier one of the same model. */
   readonly ownRepeats: number;
   /** Share of the sequences that at least one other model has in the same context; undefined for a single model. */
@@ -76,7 +79,11 @@ function modelsByBrick(models: readonly KeyedModel[]): ReadonlyMap<string, numbe
 
 const EACH_ALIKE = (): number => 1;
 
-function sharingOf(model: KeyedModel, byBrick: ReadonlyMap<string, number>, hasOthers: boolean): ModelSharing {
+function sharingOf(
+  model: KeyedModel,
+  byBrick: ReadonlyMap<string, number>,
+  hasOthers: boolean,
+): Omit<ModelSharing, 'newBricks'> {
   const { recipe, keys, latencies, roughMs } = model;
   const isShared = (brick: number): boolean => (byBrick.get(keys[brick] ?? '') ?? 0) > 1;
   const isMeasured = (brick: number): boolean => latencies[brick] !== undefined;
@@ -116,8 +123,11 @@ export function jaccardAmong(bricksOfModels: readonly ReadonlySet<string>[]): re
 export function sharingAmong(models: readonly BricksOfModel[], system: System, observations: Observations): Sharing {
   const all = models.map((model) => keyed(model, system, observations));
   const byBrick = modelsByBrick(all);
+  const newBricks = newAmong(all.map(({ keys }) => keys));
   return {
-    models: all.map((model) => sharingOf(model, byBrick, all.length > 1)),
+    models: all.map((model, index) => {
+      return { ...sharingOf(model, byBrick, all.length > 1), newBricks: newBricks[index] ?? 0 };
+    }),
     jaccard: jaccardAmong(all.map(({ keys }) => new Set(keys))),
     sequences: sumOf(models.map(({ recipe }) => recipe.sequences.length)),
     unique: byBrick.size,

@@ -54,7 +54,6 @@ describe('estimates of a run whose server is gone', { timeout: 60_000 }, () => {
           ...remote.collection(definition),
           put: () => Promise.reject(gone()),
           get: () => Promise.reject(gone()),
-          // eslint-disable-next-line require-yield
           find: async function* () {
             asked++;
             await Promise.reject(gone());

@@ -48,6 +48,25 @@ describe('the page of a report', () => {
     assert.equal(chain, undefined, 'a chain is its own path');
   });
 
+  test('has what bricks save as models are added, once for reports with the same numbers', () => {
+    const models = ['one', 'two'].map((name) => ({
+      estimate: estimateOf(name, 10, { parts: PARTS }),
+      endToEnd: undefined,
+    }));
+    const report = reportOf(resultOf(models), SETTINGS);
+    const { sections } = reportPage([report, report]);
+    const savings = sections.filter(({ title }) => title === 'Savings as models are added');
+    assert.deepEqual(
+      savings.map(({ table }) => table?.rows),
+      [
+        [
+          ['one', '11', '3', '11', '3', '73 %'],
+          ['two', '11', '0', '22', '3', '86 %'],
+        ],
+      ],
+    );
+  });
+
   test('has the repeated blocks of a model above their bricks, and what is beside them above its operators', () => {
     const bricks = [
       { signature: signatureOf(1), sequences: 1 },

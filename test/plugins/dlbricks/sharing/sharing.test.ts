@@ -53,6 +53,23 @@ describe('sharing among models', () => {
     ]);
   });
 
+  test('counts the bricks that no earlier model has, and shows what they save as models are added', () => {
+    const models = [bricksOfModel('a', [0, 1, 1, 2]), bricksOfModel('b', [2, 1]), bricksOfModel('c', [3, 0])];
+    const sharing = sharingAmong(models, SYSTEM, NOTHING);
+    assert.deepEqual(
+      sharing.models.map(({ newBricks }) => newBricks),
+      [3, 0, 1],
+    );
+    const { page } = shownSharing(sharing, { cut: 'kernel', granularity: 1, batch: 1 });
+    const section = page?.().sections.find(({ title }) => title === 'Savings as models are added');
+    assert.deepEqual(section?.table?.rows, [
+      ['a', '4', '3', '4', '3', '25 %'],
+      ['b', '2', '0', '6', '3', '50 %'],
+      ['c', '2', '1', '8', '4', '50 %'],
+    ]);
+    assert.match(section.chart?.text ?? '', /\+ c.*4 bricks for 8 sequences, 50 % saved/);
+  });
+
   test('has no share of others for a single model', () => {
     const [only] = sharingAmong([bricksOfModel('a', [0, 0])], SYSTEM, NOTHING).models;
     assert.equal(only?.coveredByOthers, undefined);

@@ -1,0 +1,58 @@
+import { type Column, counted, type PageSection, rangeChart, textTable } from '../../../src/plugin-api.js';
+import { percent } from './words.js';
+
+/** For each list, how many of its values no list before it has. */
+export function newAmong(lists: readonly (readonly string[])[]): readonly number[] {
+  const known = new Set<string>();
+  return lists.map((list) => {
+    const before = known.size;
+    for (const value of list) known.add(value);
+    return known.size - before;
+  });
+}
+
+/** What a model adds to those before it. */
+interface Added {
+  readonly name: string;
+  readonly sequences: number;
+  /** Its bricks that no earlier model has. */
+  readonly newBricks: number;
+}
+
+/** How the number of bricks stays behind that of sequences as models are added, in their order. */
+export function savingsSections(models: readonly Added[]): readonly PageSection[] {
+  if (models.length < 2) return [];
+  let [sequences, bricks] = [0, 0];
+  const rows = models.map((model) => {
+    sequences += model.sequences;
+    bricks += model.newBricks;
+    return { ...model, all: sequences, bricks };
+  });
+  type Row = (typeof rows)[number];
+  const saved = ({ all, bricks: needed }: Row): string => percent(all === 0 ? null : 100 * (1 - needed / all), 0);
+  const number = (title: string, cell: (row: Row) => number): Column<Row> => {
+    return { title, align: 'right', cell: (row) => String(cell(row)) };
+  };
+  const columns: Column<Row>[] = [
+    { title: 'with', align: 'left', cell: ({ name }) => name },
+    number('sequences', (row) => row.sequences),
+    number('new bricks', ({ newBricks }) => newBricks),
+    number('sequences so far', ({ all }) => all),
+    number('bricks so far', (row) => row.bricks),
+    { title: 'saved', align: 'right', cell: saved },
+  ];
+  const chart = rangeChart({
+    unit: 'number',
+    words: { value: 'different bricks so far', interval: 'saved', other: 'sequences so far' },
+    ranges: rows.map((row) => ({
+      name: `+ ${row.name}`,
+      value: row.bricks,
+      low: row.bricks,
+      high: row.all,
+      other: row.all,
+      text: `${counted(row.bricks, 'brick')} for ${counted(row.all, 'sequence')}, ${saved(row)} saved`,
+    })),
+  });
+  const lead = 'Each row adds a model to those above it. A brick is measured once for all sequences that are the same.';
+  return [{ title: 'Savings as models are added', lead, chart, table: textTable(columns, rows) }];
+}
