@@ -1,8 +1,16 @@
+import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 
 const POLL_MS = 5;
 
-/** Resolves when the condition is met. If it is never met, the time limit of the test ends the wait. */
+/** Far longer than any wait on a slow machine, and less than the time limit of a suite, which cannot say what is awaited. */
+export const LONGEST_WAIT_MS = 180_000;
+
+/** Resolves when the condition is met. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await setTimeout(POLL_MS);
+  const deadline = performance.now() + LONGEST_WAIT_MS;
+  while (!(await condition())) {
+    if (performance.now() > deadline) assert.fail(`not met within ${LONGEST_WAIT_MS} ms: ${condition}`);
+    await setTimeout(POLL_MS);
+  }
 }

@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { LOCK_GROUP_VARIABLE } from '../../../src/agent/worker/machine-lock.js';
 import type { Lifetime } from '../../support/lifetime.js';
+import { LONGEST_WAIT_MS } from '../../support/until.js';
 import { AS_STORED, ONCE } from './tiny-models.js';
 
 /** The command as it was built beside these tests. */
@@ -127,10 +128,12 @@ export async function workplace(t: Lifetime): Promise<Workplace> {
       });
     });
     const said = async (pattern: RegExp): Promise<RegExpExecArray> => {
+      const deadline = performance.now() + LONGEST_WAIT_MS;
       for (;;) {
         const match = pattern.exec(stdout) ?? pattern.exec(stderr);
         if (match !== null) return match;
         if (child.exitCode !== null) assert.fail(`ended without output that matches ${pattern}:\n${stdout}${stderr}`);
+        if (performance.now() > deadline) assert.fail(`no output matches ${pattern}:\n${stdout}${stderr}`);
         await setTimeout(POLL_MS);
       }
     };
