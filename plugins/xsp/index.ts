@@ -10,7 +10,7 @@ import { layerKernels, layerRoofline, layerWork, models } from './analyses/work.
 /** The analyses of XSP (Li et al., arXiv 1908.06869), read on a processor, of traces in the store. */
 const plugin: Plugin = {
   name: 'xsp',
-  version: '1.0.0',
+  version: '0.1.0',
   analyses: [
     summary,
     model,

@@ -46,6 +46,8 @@ export function createProgram(host: OwnedHost, terminal: Terminal): Command {
     .addHelpText('afterAll', EXIT_CODES_HELP)
     .showHelpAfterError('(--help lists commands and options)')
     .exitOverride()
+    // The words of a command and its arguments may take more than half of 80 columns.
+    .configureHelp({ minWidthToWrap: 30 })
     .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(text.trimEnd()) });
   const traceLevel = new Option(
     '--trace-level <level>',

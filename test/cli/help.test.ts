@@ -102,9 +102,12 @@ describe('version', deadline, () => {
     const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { version: string };
     const { stdout, stderr, code } = await (await workplaceHere(t)).run(['version']);
     assert.deepEqual({ stderr, code }, { stderr: '', code: 0 });
-    const [platform, dlbricks, latency, load, framework, web, node] = stdout.split('\n');
+    const [platform, dlbricks, latency, load, xsp, framework, web, node] = stdout.split('\n');
     assert.deepEqual([platform, node], [`mlmodelscope ${version}`, `node ${process.versions.node}`]);
-    assert.match([dlbricks, latency, load].join('\n'), /^dlbricks [\d.]+\nlatency [\d.]+\nload [\d.]+$/);
+    assert.match(
+      [dlbricks, latency, load, xsp].join('\n'),
+      /^dlbricks [\d.]+\nlatency [\d.]+\nload [\d.]+\nxsp [\d.]+$/,
+    );
     assert.match(`${framework}\n${web}`, /^onnxruntime \d+\.\d+\.\d+\nonnxruntime-web \d+\.\d+\.\d+\+v8\.\S+$/);
   });
 });

@@ -174,7 +174,9 @@ describe('a suite of kernels', { ...deadline, concurrency: 2 }, () => {
       const actual = reportIn(fromResults);
       const expected = reportIn(fromStore);
       assert((actual.models[0]?.estimate_ms ?? 0) > 0);
-      assert.deepEqual(actual.models, expected.models);
+      // Results of a suite do not say from which graph the suite was made.
+      const withoutGraph = expected.models.map((model) => ({ ...model, graph_signature: null }));
+      assert.deepEqual(actual.models, withoutGraph);
       assert.deepEqual(actual.settings, expected.settings);
     });
   }

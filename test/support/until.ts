@@ -10,7 +10,7 @@ export const LONGEST_WAIT_MS = 180_000;
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + LONGEST_WAIT_MS;
   while (!(await condition())) {
-    if (performance.now() > deadline) assert.fail(`not met within ${LONGEST_WAIT_MS} ms: ${condition}`);
+    if (performance.now() > deadline) assert.fail(`not met within ${LONGEST_WAIT_MS} ms: ${String(condition)}`);
     await setTimeout(POLL_MS);
   }
 }

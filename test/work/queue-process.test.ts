@@ -41,7 +41,8 @@ interface Place {
 
 /** @param uri of the store; without it, an embedded one */
 async function place(t: TestContext, uri?: string): Promise<Place> {
-  const storeUri = uri ?? (await temporaryFolder(t));
+  const data = await temporaryFolder(t);
+  const storeUri = uri ?? data;
   const broker = await startRabbitMq(t);
   const warnings = { onWarning: (): void => undefined };
   const store = await openStore(storeUri, warnings);
@@ -59,7 +60,8 @@ async function place(t: TestContext, uri?: string): Promise<Place> {
     queued,
     startAgent: (host, clockOffMs = 0) => {
       const args = [AGENT, broker.uri, storeUri, host, String(clockOffMs)];
-      const child = spawn(process.execPath, args, { stdio: 'inherit' });
+      const env = { ...process.env, XDG_DATA_HOME: data };
+      const child = spawn(process.execPath, args, { stdio: 'inherit', env });
       t.after(() => child.kill('SIGKILL'));
       return child;
     },

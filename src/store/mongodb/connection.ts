@@ -15,8 +15,8 @@ const GIVE_UP_AFTER_MS = 90_000;
 const SELECTION_MS = 2_000;
 const CONNECT_MS = 10_000;
 
-/** A connection that is silent for this long is closed, and its requests are repeated. */
-const SILENCE_MS = 45_000;
+/** A connection that is silent for this long is closed, and its requests are repeated: several times before giving up. */
+const SILENCE_MS = 25_000;
 
 /** The most requests at once; a store has few users. */
 const CONNECTIONS = 16;
