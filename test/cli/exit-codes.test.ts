@@ -33,7 +33,6 @@ const COMMANDS: Readonly<Record<string, readonly (readonly [args: readonly strin
   'dlbricks generate': [[['none.onnx', '--output', 'suite'], 2]],
   'dlbricks layers': [[['none.onnx'], 2]],
   'dlbricks patterns': [[['none.onnx'], 2]],
-  'dlbricks advise': [[['none.onnx'], 2]],
   'dlbricks compose': [
     [['relu.onnx', '--system', 'abcd', '--store', 'memory:'], 2],
     [['none.onnx'], 2],
@@ -72,7 +71,6 @@ const COMMANDS: Readonly<Record<string, readonly (readonly [args: readonly strin
   'predict raw': [[['none.npy', '--model', 'nonesuch'], 2]],
   'registry models': [[NOBODY, 1]],
   'registry agents': [[NOBODY, 1]],
-  machine: [[['--threads', 'none'], 2]],
   'models fetch': [[['none.yml'], 2]],
   zoo: [[['nonesuch'], 2]],
   'store info': [

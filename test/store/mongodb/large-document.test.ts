@@ -15,7 +15,9 @@ const countParts = (uri: string) => withDatabase(uri, (db) => db.collection('par
 describe('documents over 16 MB', { ...needsServer, timeout: 120_000 }, () => {
   it('are split, replaced, and deleted with all of their parts', async (t) => {
     const uri = newDatabase(t);
-    const store = await openMongoStore(uri, { onWarning: (message) => assert.match(message, /was not a store|answer/) });
+    const store = await openMongoStore(uri, {
+      onWarning: (message) => assert.match(message, /was not a store|answer/),
+    });
     t.after(() => store.close());
     const notes = store.collection(NOTES);
     for (const extra of [texts(20, 'a'), texts(30, 'b')]) {
