@@ -78,6 +78,7 @@ export {
   partsByKind,
   rangeChart,
 } from './web/charts.js';
+export { type DrawnGraph, graphDot, graphSvg } from './web/plots/graph-plot.js';
 export { heatMapSvg } from './web/plots/heat-map.js';
 export { linePlot, type Series } from './web/plots/line-plot.js';
 export { type AlignedTable, type Column, textTable } from './base/text-table.js';

@@ -42,7 +42,10 @@ export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut
 /** A model to compose: its recipe, and measurements of the whole model if they were asked for. */
 export type ComposableModel = Pick<PreparedModel, 'recipe'> &
   Partial<
-    Pick<PreparedModel, 'whole' | 'refusal' | 'kernelCheck' | 'runWith' | 'inputs' | 'graph' | 'extension' | 'facts'>
+    Pick<
+      PreparedModel,
+      'whole' | 'refusal' | 'kernelCheck' | 'runWith' | 'inputs' | 'graph' | 'extension' | 'facts' | 'names'
+    >
   >;
 
 /** Composes every model's latency from the measurements. */
@@ -55,7 +58,12 @@ export function composeAll(
   const { cut, protocol, measureEndToEnd, precision, predictor, interrupted, measured, costs, checks, machines } =
     settings;
   const observations = observationsOf(results.measurements());
-  const inContext = models.map(({ recipe, facts }) => ({ recipe, facts, context: contextOf(recipe, system) }));
+  const inContext = models.map(({ recipe, facts, names }) => ({
+    recipe,
+    facts,
+    names,
+    context: contextOf(recipe, system),
+  }));
   const ofMachines = machines && { relative: machines.relative, degreesOfFreedom: machines.machines - 1 };
   const wholes = measureEndToEnd ? wholesOf(models, results, settings) : new Map();
   const spreads = spreadsOfSystem(inContext, observations, { wholes, earlier: settings.earlier, machines: ofMachines });
@@ -68,10 +76,11 @@ export function composeAll(
   return {
     system,
     models: models.map((model, index): ModelResult => {
-      const { recipe, context, facts } = inContext[index] ?? { ...model, context: undefined };
+      const placed = inContext[index] ?? { ...model, context: undefined };
+      const { recipe, context } = placed;
       const check = checks?.[index];
       const ofModel = spreadsFor(spreads, model.whole?.signature);
-      const estimate = withRefusal(compose({ recipe, context, facts }, observations, ofModel, predictor), model);
+      const estimate = withRefusal(compose(placed, observations, ofModel, predictor), model);
       return {
         estimate,
         crossChecked: crossChecked[index],

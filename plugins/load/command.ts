@@ -187,7 +187,7 @@ async function load(references: readonly string[], options: LoadOptions, host: C
   };
   const { result, partial } = await runLoad(models, run, context).finally(() => progress.stop());
   const whole = { ...result, unusable: [...unusable, ...result.unusable] };
-  const shown = { ...shownLoad(whole, { wide: options.wide ?? false }), picture: () => loadPlot(whole) };
+  const shown = { ...shownLoad(whole, { wide: options.wide ?? false }), pictures: { svg: () => loadPlot(whole) } };
   await writeShown(shown, { ...outputs, quiet: quiet || (host.signal.aborted && whole.rows.length === 0) }, host);
   const left = options.samples === undefined ? 0 : await samples.write(options.samples);
   if (left > 0) host.warn(`warning: ${options.samples}: ${left} queries are left out, because there are too many`);

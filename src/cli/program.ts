@@ -44,6 +44,8 @@ export function createProgram(host: OwnedHost, terminal: Terminal): Command {
     .version(PLATFORM_VERSION)
     .addHelpText('after', EXAMPLES)
     .addHelpText('afterAll', EXIT_CODES_HELP)
+    // Beside the longest command, descriptions still wrap.
+    .configureHelp({ minWidthToWrap: 30 })
     .showHelpAfterError('(--help lists commands and options)')
     .exitOverride()
     // The words of a command and its arguments may take more than half of 80 columns.

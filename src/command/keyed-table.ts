@@ -60,6 +60,6 @@ export function shownTable(table: AnalysisTable, { document, title, verdict, pic
     result: () => result,
     page: () => ({ title, verdict, sections: [{ title: 'Table', ...(chart && { chart }), table: result.table }] }),
     text: ({ width }) => keyedText(result, width),
-    ...(picture && { picture }),
+    ...(picture && { pictures: { svg: picture } }),
   };
 }

@@ -30,6 +30,7 @@ export interface OutputOptions {
   readonly exportHtml?: string;
   readonly traceOut?: string;
   readonly exportSvg?: string;
+  readonly exportDot?: string;
 }
 
 /** Which agent measures. */

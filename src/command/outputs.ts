@@ -10,7 +10,9 @@ import type { OutputOptions } from './options.js';
 const STANDARD_OUTPUT = '-';
 
 /** The kinds of exports: tables, a page, a trace of an estimate's parts, a picture. */
-export type OutputFormat = TableFormat | 'html' | 'trace' | 'svg';
+export type OutputFormat = TableFormat | 'html' | DrawnFormat;
+
+type DrawnFormat = 'trace' | 'svg' | 'dot';
 
 interface Export {
   readonly format: OutputFormat;
@@ -36,6 +38,7 @@ export async function prepareOutputs(options: OutputOptions): Promise<Outputs> {
     html: options.exportHtml,
     trace: options.traceOut,
     svg: options.exportSvg,
+    dot: options.exportDot,
   };
   const exports = (Object.keys(paths) as OutputFormat[]).flatMap((format): Export[] => {
     const path = paths[format];
@@ -80,8 +83,8 @@ export async function writeExports(
 }
 
 export interface Shown extends ShownResult {
-  /** The trace or the picture of the result; only for commands that have an option for it. */
-  readonly picture?: () => string;
+  /** The trace and the pictures of the result that its command has options for. */
+  readonly pictures?: Partial<Readonly<Record<DrawnFormat, () => string>>>;
   /** JSON lines instead of one document. */
   readonly jsonLines?: () => string;
 }
@@ -92,9 +95,9 @@ export interface Shown extends ShownResult {
  * @throws PlatformError as {@link writeExports}
  */
 export async function writeShown(shown: Shown, outputs: Outputs, host: CommandHost): Promise<void> {
-  const { result, picture, jsonLines, text } = shown;
+  const { result, pictures = {}, jsonLines, text } = shown;
   const textFor = (format: OutputFormat): string => {
-    if (format === 'trace' || format === 'svg') return picture?.() ?? '';
+    if (format === 'trace' || format === 'svg' || format === 'dot') return pictures[format]?.() ?? '';
     if (format === 'html') return htmlPage([shown]);
     return format === 'json' && jsonLines !== undefined ? jsonLines() : TABLE_EXPORTERS[format](result());
   };

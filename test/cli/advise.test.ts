@@ -118,7 +118,7 @@ describe('dlbricks advise', deadline, () => {
     // One branch is on the longest path, the other is not.
     assert.equal(advised.longest_path.length, 3);
     assert.equal(dot.match(/MatMul/g)?.length, 6);
-    assert.equal(dot.match(/^ +k0_\d+ \[.*color=red/gm)?.length, 3);
+    assert.equal(dot.match(/^ +k0_\d+ \[.*penwidth=2/gm)?.length, 3);
     assert.ok(Math.abs(advised.parallelism - 2) <= 0.04, `${advised.parallelism}`);
     assert.ok(advised.not_tried.some(({ setting, reason }) => /parallel/.test(setting) && /one thread/.test(reason)));
   });

@@ -45,6 +45,7 @@ const MODEL_KEYS = [
   'parallel_ms',
   'parallelism',
   'longest_path',
+  'critical_path',
   'end_to_end_ms',
   'graph_signature',
   'preparing_seconds',

@@ -1,4 +1,4 @@
-import { type AnalysisTable, oneLine, provenanceField, z } from '../../../src/plugin-api.js';
+import { type AnalysisTable, type DrawnGraph, provenanceField, z } from '../../../src/plugin-api.js';
 import { formatMs, percent } from '../report/words.js';
 import type { Advice, Claim } from './advise.js';
 import { RESOLUTION, type Saving } from './advice.js';
@@ -154,26 +154,15 @@ export function adviceDocument(
   return { format: FORMAT, provenance, rounds, resolution: RESOLUTION, models: advice.map(documentOfModel) };
 }
 
-/** A label in DOT. */
-function label(text: string): string {
-  return `"${oneLine(text).replaceAll(/[\\"]/g, '\\$&')}"`;
-}
-
-/** The kernels of each model as a graph for Graphviz; those on the longest path are red. */
-export function adviceDot(all: readonly Advice[]): string {
-  const graphs = all.map(({ model, floors: { kernels, edges } }, graph) => {
-    const id = (index: number): string => `k${graph}_${index}`;
-    const nodes = kernels.map(({ name, operator, ms: of, isOnLongestPath }, index) => {
-      const color = isOnLongestPath ? ', color=red, penwidth=2' : '';
-      return `    ${id(index)} [label=${label(`${operator} ${name}, ${formatMs(of)} ms`)}${color}];`;
-    });
-    const arrows = edges.map(([from, to]) => {
-      const isOn = kernels[from]?.isOnLongestPath === true && kernels[to]?.isOnLongestPath === true;
-      return `    ${id(from)} -> ${id(to)}${isOn ? ' [color=red, penwidth=2]' : ''};`;
-    });
-    return [`  subgraph cluster_${graph} {`, `    label=${label(model)};`, ...nodes, ...arrows, '  }'].join('\n');
-  });
-  return `digraph kernels {\n  node [shape=box];\n${graphs.join('\n')}\n}\n`;
+/** The kernels of each model; those on the longest path are marked. */
+export function drawnAdvice(all: readonly Advice[]): readonly DrawnGraph[] {
+  return all.map(({ model, floors: { kernels, edges, parallelMs } }) => ({
+    title: `${model}: ${formatMs(parallelMs)} ms along the longest path, each kernel in its fastest variant`,
+    nodes: kernels.map(({ name, operator, ms: of, isOnLongestPath }) => {
+      return { name, detail: `${operator}, ${formatMs(of)} ms`, isMarked: isOnLongestPath };
+    }),
+    edges,
+  }));
 }
 
 function savingText({ ms: saved, low, high, share }: Saving): string {

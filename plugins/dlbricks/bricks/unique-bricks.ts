@@ -29,6 +29,11 @@ export interface DecomposedModel {
   readonly roughMs: readonly number[];
   /** The layers or kernels of each brick. */
   readonly facts: readonly (readonly LayerFacts[])[];
+  /**
+   * Names of the layers or kernels of each sequence, '' where the file has none; they stay with the owner. undefined
+   * where only graphs with fewer blocks were optimized.
+   */
+  readonly names?: readonly (readonly string[])[] | undefined;
   readonly largest: MemoryNeed;
   /** Names of the values that each sequence produces, in the order of the sequences; they stay with the owner. */
   readonly produces?: readonly (readonly string[])[] | undefined;
@@ -169,6 +174,7 @@ function assemble(
     bricks,
     roughMs: times,
     facts,
+    names: sequences.map(({ first, last }) => graph.layers.slice(first, last + 1).map((layer) => layer.name)),
     largest: largestLayer(graph),
     produces: sequences.map(({ first, last }) => {
       return graph.layers.slice(first, last + 1).flatMap(({ outputs }) => outputs.filter((name) => name !== ''));

@@ -14,6 +14,8 @@ import {
   DEFAULT_LIMITS,
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
+  graphDot,
+  graphSvg,
   type InputOptions,
   loadModels,
   messageOf,
@@ -21,15 +23,13 @@ import {
   prepareOutputs,
   type ProtocolOptions,
   provenanceOf,
-  requireWritable,
   runsOn,
   shownTable,
   showEvent,
-  writeResult,
   writeShown,
   z,
 } from '../../../src/plugin-api.js';
-import { adviceDocument, adviceDot, adviceTable } from '../advise/advice-result.js';
+import { adviceDocument, adviceTable, drawnAdvice } from '../advise/advice-result.js';
 import { type Advice, adviseOn } from '../advise/advise.js';
 import { MAX_ROUNDS } from '../advise/measure-variants.js';
 import type { PlaceOptions } from './options.js';
@@ -39,7 +39,6 @@ interface AdviseOptions extends PlaceOptions, ProtocolOptions, InputOptions {
   readonly threads?: number;
   readonly rounds: number;
   readonly verify?: boolean;
-  readonly exportDot?: string;
 }
 
 const HELP = `
@@ -62,14 +61,14 @@ export function registerAdvise(parent: Command, host: CommandHost): void {
   addProtocolOptions(addInputOptions(addBatchOption(addThreadsOption(placed))))
     .option('--rounds <n>', 'rounds in which kernels are measured', numberOption(z.int().min(3).max(MAX_ROUNDS)), 5)
     .option('--verify', 'run the whole model with each setting that is advised, and put the outcome beside it')
-    .option('--export-dot <file>', 'draw the kernels for Graphviz, with the longest path through them')
+    .option('--export-svg <file>', 'draw the kernels, with the longest path through them')
+    .option('--export-dot <file>', 'the same for Graphviz')
     .addHelpText('after', HELP)
     .action((references: string[], options: AdviseOptions) => adviseAndShow(references, options, host));
 }
 
 async function adviseAndShow(references: readonly string[], options: AdviseOptions, host: CommandHost): Promise<void> {
   const outputs = await prepareOutputs(options);
-  if (options.exportDot !== undefined) await requireWritable(options.exportDot);
   const agent = await host.connect(options.agent, options.framework);
   const loaded = await loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
   const store = await host.openStore(options.store);
@@ -105,8 +104,9 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
       document: adviceDocument(found, rounds, provenance),
       title: `Advice for ${found.map(({ model }) => model).join(', ')}`,
     });
-    await writeShown(shown, outputs, host);
-    if (options.exportDot !== undefined) await writeResult(options.exportDot, adviceDot(found));
+    const drawings = drawnAdvice(found);
+    const pictures = { svg: () => graphSvg(drawings), dot: () => graphDot(drawings) };
+    await writeShown({ ...shown, pictures }, outputs, host);
   }
   if (host.signal.aborted) {
     host.warn('interrupted; everything measured so far is kept, and the same command continues from here');

@@ -255,7 +255,7 @@ export async function composeFromTraces(
   const report = traceReportOf(sums, known, book, { ...settings, system, sources, provenance, granularity });
   const shown = {
     ...shownTraceReport(report),
-    picture: () => chromeTrace(sums.map((sum) => timedSum(sum, system))),
+    pictures: { trace: () => chromeTrace(sums.map((sum) => timedSum(sum, system))) },
   };
   await writeShown(shown, outputs, host);
   if (report.models.some((model) => !model.covers_whole_model)) host.setExitCode(EXIT_PARTIAL);

@@ -225,18 +225,21 @@ function addPlaceOptions(command: Command): Command {
   return addQuietOption(addWideOption(addTableOptions(addAgentOptions(addStoreOption(command)))));
 }
 
-function addTraceOption(command: Command): Command {
-  return command.option('--trace-out <file>', 'write the bricks of each estimate as Chrome trace JSON, for Perfetto');
+function addPictureOptions(command: Command): Command {
+  return command
+    .option('--trace-out <file>', 'write the bricks of each estimate as Chrome trace JSON, for Perfetto')
+    .option('--export-svg <file>', 'draw the kernels or layers of each model, with the longest path through them')
+    .option('--export-dot <file>', 'the same for Graphviz');
 }
 
 /** Adds the options of every command that reports on models: cut, protocol, agent, store and exports. */
 export function addReportingOptions(command: Command): Command {
-  return addTraceOption(addPlaceOptions(addMeasuringOptions(addValuesOption(command))));
+  return addPictureOptions(addPlaceOptions(addMeasuringOptions(addValuesOption(command))));
 }
 
 /** The same, for each combination of several values. */
 export function addSweepReportingOptions(command: Command): Command {
-  return addBestOptions(addTraceOption(addCutSweepOptions(command)));
+  return addBestOptions(addPictureOptions(addCutSweepOptions(command)));
 }
 
 /** The same without a picture of each estimate. */

@@ -19,7 +19,11 @@ import { INTERRUPTED } from './run-and-report.js';
 
 /** Measures a suite, for `dlbricks run --suite`. */
 export async function runSuite(folder: string, options: SweepMeasuringOptions, host: CommandHost): Promise<void> {
-  if ([options.exportCsv, options.exportMarkdown, options.traceOut].some((path) => path !== undefined)) {
+  if (
+    [options.exportCsv, options.exportMarkdown, options.traceOut, options.exportSvg, options.exportDot].some(
+      (path) => path !== undefined,
+    )
+  ) {
     throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');
   }
   refuseCutOptions(options, '--suite');

@@ -77,6 +77,6 @@ export function registerShare(parent: Command, host: CommandHost): void {
       const { protocol } = measuring;
       const provenance = provenanceOf({ models: loaded, agent, protocol, reasons: NO_WHOLE_MODEL });
       const shown = shownSharing(sharing, { cut, granularity, batch }, provenance);
-      await writeShown({ ...shown, picture: () => sharingHeatMap(sharing) }, outputs, host);
+      await writeShown({ ...shown, pictures: { svg: () => sharingHeatMap(sharing) } }, outputs, host);
     });
 }

@@ -1,6 +1,8 @@
-import { groupedBy, type Shown } from '../../../src/plugin-api.js';
+import { type DrawnGraph, graphDot, graphSvg, groupedBy, type Shown } from '../../../src/plugin-api.js';
 import type { Estimated } from '../estimation.js';
 import { configurationOf, dimensionsOf } from '../report/configuration.js';
+import { drawnEstimate } from '../report/critical-path.js';
+import type { Report } from '../report/report-schema.js';
 import { shownTable } from '../report/show-report.js';
 import { chromeTrace, type WrittenModel } from '../traces/chrome-trace.js';
 import { bestAsked, type BestOptions } from './options.js';
@@ -11,25 +13,37 @@ export function shownReports(
   shown: readonly Estimated[],
   { wide = false, ...asked }: BestOptions & { readonly wide?: boolean },
 ): Shown {
+  const reports = shown.map(({ report }) => report);
+  const drawings = (): readonly DrawnGraph[] =>
+    shown.flatMap(({ report, result: { models } }) =>
+      models.map(({ estimate }, index) => {
+        const configuration = configurationOfModel(report, index, reports);
+        return drawnEstimate(estimate, [estimate.name, configuration].filter((text) => text !== '').join(', '));
+      }),
+    );
   return {
-    ...shownTable(
-      shown.map(({ report }) => report),
-      { wide },
-      bestAsked(asked),
-    ),
-    picture: () => {
-      const reports = shown.map(({ report }) => report);
-      const estimates = shown.flatMap(({ report, result: { models, system } }) => {
-        return models.map((model, index) => {
-          const shownModel = report.models[index];
-          const dimensions = shownModel === undefined ? '' : dimensionsOf(shownModel, report, reports);
-          const configuration = [configurationOf(report, reports), dimensions].filter((text) => text !== '').join(', ');
-          return { written: timedEstimate(model, system), configuration };
-        });
-      });
-      return chromeTrace(withDifferentNames(estimates));
+    ...shownTable(reports, { wide }, bestAsked(asked)),
+    pictures: {
+      trace: () => {
+        const estimates = shown.flatMap(({ report, result: { models, system } }) =>
+          models.map((model, index) => ({
+            written: timedEstimate(model, system),
+            configuration: configurationOfModel(report, index, reports),
+          })),
+        );
+        return chromeTrace(withDifferentNames(estimates));
+      },
+      svg: () => graphSvg(drawings()),
+      dot: () => graphDot(drawings()),
     },
   };
+}
+
+/** What tells a model of a report from the same model in others. */
+function configurationOfModel(report: Report, index: number, reports: readonly Report[]): string {
+  const model = report.models[index];
+  const dimensions = model === undefined ? '' : dimensionsOf(model, report, reports);
+  return [configurationOf(report, reports), dimensions].filter((text) => text !== '').join(', ');
 }
 
 interface Configured {

@@ -171,6 +171,8 @@ export interface RecipeInContext {
   readonly context: Context | undefined;
   /** The layers or kernels of each brick, where they are known. */
   readonly facts?: readonly (readonly LayerFacts[])[] | undefined;
+  /** The names of the layers or kernels of each sequence, where they are known. */
+  readonly names?: readonly (readonly string[])[] | undefined;
 }
 
 /** Each brick of some models in each process that measured it, once for each context. */

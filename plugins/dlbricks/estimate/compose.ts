@@ -63,6 +63,16 @@ export interface RepeatedBlock {
   readonly bricks: readonly { readonly signature: string; /** In one block. */ readonly sequences: number }[];
 }
 
+/** A sequence in its model. */
+export interface PlacedSequence {
+  /** Names of its layers or kernels; undefined where they are not known. */
+  readonly kernels: readonly string[] | undefined;
+  readonly operators: readonly string[];
+  /** undefined where it was neither measured nor predicted. */
+  readonly ms: number | undefined;
+  readonly isPredicted: boolean;
+}
+
 /** A model's latency, constructed from its bricks. */
 export interface Estimate {
   readonly name: string;
@@ -85,6 +95,9 @@ export interface Estimate {
   readonly parallel: Interval | undefined;
   /** The sequences on the longest path, in their order. */
   readonly longestPath: readonly number[];
+  /** All sequences, and the edges between them. */
+  readonly placed: readonly PlacedSequence[];
+  readonly edges: ModelRecipe['edges'];
   /**
    * Half the width of the interval of the bricks' own error, relative; more measurements reduce it. undefined where not
    * known.
@@ -230,6 +243,13 @@ export function compose(
     sequential: sequential?.interval,
     parallel: sumOver(path)?.interval,
     longestPath: path,
+    placed: sequences.map((brick, index) => ({
+      kernels: model.names?.[index],
+      operators: bricks[brick]?.operators ?? [],
+      ms: latencyAt(brick)?.ms ?? predictionAt(brick)?.ms,
+      isPredicted: predictionAt(brick) !== undefined,
+    })),
+    edges: recipe.edges,
     measuringError: sequential?.measuringError,
     leastError: sequential?.leastError,
     predictedMs: sumOf(bricks.map((_, index) => (counts[index] ?? 0) * (predictionAt(index)?.ms ?? 0))),

@@ -18,6 +18,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { mean } from '../estimate/statistics.js';
+import { kernelsText } from './critical-path.js';
 import { columnsFor, estimateHint, type Row, rowsOf } from './columns.js';
 import { calibrationPlot } from './interval-scores.js';
 import type { Report } from './report-schema.js';
@@ -211,26 +212,42 @@ function timeSections(rows: readonly Row[], nameIn: (row: Row) => string): reado
   ];
 }
 
-/** The bricks of each model's longest path, where there is more than one path. */
+/** The kernels on each model's longest path, where there is more than one path. */
 function pathSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
   const branched = rows.filter(({ model }) => model.parallelism !== null && model.parallelism > 1.001);
-  const bricks = branched.flatMap(bricksOf).flatMap((brick) => {
-    const count = brick.on_longest_path ?? 0;
-    return count === 0 || brick.latency_ms === null ? [] : [{ ...brick, count, pathMs: brick.latency_ms * count }];
+  const onPath = branched.flatMap((row) => {
+    return row.model.critical_path.flatMap((one) =>
+      one.latency_ms === null ? [] : [{ ...one, row, ms: one.latency_ms }],
+    );
   });
-  type OnPath = (typeof bricks)[number];
-  if (bricks.length === 0) return [];
+  type OnPath = (typeof onPath)[number];
+  if (onPath.length === 0) return [];
   const columns = [
     column<OnPath>('model', ({ row }) => nameIn(row), 'left'),
-    column<OnPath>('brick', ({ operators }) => operatorsLabel(operators), 'left'),
-    column<OnPath>('on the path', ({ count, sequences }) => `${count} of ${sequences}`),
-    column<OnPath>('on the path (ms)', ({ pathMs }) => formatMs(pathMs)),
-    column<OnPath>('share of the path', ({ row, pathMs }) => percent((100 * pathMs) / (row.model.parallel_ms ?? 0))),
+    column<OnPath>('kernel', ({ kernels }) => kernelsText(kernels) ?? UNKNOWN, 'left'),
+    column<OnPath>('operators', ({ operators }) => operatorsLabel(operators), 'left'),
+    column<OnPath>('time (ms)', ({ ms }) => formatMs(ms)),
+    column<OnPath>('share of the path', ({ row, ms }) => percent((100 * ms) / (row.model.parallel_ms ?? 0))),
   ];
   const lead =
     'The heaviest path through the graph: the model takes no less, however many sequences run at the same time.';
-  const byTime = bricks.toSorted((a, b) => b.pathMs - a.pathMs);
-  return [{ title: 'Critical path', lead, table: textTable(columns, byTime) }];
+  const table = textTable(columns, onPath);
+  return [{ title: 'Critical path', lead, chart: pathChart(branched, nameIn), table }];
+}
+
+/** What is on the longest paths, by operators. */
+function pathChart(rows: readonly Row[], nameIn: (row: Row) => string): PageSection['chart'] {
+  return icicleChart(
+    rows.map((row) =>
+      partsByKind(
+        nameIn(row),
+        row.model.critical_path.map(({ kernels, operators, latency_ms: ms }) => {
+          const kind = operatorsLabel(operators);
+          return { kind, name: kernelsText(kernels) ?? kind, ms: ms ?? 0 };
+        }),
+      ),
+    ),
+  );
 }
 
 function missingSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {

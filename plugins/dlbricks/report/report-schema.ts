@@ -181,6 +181,23 @@ export const modelReportSchema = z.strictObject({
     .nullable()
     .describe('estimate_ms / parallel_ms: how much faster it could be with sequences side by side; 1 is a chain'),
   longest_path: z.array(z.int()).describe('Indices of the sequences on it, in their order'),
+  critical_path: z
+    .array(
+      z.strictObject({
+        sequence: z.int(),
+        kernels: z
+          .array(z.string())
+          .nullable()
+          .describe(
+            'Names of its kernels or layers; null where only graphs with fewer blocks were optimized, and for recipes, which have no names',
+          ),
+        operators: z.array(z.string()),
+        latency_ms: ms,
+        is_predicted: z.boolean(),
+      }),
+    )
+    .default([])
+    .describe('The same sequences, by their kernels; empty in reports of earlier versions'),
   end_to_end_ms: ms.describe('Whole model as measured, after the first measurement of each brick'),
   graph_signature: z
     .string()

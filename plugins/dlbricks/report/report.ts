@@ -10,6 +10,7 @@ import {
 import type { EstimateResult, ModelResult } from './evaluation-result.js';
 import { kernelWarning } from '../bricks/own-graph.js';
 import type { Cut } from '../cut/cut.js';
+import { criticalPathOf } from './critical-path.js';
 import { madeUpWarning } from './made-up-warning.js';
 import { noiseWarnings } from './noise.js';
 import { failureText } from '../estimate/failure-text.js';
@@ -160,6 +161,7 @@ function modelReport(
     parallel_ms: end(estimate.parallel, 'ms'),
     parallelism: ratio(estimateMs, end(estimate.parallel, 'ms')),
     longest_path: [...estimate.longestPath],
+    critical_path: criticalPathOf(estimate),
     end_to_end_ms: endToEndMs,
     graph_signature: result.graph ?? null,
     preparing_seconds: inSeconds(preparingMs),

@@ -115,16 +115,17 @@ export interface Drawing {
   readonly plot?: Plot;
 }
 
+export function svgDocument(
+  { width, height }: { readonly width: number; readonly height: number },
+  label: string,
+  content: readonly string[],
+): string {
+  const start = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapedMarkup(label)}">`;
+  return [start, STYLE, ...content, '</svg>', ''].join('\n');
+}
+
 export function svg(drawing: Drawing): string {
   const { title, content, plot = PLOT } = drawing;
-  const { width, height } = svgSizeOf(plot);
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapedMarkup(title)}">`,
-    STYLE,
-    svgText(MARGIN.left, 26, title, 'class="title"'),
-    ...axes(drawing),
-    ...content,
-    '</svg>',
-    '',
-  ].join('\n');
+  const heading = svgText(MARGIN.left, 26, title, 'class="title"');
+  return svgDocument(svgSizeOf(plot), title, [heading, ...axes(drawing), ...content]);
 }

@@ -52,6 +52,8 @@ const OF_THE_COMMAND = [
   '--export-csv',
   '--export-markdown',
   '--trace-out',
+  '--export-svg',
+  '--export-dot',
   '--wide',
   '--strict',
   '--best',

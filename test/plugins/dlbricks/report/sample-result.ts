@@ -37,6 +37,15 @@ export function estimateOf(name: string, ms: number, changes: Partial<Estimate> 
     sequential: { ms, lowMs: ms - 1, highMs: ms + 1 },
     parallel: { ms: ms / 2, lowMs: ms / 2, highMs: ms / 2 },
     longestPath: [0, 2],
+    placed: ['Conv', 'Relu', 'Gemm', 'Add'].map((operator, index) => {
+      return { kernels: [`k${index}`], operators: [operator], ms: index + 1, isPredicted: false };
+    }),
+    edges: [
+      [0, 1],
+      [0, 2],
+      [1, 3],
+      [2, 3],
+    ],
     measuringError: undefined,
     leastError: undefined,
     predictedMs: 0,

@@ -1,0 +1,55 @@
+import type { DrawnGraph } from '../../../src/plugin-api.js';
+import { operatorsLabel } from '../bricks/brick.js';
+import type { Estimate, PlacedSequence } from '../estimate/compose.js';
+import type { ModelReport } from './report-schema.js';
+import { formatMs, UNKNOWN } from './words.js';
+
+/** Names of a sequence's kernels in one line; undefined where they are not known. */
+export function kernelsText(kernels: readonly string[] | null | undefined): string | undefined {
+  const names = (kernels ?? []).filter((name) => name !== '');
+  return names.length === 0 ? undefined : names.join(', ');
+}
+
+/** The sequences of the longest path, as the report has them. */
+export function criticalPathOf({ longestPath, placed }: Estimate): ModelReport['critical_path'] {
+  return longestPath.flatMap((sequence) => {
+    const at = placed[sequence];
+    if (at === undefined) return [];
+    const { kernels, operators, ms = null, isPredicted } = at;
+    return [
+      {
+        sequence,
+        kernels: kernels === undefined ? null : [...kernels],
+        operators: [...operators],
+        latency_ms: ms,
+        is_predicted: isPredicted,
+      },
+    ];
+  });
+}
+
+function timeText({ ms, isPredicted }: PlacedSequence): string {
+  return ms === undefined ? UNKNOWN : `${formatMs(ms)} ms${isPredicted ? ', predicted' : ''}`;
+}
+
+/** All sequences of an estimate; those on the longest path are marked. */
+export function drawnEstimate(
+  { longestPath, placed, edges, sequential, parallel }: Estimate,
+  name: string,
+): DrawnGraph {
+  const onPath = new Set(longestPath);
+  const [all, path] = [sequential, parallel].map((sum) => (sum === undefined ? UNKNOWN : `${formatMs(sum.ms)} ms`));
+  return {
+    title: `${name}: ${path} along the longest path, ${all} in all`,
+    nodes: placed.map((sequence, index) => {
+      const label = operatorsLabel(sequence.operators);
+      const names = kernelsText(sequence.kernels);
+      return {
+        name: names ?? label,
+        detail: `${names === undefined ? '' : `${label}, `}${timeText(sequence)}`,
+        isMarked: onPath.has(index),
+      };
+    }),
+    edges,
+  };
+}
