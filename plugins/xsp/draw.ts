@@ -1,4 +1,4 @@
-import { type AnalysisTable, linePlot, ownValue, scatterPlot } from '../../src/plugin-api.js';
+import { type AnalysisTable, groupedBy, linePlot, ownValue, scatterPlot } from '../../src/plugin-api.js';
 
 type Draw = (table: AnalysisTable) => string | undefined;
 
@@ -22,6 +22,48 @@ export function drawRows(
       yTitle,
       positions: rows.map((row) => String(ownValue(row, position) ?? '')),
       series: series.map(([label, key]) => ({ label, values: rows.map((row) => numberIn(row, key)) })),
+    });
+  };
+}
+
+/** Quartiles of each row, and the ends of all of its values. */
+export function drawBoxes(
+  title: string,
+  [xTitle, position]: readonly [title: string, key: string],
+  yTitle: string,
+): Draw {
+  return ({ rows }) => {
+    const boxes = rows.map((row) => {
+      const [least, from, to, most] = ['min_us', 'q1_us', 'q3_us', 'max_us'].map((key) => numberIn(row, key));
+      const isKnown = least !== undefined && from !== undefined && to !== undefined && most !== undefined;
+      return isKnown ? { least, from, to, most } : undefined;
+    });
+    if (boxes.every((box) => box === undefined)) return undefined;
+    const positions = rows.map((row) => String(ownValue(row, position) ?? ''));
+    const series = [{ label: 'median', values: rows.map((row) => numberIn(row, 'median_us')) }];
+    return linePlot({ title, xTitle, yTitle, positions, series, boxes });
+  };
+}
+
+/** A bar for each model, made of its rows. */
+export function drawStacks(title: string, part: string, [yTitle, key]: readonly [title: string, key: string]): Draw {
+  return ({ rows }) => {
+    const models = groupedBy(rows, (row) =>
+      [ownValue(row, 'model_name'), ownValue(row, 'system') ?? ''].join(' ').trim(),
+    );
+    const parts = [...new Set(rows.map((row) => String(ownValue(row, part) ?? '')))];
+    if (!rows.some((row) => numberIn(row, key) !== undefined)) return undefined;
+    const valueOf = (of: AnalysisTable['rows'], label: string): number | undefined => {
+      const row = of.find((one) => ownValue(one, part) === label);
+      return row && numberIn(row, key);
+    };
+    return linePlot({
+      title,
+      xTitle: 'model',
+      yTitle,
+      positions: [...models.keys()],
+      series: parts.map((label) => ({ label, values: [...models.values()].map((of) => valueOf(of, label)) })),
+      isStacked: true,
     });
   };
 }

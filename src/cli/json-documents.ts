@@ -7,6 +7,7 @@ import { EVALUATION_STATES } from '../evaluation/records.js';
 import { platformEventSchema } from '../evaluation/event.js';
 import { measurementSchema } from '../measurement/measurement.js';
 import { PEAK_KINDS } from '../measuring/machine-peaks.js';
+import { kernelMemorySchema, poolSchema } from '../measurement/kernel-facts-schema.js';
 import { systemSchema } from '../measurement/system.js';
 
 const count = z.int().min(0);
@@ -113,6 +114,8 @@ const modelTraceSchema = z.strictObject({
       latencyMs: ms.describe('Trimmed mean of the runs'),
       share: z.number().describe('Share of the sum of all kernels'),
       runs: count,
+      memory: kernelMemorySchema.optional().describe('Absent in profiles of older runtimes'),
+      pool: poolSchema.optional().describe('Absent with one thread, which has no pool'),
     }),
   ),
 });

@@ -1,7 +1,7 @@
 /**
  * The purposes of tokens. Each role may make the calls that {@link rolesFor} names, and no others:
  *
- * - `read`: follow evaluations, read results, list agents, models and plugins
+ * - `read`: follow evaluations, read and analyze results, list agents, models and plugins
  * - `submit`: all of `read`; submit and cancel evaluations, and predict
  * - `agent`: register as an agent, and nothing else
  * - `plugin`: attach as a plugin, and measure on agents
@@ -31,6 +31,7 @@ const ROLES_OF_METHODS: readonly (readonly [service: string, methods: Readonly<R
       ListPlugins: READERS,
     },
   ],
+  ['mlmodelscope.analysis.v1.AnalysisService', { RunAnalysis: READERS }],
   ['mlmodelscope.evaluation.v1.PluginService', { Attach: PLUGINS }],
   [
     'mlmodelscope.registry.v1.AgentRegistryService',

@@ -8,6 +8,8 @@ import { createRpcServer } from '../rpc/server.js';
 import { Leases } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { DispatchLimits } from './dispatcher.js';
+import type { Analysts } from '../evaluation/run/named-analysis.js';
+import { addAnalysisService } from './analysis-service.js';
 import { addEvaluationService } from './evaluation-service.js';
 import type { ShowResult } from './http/site-data.js';
 import type { WebLimits, WebServer, WebServerOptions } from './http/web-server.js';
@@ -34,6 +36,8 @@ export interface ServerOptions {
         readonly limits?: Partial<WebLimits> | undefined;
       }
     | undefined;
+  /** The plugins whose analyses clients may run on the store; none by default. */
+  readonly analysts?: Analysts | undefined;
   /** Whether the server continues the store's evaluations that have not ended; true by default. */
   readonly resume?: boolean | undefined;
 }
@@ -72,7 +76,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function serve(options: ServerOptions, leases: Leases): Promise<RunningServer> {
-  const { listen, store, security, agentSecurity = {}, limits = {}, resume = true } = options;
+  const { listen, store, security, agentSecurity = {}, limits = {}, analysts = [], resume = true } = options;
   const { directory = createDirectory() } = options;
   const server = createRpcServer({ security });
   const ownership = leasedOwnership(leases);
@@ -80,6 +84,7 @@ async function serve(options: ServerOptions, leases: Leases): Promise<RunningSer
   addAgentRegistryService(server, directory);
   addRegistryService(server, directory);
   addEvaluationService(server, platform);
+  addAnalysisService(server, store, analysts);
   addPluginService(server, platform);
   const forwarding = new PredictionForwarding(directory, agentSecurity);
   addForwardedPredictions(server, forwarding);

@@ -2,28 +2,39 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
 import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
-import { ints } from '../../src/onnx/model/make-attributes.js';
 import type { Model } from '../../src/onnx/model/model.js';
 import { GraphBuilder } from '../plugins/dlbricks/support/graph-builder.js';
 import { assertOfSchema } from '../schemas/validator.js';
-import { deadline } from './support/command.js';
+import { deadline, type Workplace } from './support/command.js';
 import { workplaceHere } from './support/workplace-here.js';
 
-const SIDE = [1, 8, 24, 24] as const;
+const SIDE = [1, 8, 160, 160] as const;
 
-/** Pairs of a convolution and a Relu, one after another. */
-function pairs(graph: GraphBuilder, input: string, count: number): string {
-  let value = input;
+/** Pairs of a convolution and a Relu, one after another, of which the Relu is no small part. */
+function pairs(count: number): Model {
+  const graph = new GraphBuilder();
+  let value = graph.input('float32', SIDE);
   for (let pair = 0; pair < count; pair++) {
-    value = graph.layer('Conv', [value, graph.weight([8, 8, 3, 3], 72)], SIDE, [ints('pads', [1, 1, 1, 1])]);
+    value = graph.layer('Conv', [value, graph.weight([8, 8, 1, 1], 8)], SIDE);
     value = graph.layer('Relu', [value], SIDE);
   }
-  return value;
+  return graph.model([value]);
 }
 
-function fusable(count: number): Model {
-  const graph = new GraphBuilder();
-  return graph.model([pairs(graph, graph.input('float32', SIDE), count)]);
+/** What fusing saves on the whole model, at least and at most, in a store of its own: nothing that `advise` measured is read. */
+async function wholeSaving(place: Workplace): Promise<readonly [low: number, high: number]> {
+  const times: Record<string, number[]> = { basic: [], extended: [] };
+  const levels = Object.keys(times);
+  for (let occasion = 0; occasion < 2; occasion++) {
+    const settings = ['--threads', '1', '--runs', '20', '--warmup', '3', '--optimization-level', levels.join(',')];
+    const whole = ['latency', 'net.onnx', '--store', 'memory:', ...settings, '--export-json', '-'];
+    const { stdout, stderr, code } = await place.run(whole);
+    assert.equal(code, 0, stderr);
+    const { models } = JSON.parse(stdout) as { readonly models: readonly { readonly trimmed_mean_ms: number }[] };
+    for (const [at, level] of levels.entries()) times[level]?.push(models[at]?.trimmed_mean_ms ?? NaN);
+  }
+  const { basic = [], extended = [] } = times;
+  return [Math.min(...basic) - Math.max(...extended), Math.max(...basic) - Math.min(...extended)];
 }
 
 /** Products that depend on each other, or in two branches that do not. */
@@ -60,10 +71,14 @@ interface AdvisedModel {
   readonly not_tried: readonly { readonly setting: string; readonly reason: string }[];
 }
 
-async function advise(
-  t: TestContext,
-  model: Model,
-): Promise<{ readonly advised: AdvisedModel; readonly text: string; readonly dot: string }> {
+interface Advised {
+  readonly place: Workplace;
+  readonly advised: AdvisedModel;
+  readonly text: string;
+  readonly dot: string;
+}
+
+async function advise(t: TestContext, model: Model): Promise<Advised> {
   const place = await workplaceHere(t);
   await place.write('net.onnx', encodeModelToBytes(model));
   const quick = ['--threads', '1', '--runs', '6', '--warmup', '1', '--rounds', '3'];
@@ -81,27 +96,31 @@ async function advise(
   const document = JSON.parse(stdout) as { readonly models: readonly AdvisedModel[] };
   assertOfSchema('advice', document);
   const dot = await readFile(place.path('net.dot'), 'utf8');
-  return { advised: document.models[0] ?? assert.fail(), text: stderr, dot };
+  return { place, advised: document.models[0] ?? assert.fail(), text: stderr, dot };
 }
 
 describe('dlbricks advise', deadline, () => {
-  it('n pairs of Conv and Relu: the profit of fusion is the difference of both levels', async (t) => {
-    const { advised, text } = await advise(t, fusable(3));
-    const { fusion, variants } = advised;
-    assert.equal(fusion.kernels_fewer, 3);
-    const of = (level: string): number =>
-      variants.find(({ setting }) => setting === `--optimization-level ${level}`)?.kernels_ms ?? NaN;
-    const { low_ms: low = NaN, high_ms: high = NaN, saving_ms: saving = NaN } = fusion.taken ?? {};
-    assert.ok(low <= of('basic') - of('extended') && of('basic') - of('extended') <= high, JSON.stringify(fusion));
-    assert.ok(low <= saving && saving <= high);
-    assert.match(text, /fusions \(3 kernels fewer\)/);
-    assert.match(text, /not tried: reduced precision/);
-  });
-
-  it('one more variant can only lower the floor, and changes of layout only raise it', async (t) => {
-    const { advised } = await advise(t, fusable(2));
-    assert.ok(advised.floor_ms <= advised.kernels_ms * (1 + 1e-9));
-    assert.ok(advised.floor_with_reorders_ms >= advised.floor_ms * (1 - 1e-9));
+  it('n pairs of Conv and Relu: the profit of fusion is the difference of both levels, also of whole models', async (t) => {
+    // Other processes disturb one side or the other: one undisturbed try of three is enough.
+    for (let attempt = 1; ; attempt++) {
+      const { place, advised, text } = await advise(t, pairs(3));
+      const { fusion, variants } = advised;
+      assert.equal(fusion.kernels_fewer, 3);
+      const of = (level: string): number =>
+        variants.find(({ setting }) => setting === `--optimization-level ${level}`)?.kernels_ms ?? NaN;
+      const { low_ms: low = NaN, high_ms: high = NaN, saving_ms: saving = NaN } = fusion.taken ?? {};
+      assert.ok(low <= of('basic') - of('extended') && of('basic') - of('extended') <= high, JSON.stringify(fusion));
+      assert.ok(low <= saving && saving <= high && saving !== 0);
+      assert.match(text, /fusions \(3 kernels fewer\)/);
+      assert.match(text, /not tried: reduced precision/);
+      assert.ok(advised.floor_ms <= advised.kernels_ms * (1 + 1e-9));
+      assert.ok(advised.floor_with_reorders_ms >= advised.floor_ms * (1 - 1e-9));
+      const whole = await wholeSaving(place);
+      if (whole[0] <= high && low <= whole[1]) return;
+      const found = JSON.stringify({ kernels: [low, high], whole });
+      t.diagnostic(`attempt ${attempt}: ${found}`);
+      assert.ok(attempt < 3, found);
+    }
   });
 
   it('a chain has no parallelism, nothing to fuse, and variants that change nothing', async (t) => {

@@ -57,6 +57,7 @@ const MODEL_KEYS = [
   'least_error_percent',
   'limited_by',
   'bricks',
+  'repeated_blocks',
   'missing',
 ];
 const SUMMARY_KEYS = [

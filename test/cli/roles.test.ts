@@ -17,6 +17,7 @@ import { chain, FOUR_LAYERS, TINY_EVALUATION } from './support/tiny-models.js';
 import { accessOf, newToken, type RoleToken, writeAccessFile } from './support/tokens.js';
 
 const EVALUATIONS = '/mlmodelscope.evaluation.v1.EvaluationService';
+const ANALYSES = '/mlmodelscope.analysis.v1.AnalysisService';
 const PLUGINS = '/mlmodelscope.evaluation.v1.PluginService';
 const AGENTS = '/mlmodelscope.registry.v1.AgentRegistryService';
 const REGISTRY = '/carml.org.dlframework.Registry';
@@ -30,6 +31,7 @@ const READS = [
   `${EVALUATIONS}/GetEvaluation`,
   `${EVALUATIONS}/ListEvaluations`,
   `${EVALUATIONS}/ListPlugins`,
+  `${ANALYSES}/RunAnalysis`,
   `${AGENTS}/ListAgents`,
   ...['FrameworkManifests', 'FrameworkAgents', 'ModelManifests', 'ModelAgents'].map((name) => `${REGISTRY}/${name}`),
   `${BENCHMARKS}/DescribeSystem`,

@@ -5,6 +5,7 @@ import {
   type LayerGraph,
   pairedRatio,
   type Peaks,
+  PlatformError,
   sumOf,
   tensorBytes,
 } from '../../../src/plugin-api.js';
@@ -131,10 +132,32 @@ export interface Floors {
   readonly units: readonly UnitRow[];
 }
 
-/** What the measured variants could give together. @param variants that of today first */
-export function floorsOf(source: LayerGraph, variants: readonly TimedVariant[]): Floors {
-  const [today] = variants;
-  if (today === undefined) throw new Error('no variant');
+/** All choices among some, with none and with all. */
+function choicesOf<T>([first, ...rest]: readonly T[]): readonly (readonly T[])[] {
+  if (first === undefined) return [[]];
+  return choicesOf(rest).flatMap((choice) => [choice, [first, ...choice]]);
+}
+
+/**
+ * What the measured variants could give together. A variant with longer fused kernels makes units longer, in which
+ * others can be chosen less finely, so the least over all choices of variants counts: one more can only lower a floor.
+ *
+ * @param variants that of today first
+ */
+export function floorsOf(source: LayerGraph, [today, ...others]: readonly TimedVariant[]): Floors {
+  if (today === undefined) throw new PlatformError('internal', 'no variant');
+  const all = choicesOf(others).map((choice) => floorsOfUnits(source, today, [today, ...choice]));
+  const leastBy = (ms: (floors: Floors) => number): Floors | undefined =>
+    all.reduce<Floors | undefined>(
+      (least, one) => (least === undefined || ms(one) < ms(least) ? one : least),
+      undefined,
+    );
+  const free = leastBy(({ freeMs }) => freeMs) ?? floorsOfUnits(source, today, [today]);
+  return { ...free, withReordersMs: leastBy(({ withReordersMs = Infinity }) => withReordersMs)?.withReordersMs };
+}
+
+/** The same with units that all of the variants have. */
+function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readonly TimedVariant[]): Floors {
   const units = unitsOf(source, variants.map(({ kernels }) => kernels)); // prettier-ignore
   const measured = variants.map((variant) => unitTimes(variant, units));
   // A unit without a kernel in any variant is folded away.

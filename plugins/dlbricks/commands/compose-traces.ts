@@ -207,6 +207,13 @@ export async function composeFromTraces(
   options: ComposeTracesOptions,
   host: CommandHost,
 ): Promise<void> {
+  const drawing = options.exportSvg === undefined ? options.exportDot && '--export-dot' : '--export-svg';
+  if (drawing !== undefined) {
+    throw new PlatformError(
+      'usage',
+      `${drawing} draws estimates from bricks; of traces, --trace-out writes the layers`,
+    );
+  }
   const outputs = await prepareOutputs(options);
   const { models, system } = await tracesOf(options, host);
   const book = openTraceBook(models, options.granularity);

@@ -1,6 +1,6 @@
 import { sumOf } from '../../../src/plugin-api.js';
 import { number, text, xspAnalysis } from '../analysis.js';
-import { drawRows } from '../draw.js';
+import { drawStacks } from '../draw.js';
 import { ratio, type Trace } from '../traces.js';
 
 export interface Part {
@@ -41,5 +41,5 @@ export const gaps = xspAnalysis({
     'The published analysis divides the time of each layer between GPU and processor; on a processor, it divides that of the model between kernels, waiting, and what is between them.',
     'Parts are of runs with the profile and add up to their time; the profile itself writes its records between kernels.',
   ],
-  draw: drawRows('Time of the model', ['part', 'part'], 'ms', [['duration', 'duration']]),
+  draw: drawStacks('Time of each model', 'part', ['ms', 'duration']),
 });

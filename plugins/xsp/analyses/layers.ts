@@ -1,5 +1,5 @@
 import { number, type Row, text, xspAnalysis } from '../analysis.js';
-import { drawRows } from '../draw.js';
+import { drawBoxes, drawRows } from '../draw.js';
 import type { Kernel } from '../traces.js';
 
 const IDENTITY = [
@@ -86,11 +86,7 @@ export const layerLatency = xspAnalysis({
         max_us: quantile(sorted, 1),
       };
     }),
-  draw: drawRows('Latency along the model', ['layer', 'layer_index'], 'µs', [
-    ['first quartile', 'q1_us'],
-    ['median', 'median_us'],
-    ['third quartile', 'q3_us'],
-  ]),
+  draw: drawBoxes('Latency along the model', ['layer', 'layer_index'], 'µs'),
 });
 
 export const layerMemory = xspAnalysis({

@@ -3,11 +3,14 @@ import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import { addTableOptions, type OutputOptions } from '../../command/options.js';
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
-import type { Analysis } from '../../evaluation/analysis.js';
+import type { Analysis, AnalysisTable } from '../../evaluation/analysis.js';
 import { STORE } from './store-option.js';
-import type { CommandHost, Plugin } from '../../evaluation/plugin.js';
+import type { Plugin } from '../../evaluation/plugin.js';
+import { type Analysts, namedAnalysis, pluginWithAnalyses } from '../../evaluation/run/named-analysis.js';
+import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
+import { parseAddress } from '../address.js';
+import type { OwnedHost } from '../host.js';
 import { runAnalysis, settingNames } from '../../evaluation/run/run-analysis.js';
-import { suggestion } from '../../base/suggestion.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import type { Column } from '../../base/text-table.js';
 import { shownTable } from '../../command/keyed-table.js';
@@ -16,6 +19,7 @@ import { provenanceOf } from '../../agent/provenance.js';
 interface AnalyzeOptions extends OutputOptions {
   readonly setting?: readonly string[];
   readonly store?: string;
+  readonly server?: HostPort;
 }
 
 function settingsFrom(assignments: readonly string[]): object {
@@ -40,16 +44,6 @@ function valueOf(text: string): unknown {
   }
 }
 
-/** @throws PlatformError `usage` that suggests a similar name or lists the names */
-function named<T extends { readonly name: string }>(name: string, known: readonly T[], what: string): T {
-  const found = known.find((candidate) => candidate.name === name);
-  if (found !== undefined) return found;
-  const names = known.map((candidate) => candidate.name);
-  const meant = suggestion(name, names);
-  const advice = meant === undefined ? `there is ${names.join(', ') || 'none'}` : `did you mean ${meant}?`;
-  throw new PlatformError('usage', `there is no ${what} ${name}; ${advice}`);
-}
-
 interface ListedAnalysis {
   readonly plugin: string;
   readonly analysis: Analysis;
@@ -62,7 +56,7 @@ const LIST_COLUMNS: readonly Column<ListedAnalysis>[] = [
   { title: 'description', align: 'left', cell: ({ analysis }) => analysis.description },
 ];
 
-function list(plugins: readonly Plugin[], width: number | undefined): string {
+function list(plugins: Analysts, width: number | undefined): string {
   const listed = plugins.flatMap(({ name, analyses = [] }) => {
     return analyses.map((analysis): ListedAnalysis => ({ plugin: name, analysis }));
   });
@@ -73,26 +67,51 @@ const DIFFERENT = 'the store has measurements of different ones';
 
 const OF_STORE = { protocol: DIFFERENT, host: DIFFERENT, stack: DIFFERENT };
 
-async function analyze(analysis: Analysis, options: AnalyzeOptions, host: CommandHost): Promise<void> {
+interface Asked {
+  readonly plugin: string;
+  readonly name: string;
+  /** undefined where only the server knows it. */
+  readonly analysis: Analysis | undefined;
+}
+
+async function analyze({ plugin, name, analysis }: Asked, options: AnalyzeOptions, host: OwnedHost): Promise<void> {
   const outputs = await prepareOutputs(options);
   const settings = settingsFrom(options.setting ?? []);
-  const store = await host.openStore(options.store, { access: 'read' });
-  const table = await runAnalysis(analysis, settings, { store, signal: host.signal });
-  const picture = analysis.draw?.(table);
+  const table = await tableOf({ plugin, name, analysis }, settings, options, host);
+  const picture = analysis?.draw?.(table);
   if (options.exportSvg !== undefined && picture === undefined) {
-    const why = analysis.draw === undefined ? 'has no picture' : 'has nothing to draw here';
-    throw new PlatformError('usage', `--export-svg: the analysis ${analysis.name} ${why}; leave the option out`);
+    const why = analysis?.draw === undefined ? 'has no picture' : 'has nothing to draw here';
+    throw new PlatformError('usage', `--export-svg: the analysis ${name} ${why}; leave the option out`);
   }
+  const where = options.server === undefined ? 'the store' : `the store of ${formatHostPort(options.server)}`;
   const shown = shownTable(table, {
     ...(picture !== undefined && { picture: () => picture }),
     document: { provenance: provenanceOf({ reasons: OF_STORE }), ...table },
-    title: analysis.description,
-    verdict: `${counted(table.rows.length, 'row')} from the store.`,
+    title: analysis?.description ?? `${plugin} ${name}`,
+    verdict: `${counted(table.rows.length, 'row')} from ${where}.`,
   });
   await writeShown(shown, outputs, host);
 }
 
-export function registerAnalyzeCommand(program: Command, host: CommandHost, plugins: readonly Plugin[]): void {
+async function tableOf(
+  { plugin, name, analysis }: Asked,
+  settings: object,
+  { server, store: uri }: AnalyzeOptions,
+  host: OwnedHost,
+): Promise<AnalysisTable> {
+  const { signal } = host;
+  if (server !== undefined) {
+    // Loaded here, because only this option needs a client.
+    const { runRemoteAnalysis } = await import('../../evaluation/client/remote-analysis.js');
+    const { client: security } = host.security;
+    return runRemoteAnalysis(formatHostPort(server), { plugin, analysis: name, settings }, { security, signal });
+  }
+  if (analysis === undefined) throw new PlatformError('internal', `there is no analysis ${name}`);
+  const store = await host.openStore(uri, { access: 'read' });
+  return runAnalysis(analysis, settings, { store, signal });
+}
+
+export function registerAnalyzeCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
   addTableOptions(program.command('analyze'), 'row of the table')
     .description("Run a plugin's analysis on the measurements in a store, without measuring")
     .argument('[plugin]', 'plugin of the analysis (default: list all analyses)')
@@ -105,9 +124,10 @@ export function registerAnalyzeCommand(program: Command, host: CommandHost, plug
     )
     .option('--export-svg <file>', 'draw the table, if the analysis has a picture')
     .option(...STORE)
+    .option('--server <host:port>', 'have this server analyze its own store', parseAddress)
     .addHelpText(
       'after',
-      "\nExamples:\n  mlmodelscope analyze latency runs --setting 'percentiles=[50,99]'\n  mlmodelscope analyze xsp summary resnet50\n  mlmodelscope analyze xsp kernel-roofline resnet50 --export-svg roofs.svg",
+      "\nExamples:\n  mlmodelscope analyze latency runs --setting 'percentiles=[50,99]'\n  mlmodelscope analyze xsp summary resnet50\n  mlmodelscope analyze xsp kernel-roofline resnet50 --export-svg roofs.svg\n  mlmodelscope analyze xsp models --server 127.0.0.1:7080",
     )
     .action(
       async (
@@ -120,22 +140,23 @@ export function registerAnalyzeCommand(program: Command, host: CommandHost, plug
           host.print(list(plugins, host.columns?.out));
           return;
         }
-        const plugin = named(
-          pluginName,
-          plugins.filter(({ analyses = [] }) => analyses.length > 0),
-          'plugin with analyses named',
-        );
-        const { analyses = [] } = plugin;
-        if (analysisName === undefined) host.print(list([plugin], host.columns?.out));
-        else {
-          const model = modelName === undefined ? [] : [`model=${JSON.stringify(modelName)}`];
-          const setting = [...model, ...(options.setting ?? [])];
-          await analyze(
-            named(analysisName, analyses, `analysis of ${pluginName} named`),
-            { ...options, setting },
-            host,
-          );
+        const { server } = options;
+        if (server !== undefined && options.store !== undefined) {
+          throw new PlatformError('usage', '--server analyzes the store of the server; leave --store out');
         }
+        if (analysisName === undefined) {
+          host.print(list([pluginWithAnalyses(pluginName, plugins)], host.columns?.out));
+          return;
+        }
+        const model = modelName === undefined ? [] : [`model=${JSON.stringify(modelName)}`];
+        const setting = [...model, ...(options.setting ?? [])];
+        // A server may have plugins that are not here.
+        const here = plugins
+          .find(({ name }) => name === pluginName)
+          ?.analyses?.find(({ name }) => name === analysisName);
+        const analysis =
+          server === undefined ? namedAnalysis(analysisName, pluginWithAnalyses(pluginName, plugins)) : here;
+        await analyze({ plugin: pluginName, name: analysisName, analysis }, { ...options, setting }, host);
       },
     );
 }

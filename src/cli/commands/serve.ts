@@ -121,7 +121,7 @@ Examples:
       const pages = makeResultPages({ paths: namedPlugins(globals), folder: pluginsFolder() });
       const showResult: ResultPages['show'] = (plugin, result) => pages.show(plugin, result);
       const http = flags.http && { listen: flags.http, showResult };
-      const server = await startServer({ listen, http, store, security, agentSecurity });
+      const server = await startServer({ listen, http, store, security, agentSecurity, analysts: plugins });
       const door = await openBackDoor(server, security);
       const args = argumentsFor(door.address, flags, globals);
       const { platform, address, httpAddress } = server;

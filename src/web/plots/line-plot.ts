@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/sum-of.js';
 import { escapedMarkup } from '../../base/markup.js';
 import { svgLine, linearScale, type Plot, PLOT, svg, svgText, widthOf } from './svg.js';
 
@@ -16,6 +17,17 @@ export interface LinePlot {
   readonly isConnected?: boolean;
   /** A value that all others are compared with. */
   readonly reference?: number;
+  /** A box for each position, with lines to the ends of all values. */
+  readonly boxes?: readonly (Box | undefined)[];
+  /** Whether values are bars, each on those of the series before it; default: dots. */
+  readonly isStacked?: boolean;
+}
+
+export interface Box {
+  readonly least: number;
+  readonly from: number;
+  readonly to: number;
+  readonly most: number;
 }
 
 /** Distinct in light and dark, also for most of the color-blind; Okabe and Ito (2008), and two more. */
@@ -29,9 +41,32 @@ const MAX_UPRIGHT_LENGTH = 6;
 /** Least width of a position, in pixels: enough for a slanted name. */
 const MIN_STEP = 20;
 
+/** Between two heights, around a place. */
+function rectangle(
+  center: number,
+  width: number,
+  [one, other]: readonly [number, number],
+  look: string,
+  tip: string,
+): string {
+  const [top, height] = [Math.min(one, other), Math.abs(one - other)];
+  const place = `x="${(center - width / 2).toFixed(1)}" y="${top.toFixed(1)}" width="${width.toFixed(1)}" height="${height.toFixed(1)}"`;
+  return `<rect ${place} ${look}><title>${escapedMarkup(tip)}</title></rect>`;
+}
+
 /** Values by named positions, as dots for each series, or as lines with dots; a missing value interrupts its line. */
 export function linePlot(drawn: LinePlot): string {
-  const { title, xTitle, yTitle, positions, series, isConnected = false, reference } = drawn;
+  const {
+    title,
+    xTitle,
+    yTitle,
+    positions,
+    series,
+    isConnected = false,
+    reference,
+    boxes = [],
+    isStacked = false,
+  } = drawn;
   const isAslant = positions.some(({ length }) => length > MAX_UPRIGHT_LENGTH);
   const aslant = isAslant ? Math.max(...positions.map(widthOf)) / Math.SQRT2 : 0;
   const left = Math.max(PLOT.x[0], aslant);
@@ -45,7 +80,12 @@ export function linePlot(drawn: LinePlot): string {
   const step = (right - left) / Math.max(1, positions.length);
   const x = { at: (position: number): number => left + (position + 0.5) * step, ticks: [] };
   const known = series.flatMap(({ values }) => values.filter((value) => value !== undefined));
-  const highest = Math.max(reference ?? 0, ...known);
+  /** Where a bar begins: the sum of those below it. */
+  const below = (position: number, index: number): number => {
+    return isStacked ? sumOf(series.slice(0, index).map(({ values }) => values[position] ?? 0)) : 0;
+  };
+  const tops = isStacked ? positions.map((_, position) => below(position, series.length)) : known;
+  const highest = Math.max(reference ?? 0, ...tops, ...boxes.flatMap((box) => box?.most ?? []));
   const y = linearScale(highest > 0 ? highest : 1, plot.y);
   const content = series.flatMap(({ label, values }, index) => {
     const color = COLORS[index % COLORS.length] ?? '';
@@ -61,6 +101,10 @@ export function linePlot(drawn: LinePlot): string {
     const dots = values.flatMap((value, position) => {
       if (value === undefined) return [];
       const tip = `${positions[position] ?? ''}, ${label}: ${value.toPrecision(4)}`;
+      if (isStacked) {
+        const bottom = below(position, index);
+        return [rectangle(x.at(position), step * 0.6, [y.at(bottom), y.at(bottom + value)], `fill="${color}"`, tip)];
+      }
       const center = `cx="${x.at(position).toFixed(1)}" cy="${y.at(value).toFixed(1)}"`;
       return [`<circle ${center} r="3" fill="${color}"><title>${escapedMarkup(tip)}</title></circle>`];
     });
@@ -73,6 +117,17 @@ export function linePlot(drawn: LinePlot): string {
       `stroke="${color}" stroke-width="3"`,
     );
     return [swatch, svgText(left + 28, keyY, label), ...segments, ...dots];
+  });
+  const drawnBoxes = boxes.flatMap((box, position) => {
+    if (box === undefined) return [];
+    const [at, { least, from, to, most }] = [x.at(position), box];
+    const ends = [
+      [at, y.at(least)],
+      [at, y.at(most)],
+    ] as const;
+    const tip = `${positions[position] ?? ''}: ${[least, from, to, most].map((end) => end.toPrecision(4)).join(', ')}`;
+    const look = 'fill="#7f7f7f" fill-opacity="0.35"';
+    return [svgLine(ends, 'class="axis"'), rectangle(at, step * 0.6, [y.at(from), y.at(to)], look, tip)];
   });
   const level = (value: number): string =>
     svgLine(
@@ -94,7 +149,7 @@ export function linePlot(drawn: LinePlot): string {
     yTitle,
     x,
     y,
-    content: [...(reference === undefined ? [] : [level(reference)]), ...content, ...names],
+    content: [...(reference === undefined ? [] : [level(reference)]), ...drawnBoxes, ...content, ...names],
     plot,
   });
 }

@@ -52,3 +52,32 @@ describe('a plot of lines', () => {
     assert.ok(Math.min(...steps) >= 19, `${Math.min(...steps)}`);
   });
 });
+
+describe('bars and boxes', () => {
+  const about = { title: 'Times', xTitle: 'model', yTitle: 'ms' };
+  const bars = (svg: string): readonly (readonly number[])[] => {
+    return [...svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g)].map((found) =>
+      found.slice(1).map(Number),
+    );
+  };
+
+  test('stacks each series on those before it', () => {
+    const series = [
+      { label: 'a', values: [1, 2] },
+      { label: 'b', values: [3, undefined] },
+    ];
+    const [first, , second] = bars(linePlot({ ...about, positions: ['x', 'y'], series, isStacked: true }));
+    assert.ok(first !== undefined && second !== undefined);
+    assert.equal(first[0], second[0]);
+    const [top = NaN, height = NaN] = second.slice(1);
+    assert.ok(Math.abs(top + height - (first[1] ?? NaN)) < 0.2, 'the second begins where the first ends');
+    assert.ok(Math.abs(height / (first[2] ?? NaN) - 3) < 0.05);
+  });
+
+  test('draws a box from quartile to quartile, for known positions', () => {
+    const box = { least: 1, from: 2, to: 4, most: 8 };
+    const series = [{ label: 'median', values: [3, undefined] }];
+    const found = bars(linePlot({ ...about, positions: ['x', 'y'], series, boxes: [box, undefined] }));
+    assert.equal(found.length, 1);
+  });
+});

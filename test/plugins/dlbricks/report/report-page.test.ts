@@ -38,11 +38,11 @@ const PARTS = [
 ];
 
 describe('the page of a report', () => {
-  test('has the bricks of the longest path, the heaviest first, each with its part of the path', () => {
+  test('has the kernels of the longest path in their order, each with its part of the path', () => {
     const section = sectionOf('Critical path', { parts: PARTS });
     assert.deepEqual(section?.table?.rows, [
-      ['net', 'Gemm', '1 of 1', '3.000', '60.0 %'],
-      ['net', 'Conv', '4 of 6', '2.000', '40.0 %'],
+      ['net', 'k0', 'Conv', '1.000', '20.0 %'],
+      ['net', 'k2', 'Gemm', '3.000', '60.0 %'],
     ]);
     const chain = sectionOf('Critical path', { parts: PARTS, parallel: { ms: 10, lowMs: 9, highMs: 11 } });
     assert.equal(chain, undefined, 'a chain is its own path');

@@ -55,6 +55,10 @@ describe('a model in the report', () => {
       parallel_ms: 5.45,
       parallelism: 2,
       longest_path: [0, 2],
+      critical_path: [
+        { sequence: 0, kernels: ['k0'], operators: ['Conv'], latency_ms: 1, is_predicted: false },
+        { sequence: 2, kernels: ['k2'], operators: ['Gemm'], latency_ms: 3, is_predicted: false },
+      ],
       end_to_end_ms: 10,
       graph_signature: 'a graph',
       preparing_seconds: 0.25,

@@ -1,0 +1,61 @@
+import type { handleUnaryCall } from '@grpc/grpc-js';
+import { z } from 'zod';
+import { messageOf, PlatformError } from '../base/errors.js';
+import { namedAnalysis, pluginWithAnalyses, type Analysts } from '../evaluation/run/named-analysis.js';
+import { runAnalysis } from '../evaluation/run/run-analysis.js';
+import {
+  AnalysisServiceService,
+  type RunAnalysisRequest,
+  type RunAnalysisResponse,
+} from '../generated/mlmodelscope/analysis/v1/analysis.js';
+import { MAX_MESSAGE_BYTES } from '../rpc/limits.js';
+import type { RpcServer } from '../rpc/server.js';
+import type { ResultStore } from '../store/result-store.js';
+
+const MAX_SETTINGS_LENGTH = 65_536;
+
+/** Of the table in an answer; the rest is for the message around it. */
+const MAX_TABLE_BYTES = MAX_MESSAGE_BYTES - 65_536;
+
+const MOST_WAITING = 16;
+
+const settingsSchema = z.record(z.string(), z.unknown());
+
+function settingsOf(text: string): object {
+  if (text === '') return {};
+  if (text.length > MAX_SETTINGS_LENGTH) {
+    throw new PlatformError('usage', `settings_json has more than ${MAX_SETTINGS_LENGTH} characters`);
+  }
+  try {
+    return settingsSchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new PlatformError('usage', `settings_json is no JSON object: ${messageOf(error)}`);
+  }
+}
+
+/** Runs analyses on a store, one at a time, because each may read all of it. */
+export function addAnalysisService(server: RpcServer, store: ResultStore, plugins: Analysts): void {
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+
+  const runAnalysisCall: handleUnaryCall<RunAnalysisRequest, RunAnalysisResponse> = (call, callback) => {
+    void server.calls.answer(call, callback, async (signal) => {
+      const { plugin, analysis, settingsJson } = call.request;
+      const asked = namedAnalysis(analysis, pluginWithAnalyses(plugin, plugins));
+      const settings = settingsOf(settingsJson);
+      if (waiting >= MOST_WAITING) {
+        throw new PlatformError('exhausted', `${waiting} analyses are waiting already; ask again later`);
+      }
+      waiting++;
+      const run = last.then(() => runAnalysis(asked, settings, { store, signal })).finally(() => waiting--);
+      last = run.catch(() => undefined);
+      const tableJson = JSON.stringify(await run);
+      if (Buffer.byteLength(tableJson) > MAX_TABLE_BYTES) {
+        throw new PlatformError('usage', `the table of ${analysis} is too large for one answer; ask for less of it`);
+      }
+      return { tableJson };
+    });
+  };
+
+  server.addService(AnalysisServiceService, { runAnalysis: runAnalysisCall });
+}
