@@ -15,6 +15,7 @@ import {
 import type { GenerationRow, Overhead } from './load-result.js';
 import { perSecondText } from './headlines.js';
 import type { LoadSettings } from './settings.js';
+import { costsAt } from './predict.js';
 import { serverQueries } from './trials.js';
 
 /** As for reports in other commands: a thousand models take some megabytes. */
@@ -75,9 +76,10 @@ function firstTokens(
     seed,
   });
   const options = { plan: { kind: 'open', arrivals }, dispatch: 'turns', seed, limit: 1 } as const;
-  const { handover_ms: handoverMs, between_ms: betweenMs } = overhead;
-  const trial = simulateTrial(options, NO_BATCHING, [{ runMs: () => firstMs + furtherMs, handoverMs, betweenMs }]);
-  const records = trial.records.map((one) => ({ ...one, finishedMs: (one.startedMs ?? NaN) + firstMs }));
+  const { handoverMs, slowdown } = costsAt(overhead, (perSecond * (firstMs + furtherMs)) / 1000);
+  const service = { runMs: () => (firstMs + furtherMs) * slowdown, handoverMs, betweenMs: overhead.between_ms };
+  const trial = simulateTrial(options, NO_BATCHING, [service]);
+  const records = trial.records.map((one) => ({ ...one, finishedMs: (one.startedMs ?? NaN) + firstMs * slowdown }));
   const over = bound === undefined ? 0 : records.filter((one) => one.finishedMs - one.scheduledMs > bound.ms).length;
   const summary = summaryOf(records, { ...trial, over }, { bound, servers: 1, isOpen: true });
   return { summary, offered: offeredRate(arrivals) };

@@ -142,12 +142,13 @@ export const loadResultSchema = z.strictObject({
   }),
   overhead: z
     .strictObject({
-      handover_ms: z.number().describe('From the scheduled time until a run begins that waits for no other'),
+      loads: z
+        .array(z.strictObject({ utilization: z.number(), handover_ms: z.number(), slowdown: z.number() }))
+        .describe(
+          'At some utilizations: from the scheduled time until a run begins that waits for no other, and the time of a run over its time without pauses',
+        ),
       return_ms: z.number().describe('From the end of a run until its client can send the next query'),
       between_ms: z.number().describe('From the end of a run until the next one begins'),
-      slowdowns: z
-        .array(z.strictObject({ utilization: z.number(), factor: z.number() }))
-        .describe('Time of a run under load over its time in a loop of nothing else, at some utilizations'),
     })
     .nullable()
     .describe(

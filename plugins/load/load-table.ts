@@ -135,15 +135,13 @@ function reasonsOf({ rows, unusable }: LoadResult): readonly string[] {
 
 function overheadLine({ overhead }: LoadResult): readonly string[] {
   if (overhead === null) return [];
-  const { handover_ms: handover, between_ms: between, slowdowns } = overhead;
-  const slower = slowdowns.map(({ utilization, factor }) => {
-    return `${text((factor - 1) * 100, 2)} % longer at a utilization of ${text(utilization, 2)}`;
+  const { loads, between_ms: between } = overhead;
+  const costs = loads.map(({ utilization, handover_ms: handover, slowdown }) => {
+    const longer = Number(((slowdown - 1) * 100).toFixed(1));
+    return `${text(handover, 3)} ms until its run begins and a run that is ${longer} % longer at a utilization of ${text(utilization, 2)}`;
   });
   return [
-    ...(slower.length === 0
-      ? []
-      : [`runs of a model of one layer take ${slower.join(', ')} than in a loop, and predictions as much`]),
-    `predictions add what a query costs here besides its run: ${text(handover, 3)} ms until its run begins, ${text(between, 3)} ms between runs`,
+    `predictions add what a query of a model of one layer costs here: ${[...costs, `${text(between, 3)} ms between runs`].join('; ')}`,
   ];
 }
 

@@ -93,58 +93,71 @@ export async function storedEstimates(
   };
 }
 
-function serviceTimes(times: readonly BatchTime[], { overhead, runTimes }: Predicting, seed: number): ServiceTimes {
-  const { handover_ms: handoverMs, return_ms: returnMs, between_ms: betweenMs } = overhead;
+/** What a query costs under a load. */
+interface Costs {
+  readonly handoverMs: number;
+  /** Time of a run over its time without pauses. */
+  readonly slowdown: number;
+}
+
+/** Linear between the measured loads. An idle machine is slower, so both costs fall while the utilization grows. */
+export function costsAt({ loads }: Overhead, utilization: number): Costs {
+  const sorted = loads.toSorted((a, b) => a.utilization - b.utilization);
+  const after = sorted.findIndex((load) => load.utilization >= utilization);
+  const high = sorted[after] ?? sorted.at(-1);
+  const low = sorted[after - 1] ?? high;
+  if (low === undefined || high === undefined) return { handoverMs: 0, slowdown: 1 };
+  const share = low === high ? 0 : (utilization - low.utilization) / (high.utilization - low.utilization);
+  const mixed = (of: 'handover_ms' | 'slowdown'): number => low[of] + share * (high[of] - low[of]);
+  return { handoverMs: mixed('handover_ms'), slowdown: mixed('slowdown') };
+}
+
+function serviceTimes(
+  times: readonly BatchTime[],
+  { overhead, runTimes }: Predicting,
+  { handoverMs, slowdown }: Costs,
+  seed: number,
+): ServiceTimes {
+  const { return_ms: returnMs, between_ms: betweenMs } = overhead;
   const estimate = interpolated(times);
   const next = xoshiro128pp(seed);
-  const runMs =
-    runTimes === undefined
-      ? estimate
-      : (samples: number) => estimate(samples) * (runTimes[next() % runTimes.length] ?? 1);
+  const runMs = (samples: number): number => {
+    const relative = runTimes === undefined ? 1 : (runTimes[next() % runTimes.length] ?? 1);
+    return estimate(samples) * slowdown * relative;
+  };
   return { runMs, handoverMs, returnMs, betweenMs };
 }
 
 function simulated(plan: TrialPlan, times: readonly BatchTime[] | undefined, predicting: Predicting): Figures | null {
   if (times === undefined) return null;
   const { agents, waitMs } = predicting;
-  const servers = Array.from({ length: agents }, (_, agent) => serviceTimes(times, predicting, plan.seed + agent));
+  const costs = costsOf(plan, predicting);
+  const servers = Array.from({ length: agents }, (_, agent) => {
+    return serviceTimes(times, predicting, costs, plan.seed + agent);
+  });
   const trial = simulateTrial(plan.options, { limit: plan.limit, waitMs }, servers);
   const { bound } = plan.options;
   const isOpen = plan.options.plan.kind === 'open';
   return figuresOf(summaryOf(trial.records, trial, { bound, servers: agents, isOpen }));
 }
 
-/** Runs are slower the more the machine idles between them; closed loops keep it busy. */
-function slowdownOf(plan: TrialPlan, predicting: Predicting): number {
-  const rho = Math.min(1, utilizationOf(plan, predicting.times.value, predicting) ?? 1);
-  const [first, ...others] = predicting.overhead.slowdowns.toSorted((a, b) => a.utilization - b.utilization);
-  let before = first;
-  if (before === undefined || rho <= before.utilization) return before?.factor ?? 1;
-  for (const after of others) {
-    const share = (rho - before.utilization) / (after.utilization - before.utilization);
-    if (share <= 1) return before.factor + share * (after.factor - before.factor);
-    before = after;
-  }
-  return before.factor;
-}
-
-/** The estimates, slowed down as the trial's load does. */
-function timesUnder(plan: TrialPlan, predicting: Predicting): EstimatedTimes {
-  const factor = slowdownOf(plan, predicting);
-  const slowed = (times: readonly BatchTime[]): readonly BatchTime[] => {
-    return times.map(({ batch, ms }) => ({ batch, ms: ms * factor }));
-  };
-  const { low, value, high } = predicting.times;
-  return { low: low && slowed(low), value: slowed(value), high: high && slowed(high) };
+/** Closed loops keep an agent as busy as they can. */
+function costsOf(plan: TrialPlan, predicting: Predicting): Costs {
+  return costsAt(predicting.overhead, utilizationOf(plan, predicting.times.value, predicting) ?? 1);
 }
 
 /** Share of the time in which runs of the largest size keep the agents busy at an offered rate. */
-function utilizationOf(plan: TrialPlan, times: readonly BatchTime[], { overhead, agents }: Predicting): number | null {
+function utilizationOf(
+  plan: TrialPlan,
+  times: readonly BatchTime[],
+  { overhead, agents }: Predicting,
+  slowdown = 1,
+): number | null {
   const offered = offeredOf(plan);
   if (offered === null) return null;
   const samples = Math.max(...plan.samples);
   const queries = Math.max(1, Math.floor(plan.limit / samples));
-  const busyMs = interpolated(times)(queries * samples) + overhead.between_ms;
+  const busyMs = interpolated(times)(queries * samples) * slowdown + overhead.between_ms;
   return (offered * busyMs) / 1000 / queries / agents;
 }
 
@@ -164,19 +177,22 @@ const NOTHING: PredictedLoad = {
 
 /** What a trial would show, three times: with both ends of the estimate's interval, and with the estimate. */
 export function predictTrial(plan: TrialPlan, predicting: Predicting): PredictedLoad {
-  const { low, value, high } = timesUnder(plan, predicting);
+  const { low, value, high } = predicting.times;
+  const { slowdown } = costsOf(plan, predicting);
   const [samples = 1] = plan.samples;
-  const at = (times: readonly BatchTime[] | undefined) => (times === undefined ? null : interpolated(times)(samples));
+  const at = (times: readonly BatchTime[] | undefined) => {
+    return times === undefined ? null : interpolated(times)(samples) * slowdown;
+  };
   const { runTimes } = predicting;
   const service = {
     service_ms: at(value),
-    slowdown: slowdownOf(plan, predicting),
+    slowdown,
     service_low_ms: at(low),
     service_high_ms: at(high),
     service_variation: runTimes === undefined ? null : variationOf(runTimes),
   };
-  const rho = utilizationOf(plan, value, predicting);
-  const worst = utilizationOf(plan, high ?? value, predicting);
+  const rho = utilizationOf(plan, value, predicting, slowdown);
+  const worst = utilizationOf(plan, high ?? value, predicting, slowdown);
   // Everything at one time fills the queue on purpose.
   if (worst !== null && worst >= 1) {
     const safe = Number(((offeredOf(plan) ?? 0) / worst).toPrecision(3));
@@ -212,7 +228,7 @@ export async function predictRate(
     if (times === undefined) return null;
     const trial = (perSecond: number, ofTrial: number): Promise<boolean | null> => {
       const plan = trialAt(perSecond, ofTrial);
-      return Promise.resolve(simulated(plan, timesUnder(plan, predicting)[end], predicting)?.holds ?? null);
+      return Promise.resolve(simulated(plan, times, predicting)?.holds ?? null);
     };
     return (await largestRate(trial, startRate(times), seed)).passed;
   };

@@ -122,7 +122,7 @@ export async function runLoad(
   return { result, partial: signal.aborted || isPartial(result) };
 }
 
-const NO_OVERHEAD: Overhead = { handover_ms: 0, return_ms: 0, between_ms: 0, slowdowns: [] };
+const NO_OVERHEAD: Overhead = { loads: [], return_ms: 0, between_ms: 0 };
 
 interface ModelLoad {
   readonly rows: readonly LoadRow[];

@@ -6,9 +6,9 @@ import {
   type LoadedModel,
   type LoadGenerator,
   PlatformError,
-  type Protocol,
   type DeployedModel,
   type QueryRecord,
+  type RanTrial,
   type Reach,
   type TargetSpec,
   type RunOptions,
@@ -122,58 +122,40 @@ const HANDED_OVER = Array.from({ length: 100 }, (_, query) => ({ atMs: 20 * quer
 
 const CLIENTS = 8;
 
-const ALONE: Protocol = { warmupRuns: 3, runs: 50, minRuns: 10, timeBudgetMs: 2000 };
-
 function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** How long a run takes in a loop of nothing else. */
-async function timeAlone(benchmark: Benchmark, { agent, signal, runOptions }: Place): Promise<number> {
-  const request = { benchmark, name: 'handover', runOptions, protocol: ALONE, limits: DEFAULT_LIMITS, occasion: 1 };
-  for await (const { measurement } of agent.measure([request], { signal })) {
-    const { outcome } = measurement;
-    if (outcome.kind === 'samples') return medianOf(outcome.runMs);
-    throw new PlatformError('unavailable', `the cost of a query cannot be measured: ${outcome.message}`);
-  }
-  throw new PlatformError('unavailable', 'the cost of a query cannot be measured: the agent gave no result');
+function medianTime({ records }: RanTrial, msOf: (startedMs: number, record: QueryRecord) => number): number {
+  return medianOf(records.flatMap((one) => (one.startedMs === null ? [] : [msOf(one.startedMs, one)])));
 }
 
 /** What a query costs besides the model. @throws PlatformError as {@link whileServing} */
 export async function measureOverhead(place: Place): Promise<Overhead> {
   const one = { samples: [1], limit: 1, waitMs: 0 };
-  const benchmark = handoverModel();
-  const aloneMs = await timeAlone(benchmark, place);
-  const { result } = await whileServing('handover', new Map([[1, benchmark]]), one, place, async (generator) => {
+  const models = new Map([[1, handoverModel()]]);
+  const { result } = await whileServing('handover', models, one, place, async (generator) => {
     const usual = { dispatch: 'turns', seed: 1, limit: 1 } as const;
     const apart = await generator.trial({ ...usual, plan: { kind: 'open', arrivals: HANDED_OVER } });
     const closed = { kind: 'closed', thinkMs: 0, samples: 1, queries: 200, leastMs: 0 } as const;
-    const alone = await generator.trial({ ...usual, plan: { ...closed, clients: 1, queries: 100 } });
+    const alone = await generator.trial({ ...usual, plan: { ...closed, clients: 1 } });
     const dense = await generator.trial({ ...usual, plan: { ...closed, clients: CLIENTS } });
     return { apart, alone, dense };
   });
-  const waits = result.apart.records.flatMap(({ startedMs, scheduledMs }) => {
-    return startedMs === null ? [] : [startedMs - scheduledMs];
-  });
-  const returns = pausesOf(result.alone.records, ({ sentMs }) => sentMs);
-  const pauses = [...groupedBy(result.dense.records, ({ server }) => server).values()].flatMap((records) => {
+  const { apart, alone, dense } = result;
+  const pauses = [...groupedBy(dense.records, ({ server }) => server).values()].flatMap((records) => {
     return pausesOf(records, ({ startedMs }) => startedMs);
   });
-  const slowdowns = [result.apart, result.dense].flatMap((trial) => {
-    const isOpen = trial === result.apart;
-    const { utilization } = summaryOf(trial.records, trial, {
-      bound: undefined,
-      servers: reachesOf(place).length,
-      isOpen,
-    });
-    const runs = trial.records.flatMap(({ startedMs, finishedMs }) =>
-      startedMs === null ? [] : finishedMs - startedMs,
-    );
-    // A run is not faster than alone; the difference is noise.
-    return utilization === null ? [] : [{ utilization, factor: Math.max(1, medianOf(runs) / aloneMs) }];
+  const runMsOf = (trial: RanTrial): number => medianTime(trial, (startedMs, { finishedMs }) => finishedMs - startedMs);
+  const servers = reachesOf(place).length;
+  const loads = [apart, alone].flatMap((trial) => {
+    const { utilization } = summaryOf(trial.records, trial, { bound: undefined, servers, isOpen: trial === apart });
+    if (utilization === null) return [];
+    const handoverMs = medianTime(trial, (startedMs, { scheduledMs }) => startedMs - scheduledMs);
+    return [{ utilization, handover_ms: handoverMs, slowdown: runMsOf(trial) / runMsOf(dense) }];
   });
-  const costs = { handover_ms: medianOf(waits), return_ms: medianOf(returns), between_ms: medianOf(pauses) };
-  return { ...costs, slowdowns };
+  const returns = pausesOf(alone.records, ({ sentMs }) => sentMs);
+  return { loads, return_ms: medianOf(returns), between_ms: medianOf(pauses) };
 }
 
 /** From the end of each query until a moment of the next one. */

@@ -6,7 +6,7 @@ import { predictGeneration } from '../../../plugins/load/generation.js';
 import { settingsSchema } from '../../../plugins/load/settings.js';
 import { serverTrial, trialsOf } from '../../../plugins/load/trials.js';
 
-const NOTHING = { handover_ms: 0, return_ms: 0, between_ms: 0, slowdowns: [] };
+const NOTHING = { loads: [], return_ms: 0, between_ms: 0 };
 
 const times = (low: number, value: number, high: number): EstimatedTimes => ({
   low: [{ batch: 1, ms: low }],
@@ -40,20 +40,24 @@ test('the cost of handing a query over is part of its latency, and the pause bet
   const plan = serverTrial(settings({}), 1, 3, undefined);
   const { value, utilization } = predictTrial(
     plan,
-    predicting(times(10, 10, 10), { handover_ms: 2, return_ms: 5, between_ms: 10, slowdowns: [] }),
+    predicting(times(10, 10, 10), {
+      loads: [{ utilization: 0.5, handover_ms: 2, slowdown: 1 }],
+      return_ms: 5,
+      between_ms: 10,
+    }),
   );
   assert.equal(Number(value?.p50_ms?.toFixed(6)), 12);
   assert.ok(utilization !== null && Math.abs(utilization - 0.02) < 0.0005, `${utilization}`);
 });
 
 test('runs take longer while the machine idles between them, as the model of one layer does', () => {
-  const slowdowns = [
-    { utilization: 0.2, factor: 1.2 },
-    { utilization: 0.8, factor: 1.08 },
+  const loads = [
+    { utilization: 0.2, handover_ms: 1, slowdown: 1.2 },
+    { utilization: 0.8, handover_ms: 1, slowdown: 1.08 },
   ];
   const serviceAt = (rate: number) => {
     const plan = serverTrial(settings({ queries: 100 }), rate, 3, undefined);
-    return predictTrial(plan, predicting(times(9, 10, 11), { ...NOTHING, slowdowns }));
+    return predictTrial(plan, predicting(times(9, 10, 11), { ...NOTHING, loads }));
   };
   const round = (ms: number | null) => Number(ms?.toFixed(1));
   // The schedule of 100 queries has a rate of its own.
