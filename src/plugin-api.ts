@@ -25,7 +25,8 @@ export { z } from 'zod';
 export { messageOf, PlatformError } from './base/errors.js';
 export { EXIT_INTERRUPTED, EXIT_PARTIAL, EXIT_REFUSED } from './base/exit-codes.js';
 export { batchSizeField, DEFAULT_LIMITS } from './manifest/evaluation.js';
-export { kindOfManifest } from './manifest/load.js';
+export { kindOfManifest, loadManifest } from './manifest/load.js';
+export { shippedManifest } from './manifest/shipped-manifest.js';
 export { isManifestPath } from './manifest/reference.js';
 export { remediesOf } from './manifest/requirements.js';
 export { schemaProblems } from './base/schema-problems.js';
@@ -57,6 +58,7 @@ export {
   type SweepOptions,
 } from './command/options.js';
 export { addReuseOptions, type ReuseOptions } from './command/reuse-option.js';
+export { addLogOption, type LogOption } from './command/log-option.js';
 export { durationOption, listOption, numberOption, wholeNumberOption } from './base/option-value.js';
 export { threadsSchema } from './base/default-threads.js';
 export { numberFrom, numberIn, positiveNumber, wholeNumber } from './base/bounded-number.js';
@@ -81,6 +83,7 @@ export {
 export { type DrawnGraph, graphDot, graphSvg } from './web/plots/graph-plot.js';
 export { heatMapSvg } from './web/plots/heat-map.js';
 export { linePlot, type Series } from './web/plots/line-plot.js';
+export { rangePlot } from './web/plots/range-plot.js';
 export { type AlignedTable, type Column, textTable } from './base/text-table.js';
 export { scatterPlot } from './web/plots/scatter-plot.js';
 export { fittingTable, leftOutLines } from './base/fitting-table.js';
@@ -134,6 +137,25 @@ export { steeringConstants } from './onnx/operators/steering.js';
 export { largestLayer, type MemoryNeed, needOfGraph } from './onnx/layers/memory-need.js';
 export { readsShapeOnly, steeringValuesOf } from './onnx/operators/steering-values.js';
 
+// Reference logs
+export { requireLoggable, type RunToLog, runtimeIn, writeLog } from './reference-log/write-log.js';
+export type { Log } from './reference-log/log-schema.js';
+export { editedSections, readLog } from './reference-log/read-log.js';
+export { orderOf, topOf } from './reference-log/run-outputs.js';
+export { OUTPUT_VERDICTS, TOLERANCE, worst } from './reference-log/verdicts.js';
+
+// Pictures
+export {
+  elementsOfPicture,
+  madeUpPicture,
+  pictureAt,
+  type PictureInput,
+  pictureInputOf,
+  withPicture,
+} from './registry/picture-input.js';
+export type { Image } from './processing/image.js';
+export type { ImageSteps } from './manifest/steps.js';
+
 // Types and values of tensors
 export {
   byteLengthOf,
@@ -182,7 +204,8 @@ export {
   weightlessBenchmark,
 } from './measurement/weightless.js';
 export { symbolicBenchmark } from './measurement/symbolic-benchmark.js';
-export { withOwnWeights } from './agent/own-weights.js';
+export type { RunValue } from './agent/run-value.js';
+export { wholeBenchmark, withOwnWeights } from './agent/own-weights.js';
 export { memoryProblem, memoryThere } from './agent/memory-there.js';
 export { type Limits, type Protocol, protocolDifferences, protocolKey } from './measurement/protocol.js';
 export { distinctTasks, type Task, taskKey } from './measuring/task.js';
@@ -197,7 +220,13 @@ export { isRuntimePackage, type RuntimePackage, runtimePackageOf } from './predi
 export { type Both, measurePaired, type Pair } from './measuring/measure-paired.js';
 export { type PairedConfidence, type PairedRatio, pairedRatio, type PairedTimes } from './measuring/paired-ratio.js';
 export { machineSpreadOf } from './measuring/machine-spread.js';
-export { currentEstimates, keepEstimates, type KeptEstimate, type NewEstimate } from './measuring/estimates.js';
+export {
+  currentEstimates,
+  estimatedSystems,
+  keepEstimates,
+  type KeptEstimate,
+  type NewEstimate,
+} from './measuring/estimates.js';
 
 // Measurements
 export {

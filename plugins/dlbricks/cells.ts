@@ -1,7 +1,7 @@
 import { type AgentDescription, type RuntimeAxes, runtimesOf } from '../../src/plugin-api.js';
 import { granularityOf } from './bricks/decompose.js';
 import type { Cut } from './cut/cut.js';
-import type { Settings } from './settings.js';
+import type { Matrix, Settings } from './settings.js';
 
 /** Stands for the default length of the cut. */
 export const AUTO = 'auto';
@@ -13,6 +13,19 @@ export interface CellAxes extends RuntimeAxes {
   readonly threads?: readonly number[] | undefined;
   readonly cut?: readonly Cut[] | undefined;
   readonly granularity?: readonly Granularity[] | undefined;
+}
+
+/** The axes of a manifest's matrix. Those of a command line win. */
+export function axesOf(matrix: Matrix | undefined, asked: CellAxes = {}): CellAxes {
+  return {
+    threads: asked.threads ?? matrix?.threads,
+    cut: asked.cut ?? matrix?.cut,
+    granularity: asked.granularity ?? matrix?.granularity,
+    optimizationLevel: asked.optimizationLevel ?? matrix?.optimization_level,
+    executionMode: asked.executionMode ?? matrix?.execution_mode,
+    interOpThreads: asked.interOpThreads ?? matrix?.inter_op_threads,
+    session: asked.session,
+  };
 }
 
 /** Threads and settings with which models are estimated once. */
@@ -39,7 +52,7 @@ export function cellsOf(axes: CellAxes, byDefault: Cell, agent: AgentDescription
   const cuttings = cuttingsOf(axes, settings, agent);
   return (axes.threads ?? [byDefault.threads]).flatMap((threads) =>
     runtimesOf(axes, settings).flatMap((runtime) =>
-      cuttings.map((cutting) => ({ threads, settings: { ...settings, ...runtime, ...cutting } })),
+      cuttings.map((cutting) => ({ threads, settings: { ...settings, ...runtime, ...cutting, matrix: undefined } })),
     ),
   );
 }

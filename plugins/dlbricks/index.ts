@@ -1,5 +1,6 @@
 import type { Plugin } from '../../src/plugin-api.js';
 import { registerAdvise } from './commands/advise.js';
+import { registerAgree } from './commands/agree.js';
 import { registerCompare } from './commands/compare.js';
 import { registerCompose } from './commands/compose.js';
 import { registerGenerate } from './commands/generate.js';
@@ -40,6 +41,7 @@ const plugin: Plugin = {
     registerCompose(command, host);
     registerImport(command, host);
     registerCompare(program, host);
+    registerAgree(program, host);
   },
 };
 

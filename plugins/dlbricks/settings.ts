@@ -1,8 +1,42 @@
-import { numberFrom, positiveNumber, remeasureSetting, runtimeSettings, wholeNumber, z } from '../../src/plugin-api.js';
+import {
+  batchSizeField,
+  numberFrom,
+  positiveNumber,
+  remeasureSetting,
+  runtimeSettings,
+  threadsSchema,
+  wholeNumber,
+  z,
+} from '../../src/plugin-api.js';
 import { SHORTEN } from './bricks/decompose.js';
 import { VALUES } from './bricks/values-of-run.js';
 import { CUTS } from './cut/cut.js';
 import { MEASURE } from './measure/largest.js';
+
+const MAX_VALUES = 100;
+
+const granularityField = wholeNumber(1, 1_000_000);
+
+function valuesOf<Field extends z.ZodType>(field: Field) {
+  return z.array(field).min(1).max(MAX_VALUES).optional();
+}
+
+const matrixSchema = z
+  .strictObject({
+    batch_size: valuesOf(batchSizeField),
+    threads: valuesOf(threadsSchema),
+    cut: valuesOf(z.enum(CUTS)),
+    granularity: valuesOf(granularityField),
+    optimization_level: valuesOf(runtimeSettings.optimization_level.unwrap()),
+    execution_mode: valuesOf(runtimeSettings.execution_mode.unwrap()),
+    inter_op_threads: valuesOf(runtimeSettings.inter_op_threads.unwrap()),
+  })
+  .refine(
+    (axes) => Object.values(axes).reduce((cells, values) => cells * (values?.length ?? 1), 1) <= MAX_VALUES,
+    `at most ${MAX_VALUES} combinations`,
+  );
+
+export type Matrix = z.output<typeof matrixSchema>;
 
 /** The settings of `dlbricks` beside those of every evaluation: `settings` of a manifest, options of its commands. */
 export const settingsSchema = z.strictObject({
@@ -10,7 +44,7 @@ export const settingsSchema = z.strictObject({
     .enum(CUTS)
     .default('kernel')
     .meta({ description: "Where graphs are cut: at the runtime's kernels, or at the author's layers." }),
-  granularity: wholeNumber(1, 1_000_000).optional().meta({
+  granularity: granularityField.optional().meta({
     description:
       'The longest brick, in layers or kernels; one by default, blocks of up to 64 kernels without a profile.',
   }),
@@ -52,6 +86,10 @@ export const settingsSchema = z.strictObject({
       "Which bricks are measured that the store lacks: all; the largest, until half the width of each interval is within target_error; or none. The others are predicted from the store's measurements of the same operator on the same system; kernel cut only.",
   }),
   remeasure: remeasureSetting,
+  matrix: matrixSchema.optional().meta({
+    description:
+      'Values of settings; each combination is measured in one run and is a row of one table, and bricks that several have are measured once.',
+  }),
 });
 
 export type Settings = z.output<typeof settingsSchema>;

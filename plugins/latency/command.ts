@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import {
   addAgentOptions,
+  addLogOption,
   addProtocolOptions,
   addQuietOption,
   addReuseOptions,
@@ -19,22 +20,27 @@ import {
   EXIT_PARTIAL,
   identifySystem,
   loadBatches,
-  setSpanModels,
-  setSpanFramework,
+  type LoadedModel,
+  type LogOption,
   noteTrace,
   numberIn,
   type OutputOptions,
   prepareOutputs,
   type ProtocolOptions,
   remeasureAsked,
+  requireLoggable,
   type ReuseOptions,
   runOptionsOf,
   runtimesOf,
+  setSpanFramework,
+  setSpanModels,
   runtimeText,
   runsOn,
   showEvent,
   type SweepInputOptions,
   type SweepOptions,
+  trimmedMean,
+  writeLog,
   writeShown,
 } from '../../src/plugin-api.js';
 import { DEFAULT_PERCENTILES, percentilesSchema } from './evaluation.js';
@@ -43,7 +49,7 @@ import { shownLatencies } from './latency-table.js';
 import { timeModels } from './time-models.js';
 
 interface LatencyOptions
-  extends SweepOptions, SweepInputOptions, ProtocolOptions, AgentOptions, OutputOptions, ReuseOptions {
+  extends SweepOptions, SweepInputOptions, ProtocolOptions, AgentOptions, OutputOptions, ReuseOptions, LogOption {
   readonly percentiles?: readonly number[];
   readonly store?: string;
   readonly wide?: boolean;
@@ -86,6 +92,11 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
       batches.flatMap(({ models }) => models),
       options,
     );
+  await requireLoggable(
+    options.log,
+    batches.flatMap(({ models }) => models),
+    options.input,
+  );
   // The rows of a model are next to each other.
   const names = new Set(batches.flatMap(({ models }) => models.map(({ name }) => name)));
   const asked = [...names].flatMap((name) =>
@@ -117,6 +128,23 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
     agent,
     protocol: settings.protocol,
   });
+  if (options.log !== undefined && !host.signal.aborted) {
+    const runs = batches.flatMap(({ batch, models }) =>
+      cells.map(({ threads, runtime }) => ({
+        ...{ plugin: 'latency', models, batch, threads, runtime, protocol: settings.protocol, limits: settings.limits },
+        settings: { percentiles: options.percentiles, ...runtime },
+        achieved: (model: LoadedModel) => {
+          const { measurement } =
+            timed.find((one) => one.loaded === model && one.threads === threads && one.runtime === runtime) ?? {};
+          const outcome = measurement?.outcome;
+          const ms = outcome?.kind === 'samples' ? trimmedMean(outcome.runMs) : null;
+          return { latency_ms: ms, low_ms: null, high_ms: null, whole_ms: null, measurement };
+        },
+      })),
+    );
+    const { warnings } = result;
+    await writeLog(options.log, { command: 'latency', runs, agent, warnings, store, signal: host.signal });
+  }
   const isEmpty = host.signal.aborted && timed.every(({ measurement }) => measurement === undefined);
   const shown = shownLatencies(result, { wide: options.wide ?? false });
   await writeShown(shown, { ...outputs, quiet: outputs.quiet || isEmpty }, host);
@@ -132,7 +160,7 @@ export function registerLatency(program: Command, host: CommandHost): void {
     .description('Time whole models, and show percentiles of their runs')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
   const withOutputs = addQuietOption(addWideOption(addTableOptions(addAgentOptions(addStoreOption(command)))));
-  addReuseOptions(addProtocolOptions(addSweepInputOptions(addSweepOptions(withOutputs))))
+  addReuseOptions(addLogOption(addProtocolOptions(addSweepInputOptions(addSweepOptions(withOutputs)))))
     .option(
       '--percentiles <p,...>',
       `percentiles of the runs (default: ${DEFAULT_PERCENTILES.join(',')})`,

@@ -1,5 +1,4 @@
 import {
-  type Benchmark,
   type BenchmarkAgent,
   counted,
   dimensionsText,
@@ -35,8 +34,7 @@ import {
   signatureWithoutName,
   taskKey,
   trimmedMean,
-  weightlessBenchmark,
-  withOwnWeights,
+  wholeBenchmark,
 } from '../../src/plugin-api.js';
 
 export interface ModelToTime {
@@ -73,17 +71,12 @@ interface Series {
   readonly results: KnownResults;
 }
 
-async function benchmarkOf({ model, weights }: LoadedModel, agent: BenchmarkAgent): Promise<Benchmark> {
-  const filled = weightlessBenchmark(model);
-  return (await withOwnWeights(filled, weights, agent)) ?? filled;
-}
-
 async function taskOf(
   { loaded, batch, threads, runtime }: ModelToTime,
   { protocol, limits }: TimingSettings,
   agent: BenchmarkAgent,
 ): Promise<Task> {
-  const benchmark = await benchmarkOf(loaded, agent);
+  const benchmark = await wholeBenchmark(loaded, agent);
   const request = {
     benchmark,
     name: loaded.name,

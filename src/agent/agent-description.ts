@@ -3,7 +3,15 @@ import { surroundingsSchema } from '../measurement/surroundings.js';
 import { systemFactsSchema } from '../measurement/system.js';
 import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
 
-export const ABILITIES = ['infer_types', 'optimize', 'measure_bricks', 'trace', 'settings', 'load'] as const;
+export const ABILITIES = [
+  'infer_types',
+  'optimize',
+  'measure_bricks',
+  'trace',
+  'settings',
+  'load',
+  'run_once',
+] as const;
 
 export type Ability = (typeof ABILITIES)[number];
 
@@ -46,12 +54,14 @@ export type AgentDescription = z.infer<typeof agentDescriptionSchema>;
 const LEVELS_WITHOUT_KERNELS: readonly TraceLevel[] = ['APPLICATION_TRACE', 'MODEL_TRACE'];
 const LEVELS_WITH_KERNELS: readonly TraceLevel[] = [...LEVELS_WITHOUT_KERNELS, 'FRAMEWORK_TRACE'];
 
+const NEWER: ReadonlySet<Ability> = new Set(['settings', 'load', 'run_once']);
+
 /** What an agent of version 0.1 can do. It only says whether its framework keeps a profile of kernels. */
 export function abilitiesWith(keepsProfile: boolean): Pick<AgentDescription, 'traceLevels' | 'abilities'> {
   return keepsProfile
     ? {
         traceLevels: [...LEVELS_WITH_KERNELS],
-        abilities: ABILITIES.filter((ability) => ability !== 'settings' && ability !== 'load'),
+        abilities: ABILITIES.filter((ability) => !NEWER.has(ability)),
       }
     : { traceLevels: [...LEVELS_WITHOUT_KERNELS], abilities: ['infer_types', 'optimize'] };
 }

@@ -7,6 +7,7 @@ import type { InferredValue } from '../onnx/layers/layer-graph.js';
 import type { TraceLevel } from '../tracing/trace-level.js';
 import type { Ability, AgentDescription } from './agent-description.js';
 import type { LayerTrace } from './layer-trace.js';
+import type { RunValue } from './run-value.js';
 
 export interface MeasureRequest {
   readonly benchmark: Benchmark;
@@ -68,6 +69,14 @@ export interface ValueOptions {
   readonly steeringValues?: boolean | undefined;
 }
 
+export interface RunOnceOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Whether every value of the graph is described, and not only its outputs. The runtime can then fuse less. */
+  readonly everyValue?: boolean;
+  /** Elements of each value that are returned, at most. */
+  readonly elements?: number;
+}
+
 export interface TraceOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
@@ -127,6 +136,18 @@ export interface BenchmarkAgent {
     signal?: AbortSignal,
     options?: ValueOptions,
   ): Promise<OptimizedGraph>;
+
+  /**
+   * Runs a benchmark once and describes what it computes, by the names of values. Values that are no tensors of numbers
+   * are left out.
+   *
+   * @throws PlatformError as {@link BenchmarkAgent.inferTypes}
+   */
+  runOnce(
+    benchmark: Benchmark,
+    runOptions: RunOptions,
+    options?: RunOnceOptions,
+  ): Promise<ReadonlyMap<string, RunValue>>;
 
   /**
    * Lets the agent read a model's file, so that it can measure and optimize with the model's own weights; absent where

@@ -8,12 +8,15 @@ import type { BenchmarkAgent, OptimizedGraph } from './benchmark-agent.js';
 import type { InferredValue } from '../onnx/layers/layer-graph.js';
 import { throwIfCancelled } from '../base/cancellation.js';
 import type { Failure } from './failure.js';
+import type { RunValue } from './run-value.js';
 
 export interface FakeAgentOptions {
   readonly latencyOf: (benchmark: Benchmark) => number | Failure;
   /** Inferred values of a benchmark's graph; without it, inferring fails. */
   readonly inferredValuesOf?: (benchmark: Benchmark) => ReadonlyMap<string, InferredValue>;
   readonly optimizedOf?: (benchmark: Benchmark, runOptions: RunOptions) => OptimizedGraph;
+  /** What a run computes; without it, running once fails. */
+  readonly runValuesOf?: (benchmark: Benchmark, runOptions: RunOptions) => ReadonlyMap<string, RunValue>;
   /** Whether it measures benchmarks together; true by default. */
   readonly measuresTogether?: boolean;
   readonly host?: string;
@@ -37,6 +40,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
     latencyOf,
     inferredValuesOf,
     optimizedOf,
+    runValuesOf,
     measuresTogether = true,
     host = 'fake-host',
     processor = 'fake processor',
@@ -51,6 +55,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
     trace: false,
     settings: true,
     load: false,
+    run_once: runValuesOf !== undefined,
   };
   const description: AgentDescription = {
     processor,
@@ -128,6 +133,14 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
         throwIfCancelled(signal);
         if (optimizedOf === undefined) throw new PlatformError('unsupported', 'the fake agent has no runtime');
         return optimizedOf(benchmark, runOptions);
+      });
+    },
+
+    runOnce(benchmark, runOptions, { signal } = {}) {
+      return Promise.resolve().then(() => {
+        throwIfCancelled(signal);
+        if (runValuesOf === undefined) throw new PlatformError('unsupported', 'the fake agent has no runtime');
+        return runValuesOf(benchmark, runOptions);
       });
     },
 

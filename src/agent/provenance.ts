@@ -119,7 +119,11 @@ export function provenanceOf({ identities = [], models = [], protocol, agent, re
   return {
     tool: { name: 'mlmodelscope', version: PLATFORM_VERSION },
     created_at: new Date().toISOString(),
-    manifests: distinctByContent([...identities, ...models.flatMap(({ identity }) => identity ?? [])]),
+    manifests: distinctByContent(
+      [...identities, ...models.flatMap(({ identity }) => identity ?? [])].map(({ kind, name, version, sha256 }) => {
+        return { kind, name, version, sha256 };
+      }),
+    ),
     models: distinctByContent(ofModels),
     ...fields,
     reasons: Object.fromEntries(missing.map((field) => [field, reasons[field] ?? USUAL_REASONS[field]])),

@@ -9,6 +9,8 @@ import { measurementSchema } from '../measurement/measurement.js';
 import { PEAK_KINDS } from '../measuring/machine-peaks.js';
 import { kernelMemorySchema, poolSchema } from '../measurement/kernel-facts-schema.js';
 import { systemSchema } from '../measurement/system.js';
+import { logSchema } from '../reference-log/log-schema.js';
+import { reproductionSchema } from '../reference-log/reproduction-schema.js';
 
 const count = z.int().min(0);
 const ms = z.number();
@@ -219,6 +221,8 @@ const DOCUMENTS = {
   }),
   machine: machineSchema,
   'model-trace': modelTraceSchema,
+  log: logSchema,
+  reproduction: reproductionSchema,
   prediction: predictionSchema,
 } as const;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ownValue } from '../base/own-value.js';
-import { MOVED_SETTINGS, movedTo } from '../manifest/evaluation.js';
+import { MOVED_SETTINGS, movedTo, PLUGIN_KEYS } from '../manifest/evaluation.js';
 import { kindJsonSchema } from '../manifest/index.js';
 import type { Evaluation } from './evaluation.js';
 
@@ -9,9 +9,10 @@ type Described = Pick<Evaluation, 'name' | 'settings'>;
 function settingsProperties({ settings }: Described): object {
   const schema = z.toJSONSchema(settings, { io: 'input' });
   const { properties = {} } = schema;
-  const moved = MOVED_SETTINGS.flatMap((key) => {
+  const moved = PLUGIN_KEYS.flatMap((key) => {
     const property = ownValue(properties, key);
-    return property === undefined ? [] : [[key, { ...(property as object), ...movedTo(key) }] as const];
+    const old = MOVED_SETTINGS.find((one) => one === key);
+    return property === undefined ? [] : [[key, { ...(property as object), ...(old && movedTo(old)) }] as const];
   });
   const ofSettings = Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema'));
   return { ...Object.fromEntries(moved), settings: ofSettings };

@@ -8,7 +8,8 @@ export function checkedYamlFile<Schema extends z.ZodType>(
   path: string,
   bytes: Uint8Array,
   schema: Schema,
+  maxEvents?: number,
 ): { readonly document: ManifestDocument; readonly data: z.output<Schema> } {
-  const document = orThrow(parseDocument(path, bytes));
+  const document = orThrow(parseDocument(path, bytes, maxEvents));
   return { document, data: orThrow(validate(document, schema, 'value')).data };
 }

@@ -101,8 +101,8 @@ function firstInvalidByte(bytes: Uint8Array): number {
   return valid;
 }
 
-/** Parses the bytes as one YAML document of plain data. */
-export function parseDocument(file: string, bytes: Uint8Array): ManifestDocument | Problems {
+/** Parses the bytes as one YAML document of plain data. @param maxEvents by default the limit of manifests */
+export function parseDocument(file: string, bytes: Uint8Array, maxEvents?: number): ManifestDocument | Problems {
   let source: string;
   try {
     source = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -116,7 +116,7 @@ export function parseDocument(file: string, bytes: Uint8Array): ManifestDocument
     return { ok: false, problems: [{ file, ...problem }] };
   }
   const positionOf = positionsIn(source);
-  const { root, faults } = parseYaml(source);
+  const { root, faults } = parseYaml(source, maxEvents);
   const problemOf = ({ offset, path, expected, found }: YamlFault): Problem => {
     return { file, ...positionOf(offset), path: formatPath(path), expected, found };
   };

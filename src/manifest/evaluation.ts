@@ -50,6 +50,9 @@ export const batchSizeField = wholeNumber(1, 65_536);
  */
 export const MOVED_SETTINGS = ['granularity', 'cut', 'measure_end_to_end'] as const;
 
+/** Keys beside `settings` that the plugin's schema describes. A plugin without such a setting refuses `matrix`. */
+export const PLUGIN_KEYS = [...MOVED_SETTINGS, 'matrix'] as const;
+
 export function movedTo(key: (typeof MOVED_SETTINGS)[number]): {
   readonly description: string;
   readonly deprecated: true;
@@ -91,6 +94,10 @@ export const evaluationSchema = z.strictObject({
   cut: z.enum(['kernel', 'layer']).optional().meta(movedTo('cut')),
   measure_end_to_end: z.boolean().optional().meta(movedTo('measure_end_to_end')),
   protocol: protocolField.prefault({}),
+  matrix: z
+    .unknown()
+    .optional()
+    .meta({ description: 'Lists of values by the names of settings; each combination is a row of one result.' }),
   trace_url_template: text(TRACE_URL_TEMPLATE, isTraceUrlTemplate)
     .optional()
     .meta({ description: "Where a tracing server gives a trace as Jaeger's JSON; {trace_id} stands for its id." }),

@@ -8,12 +8,14 @@ export interface ManifestIdentity {
   readonly version: string;
   /** Of its file. */
   readonly sha256: string;
+  /** Where it was found; undefined where that is not known. No document has it. */
+  readonly file?: string | undefined;
 }
 
 export function identityOf(
   kind: ManifestKind,
   { name, version }: Pick<ManifestIdentity, 'name' | 'version'>,
-  { sha256 }: Pick<ManifestDocument, 'sha256'>,
+  { sha256, file }: Pick<ManifestDocument, 'sha256'> & Partial<Pick<ManifestDocument, 'file'>>,
 ): ManifestIdentity {
-  return { kind, name, version, sha256 };
+  return { kind, name, version, sha256, file };
 }

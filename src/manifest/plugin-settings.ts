@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { ownValue } from '../base/own-value.js';
-import { type ManifestDocument, nodeAt } from './document.js';
-import { MOVED_SETTINGS } from './evaluation.js';
+import { type ManifestDocument, nodeAt, problemAtKey } from './document.js';
+import { PLUGIN_KEYS } from './evaluation.js';
 import { orThrow } from './problem.js';
 import { dataOf, validate } from './validate.js';
 
-/** Schemas of the settings that older manifests have beside `settings`: the same schemas as inside `settings`. */
-function movedFields(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
+/** Schemas of the settings that manifests have beside `settings`: the same schemas as inside `settings`. */
+function fieldsBeside(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
   const shape: Readonly<Record<string, z.core.$ZodType>> = schema instanceof z.ZodObject ? schema.shape : {};
-  const fields = MOVED_SETTINGS.flatMap((key) => {
+  const fields = PLUGIN_KEYS.flatMap((key) => {
     const field = ownValue(shape, key);
     return field === undefined ? [] : [[key, z.optional(field)] as const];
   });
@@ -17,12 +17,17 @@ function movedFields(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
 
 /**
  * The `settings` of an evaluation's manifest, checked by its plugin's schema. Keys at the old place beside `settings`
- * count where the plugin has a setting of that name and `settings` lacks it.
+ * count where the plugin has a setting of that name and `settings` lacks it. A `matrix` that the plugin does not have is
+ * refused.
  *
  * @throws PlatformError `manifest` with every problem and its place
  */
 export function pluginSettings<Settings>(document: ManifestDocument, schema: z.ZodType<Settings>): Settings {
-  const moved = movedFields(schema);
+  const moved = fieldsBeside(schema);
+  if (nodeAt(document.root, ['matrix']) !== undefined && moved['matrix'] === undefined) {
+    const problem = problemAtKey(document, ['matrix'], 'no matrix, which this plugin does not have', 'one');
+    orThrow({ ok: false, problems: [problem] });
+  }
   orThrow(validate(document, z.looseObject({ settings: z.prefault(schema, {}), ...moved }), 'value'));
   const valueAt = (key: string): unknown => {
     const node = nodeAt(document.root, [key]);

@@ -127,7 +127,7 @@ function failed(offset: number, expected: string, found: string): YamlTree {
  * One YAML document as a tree. Only plain data is accepted: aliases, tags, keys other than texts, repeated keys and
  * further documents are faults, so that no input can expand, run code or refer to itself. Never throws.
  */
-export function parseYaml(source: string): YamlTree {
+export function parseYaml(source: string, maxEvents = MAX_EVENTS): YamlTree {
   let events: readonly Event[];
   try {
     events = parseEvents(source, { maxDepth: MAX_DEPTH });
@@ -138,8 +138,8 @@ export function parseYaml(source: string): YamlTree {
     const expected = deep ? `values nested at most ${MAX_DEPTH} deep` : 'valid YAML';
     return failed(syntaxError?.mark?.position ?? 0, expected, deep ? 'deeper ones' : `a syntax error: ${reason}`);
   }
-  if (events.length > MAX_EVENTS) {
-    return failed(startOf(source, events[MAX_EVENTS]) ?? 0, `at most ${MAX_EVENTS} values`, 'more');
+  if (events.length > maxEvents) {
+    return failed(startOf(source, events[maxEvents]) ?? 0, `at most ${maxEvents} values`, 'more');
   }
   const documents = events.flatMap(({ type }, index) => (type === EVENT_ID.DOCUMENT ? [index] : []));
   if (documents.length === 0) return failed(0, 'a mapping', 'an empty file');

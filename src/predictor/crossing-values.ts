@@ -134,8 +134,15 @@ export function shapeOf(value: string, elementType: ElementType): Returned {
   return { name, elementType: 'int64', nodes };
 }
 
+const RETURNED = 'dlbricks.returned.';
+
+/** The name of the value that an output returns. */
+export function returnedValue(output: string): string {
+  return output.startsWith(RETURNED) ? output.slice(RETURNED.length) : output;
+}
+
 function floatOf(value: string): Returned {
-  const name = `dlbricks.returned.${value}`;
+  const name = `${RETURNED}${value}`;
   return { name, elementType: 'float32', nodes: [cast(value, name, 'float32')] };
 }
 

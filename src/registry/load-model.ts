@@ -58,6 +58,8 @@ export interface LoadedModel {
    * file's may be missing.
    */
   readonly weights?: WeightsOfFile | undefined;
+  /** Where its graph comes from; undefined for a graph that was sent. */
+  readonly source?: ResolvedModel['source'] | undefined;
 }
 
 export interface RunningFramework {
@@ -135,6 +137,7 @@ export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOp
     sizes: boundDimensions(model, bound).filter(({ name }) => isFile || options.dimensions?.has(name) === true),
     tokens: tokensOf(bound, symbols),
     weights,
+    source: resolved.source,
     model: given,
     open: symbols.length > 0 ? model : undefined,
   };

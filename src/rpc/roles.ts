@@ -50,6 +50,7 @@ const ROLES_OF_METHODS: readonly (readonly [service: string, methods: Readonly<R
       Optimize: PLUGINS,
       Measure: PLUGINS,
       MeasureBricks: PLUGINS,
+      RunOnce: PLUGINS,
     },
   ],
   ['mlmodelscope.load.v1.LoadService', { Serve: PLUGINS }],

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { assertOfSchema } from '../schemas/validator.js';
 import { deadline } from './support/command.js';
@@ -31,6 +33,26 @@ describe('mlmodelscope doctor', { ...deadline, concurrency: 2 }, () => {
     const refused = await place.run(['doctor', 'old.json']);
     assert.match(refused.stdout, /no_provenance/);
     assert.equal(refused.code, 4);
+  });
+
+  it('looks at a reference log, and at a manifest', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const { stderr } = await place.run(['latency', 'net.onnx', ...QUICK, ...AS_STORED, '--log', 'net.yml']);
+    const { stdout } = await place.run(['doctor', 'net.yml']);
+    assert.match(stdout, /│ warn +│ few_runs +│ a latency is of 3 runs/, stderr);
+    assert.doesNotMatch(stdout, /edited_log|no_provenance/);
+    const log = await readFile(join(place.folder, 'net.yml'), 'utf8');
+    const edited = log.replace(/lowest_mhz: .*/, 'lowest_mhz: 1000').replace(/highest_mhz: .*/, 'highest_mhz: 2000');
+    await place.write('edited.yml', edited);
+    const found = await place.run(['doctor', 'edited.yml']);
+    assert.match(found.stdout, /│ refuse +│ edited_log +│ edited after it was written: conditions/);
+    assert.match(found.stdout, /│ warn +│ frequency +│ the processor ran at 1000 to 2000 MHz/);
+    assert.equal(found.code, 4);
+    await place.write('wrong.yml', 'dlspec: evaluation/v1\nname: x\n');
+    const wrong = await place.run(['doctor', 'wrong.yml']);
+    assert.deepEqual([wrong.stdout, wrong.code], ['', 2]);
+    assert.match(wrong.stderr, /wrong\.yml:1:1: models: expected a list/);
   });
 
   it('refuses what is no result', async (t) => {

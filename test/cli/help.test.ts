@@ -21,6 +21,8 @@ const COMMANDS = [
   'dlbricks share',
   'dlbricks sweep',
   'compare',
+  'agree',
+  'reproduce',
   'serve',
   'agent',
   'plugin',

@@ -29,7 +29,7 @@ async function silentAgent(t: TestContext) {
   server.addService(BenchmarkServiceService, {
     describeSystem: (_: unknown, answer: sendUnaryData<DescribeSystemResponse>) =>
       answer(null, { ...DescribeSystemResponse.create(), system, measuresTogether: true }),
-    ...{ optimize: silent, inferTypes: silent, measure: silent, measureBricks: silent },
+    ...{ optimize: silent, inferTypes: silent, measure: silent, measureBricks: silent, runOnce: silent },
   });
   t.after(() => server.close(new PlatformError('unavailable', 'done')));
   return { address: await server.listen({ host: '127.0.0.1', port: 0 }), called };

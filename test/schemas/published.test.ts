@@ -76,6 +76,7 @@ describe('the published schemas', () => {
       evaluations: 'a list of what there is',
       evaluation: 'has a document of results',
       store: 'a list of what there is',
+      log: 'has tool, host, stack, manifests and time as parts of its own',
       measurement: 'has its system, its protocol and its time',
       'store-export-line': 'a line of a store',
       suite: 'is given away without a trace of models and owners',

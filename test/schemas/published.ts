@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { adviceSchema } from '../../plugins/dlbricks/advise/advice-result.js';
+import { agreementSchema } from '../../plugins/dlbricks/agree/agreement-result.js';
 import { comparisonSchema } from '../../plugins/dlbricks/compare/comparison-result.js';
 import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
 import { resultsJsonSchema } from '../../plugins/dlbricks/exchange/results-file.js';
@@ -39,6 +40,7 @@ const FILES: Readonly<Record<string, object>> = {
   suite: z.toJSONSchema(suiteSchema),
   recipe: z.toJSONSchema(recipeSchema),
   results: resultsJsonSchema(),
+  agreement: z.toJSONSchema(agreementSchema),
   comparison: z.toJSONSchema(comparisonSchema),
   sharing: z.toJSONSchema(sharingSchema),
   sweep: z.toJSONSchema(sweepSchema),

@@ -83,7 +83,7 @@ async function prepareSide(
 }
 
 /** Connects to the agents of two sides: to one where both have the same place. */
-async function agentsOf([first, second]: Both<Side>, host: CommandHost): Promise<Both<BenchmarkAgent>> {
+export async function agentsOf([first, second]: Both<Side>, host: CommandHost): Promise<Both<BenchmarkAgent>> {
   const connect = ({ agent, framework, runtime }: Side): Promise<BenchmarkAgent> => {
     return host.connect(agent, framework, runtime?.folder);
   };

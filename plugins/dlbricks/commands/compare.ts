@@ -5,6 +5,7 @@ import {
   addInputOptions,
   addProtocolOptions,
   addQuietOption,
+  addStoreOption,
   addTableOptions,
   type Both,
   type CommandHost,
@@ -13,13 +14,14 @@ import {
   type OutputOptions,
   PlatformError,
   prepareOutputs,
+  type ResultStore,
   wholeNumberOption,
   writeShown,
   z,
 } from '../../../src/plugin-api.js';
 import { compareReports } from '../compare/compare-reports.js';
 import { type ComparisonDocument, comparisonDocument, shownComparison } from '../compare/comparison-result.js';
-import { readReports } from '../compare/read-reports.js';
+import { isOfStore, readSide } from '../compare/read-sides.js';
 import { isSide } from '../compare/side.js';
 import { saveKernels } from '../compare/save-kernels.js';
 import {
@@ -39,6 +41,8 @@ interface CompareOptions extends OutputOptions, SidesOptions {
   readonly failAbove?: number;
   readonly anyMachine?: boolean;
   readonly saveKernels?: string;
+  readonly baseline?: string;
+  readonly store?: string;
 }
 
 const HELP = `
@@ -53,12 +57,13 @@ seconds. A side is 'default', a version of the runtime, or settings:
 The interval of a change is that of the difference within a round, so what
 changes from hour to hour on the machine is not in it. Nothing is stored.
 
-Without models, A and B are documents that 'dlbricks run', 'validate' or
-'compose' wrote with --export-json. Models are paired by name, batch and
-dimensions. FILE#DIGITS is one system of a document that has several, by the
-beginning of its fingerprint. Two measurements an hour apart may differ
-although nothing was changed: to decide about a small change, name the models
-and measure both.
+Without models, A and B are there already: documents that 'dlbricks run',
+'validate' or 'compose' wrote with --export-json, reference logs (.yml) of
+--log, or systems of the store: store#DIGITS, by the beginning of the
+fingerprint. FILE#DIGITS is one system of a document that has several. Models
+are paired by name, batch and dimensions. Two measurements an hour apart may
+differ although nothing was changed: to decide about a small change, name the
+models and measure both.
 
 "change" is the time of B over the time of A. All intervals that a command
 shows contain all changes at once with 95 % probability. "seen from" is the
@@ -72,7 +77,9 @@ Examples:
   mlmodelscope compare threads=1 threads=2 --whole -- zoo:resnet18 my.onnx
   mlmodelscope compare optimization_level=basic default --rounds 20 -- my.onnx
   mlmodelscope compare before.json after.json
-  mlmodelscope compare before.json after.json --fail-above 5`;
+  mlmodelscope compare before.yml after.yml --export-svg change.svg
+  mlmodelscope compare store#3fa9c2e1 store#77b01d4c
+  mlmodelscope compare after.json --baseline main.json --fail-above 5`;
 
 /** Models that became slower by more than a limit, as far as their interval shows it. */
 function slowerThan({ models }: ComparisonDocument, limitPercent: number): readonly string[] {
@@ -82,26 +89,34 @@ function slowerThan({ models }: ComparisonDocument, limitPercent: number): reado
 }
 
 /** @throws PlatformError `usage` where a gate would compare two machines, or nothing */
-function requireComparable({ aspects, models, before, after }: ComparisonDocument, anyMachine: boolean): void {
+function requireComparable(
+  { aspects, models, before, after }: ComparisonDocument,
+  { anyMachine = false, baseline }: CompareOptions,
+): void {
+  const isBaseline = baseline !== undefined;
   if (models.every(({ reason }) => reason !== null)) {
     const reasons = models.map(({ model, reason }) => `${model}: ${reason ?? ''}`);
-    throw new PlatformError('usage', ['--fail-above: no model can be compared', ...reasons].join('\n'));
+    throw new PlatformError('usage', ['no model can be compared', ...reasons].join('\n'));
   }
   const other = aspects.filter(({ aspect }) => OF_MACHINE.has(aspect)).map(({ aspect }) => aspect);
   if (other.length === 0 || anyMachine) return;
+  const option = isBaseline ? '--baseline' : '--fail-above';
   throw new PlatformError(
     'usage',
-    `--fail-above: ${before} and ${after} are from different machines (${other.join(', ')}); measure both on one machine, or add --any-machine`,
+    `${option}: ${before} and ${after} are from different machines (${other.join(', ')}); measure both on one machine, or add --any-machine`,
   );
 }
 
-/** @throws PlatformError `usage` where one is no report, or the two have no model in common */
-async function compareFiles([before, after]: Both<string>): Promise<ComparisonDocument> {
+/** @throws PlatformError `usage` where one is none of them, or the two have no model in common */
+async function compareThere(
+  [before, after]: Both<string>,
+  openStore: () => Promise<ResultStore>,
+): Promise<ComparisonDocument> {
   const side = [before, after].find(isSide);
   if (side !== undefined) {
     throw new PlatformError('usage', `${side} is to be measured: name models after --, as in -- zoo:resnet18`);
   }
-  const comparison = compareReports(await readReports(before), await readReports(after));
+  const comparison = compareReports(await readSide(before, openStore), await readSide(after, openStore));
   if (comparison.models.length === 0) {
     const { unpaired } = comparison;
     const one = unpaired.before.join(', ') || 'none';
@@ -136,13 +151,35 @@ function refuseMeasuringOptions(options: CompareOptions): void {
   throw new PlatformError('usage', `--${name} is for measuring two sides; name models after --, as in -- zoo:resnet18`);
 }
 
-/** `mlmodelscope compare A B`, `mlmodelscope compare A B -- MODEL...` */
+/** Comparisons of what is there: of two sides, or of a baseline with each result that is given. */
+async function compareResults(
+  given: readonly string[],
+  { baseline, store }: CompareOptions,
+  host: CommandHost,
+): Promise<readonly ComparisonDocument[]> {
+  const [first = '', second, ...others] = given;
+  if (baseline === undefined && (second === undefined || others.length > 0)) {
+    throw new PlatformError('usage', 'name two sides, or one and --baseline FILE');
+  }
+  if (store !== undefined && ![...given, baseline ?? ''].some(isOfStore)) {
+    throw new PlatformError('usage', '--store is for sides such as store#3fa9c2e1');
+  }
+  let opened: Promise<ResultStore> | undefined;
+  const openStore = () => (opened ??= host.openStore(store, { access: 'read' }));
+  const pairs: Both<string>[] =
+    baseline === undefined ? [[first, second ?? '']] : given.map((result) => [baseline, result]);
+  const documents: ComparisonDocument[] = [];
+  for (const pair of pairs) documents.push(await compareThere(pair, openStore));
+  return documents;
+}
+
+/** `mlmodelscope compare A B`, `mlmodelscope compare A B -- MODEL...`, `mlmodelscope compare RESULT --baseline FILE` */
 export function registerCompare(program: Command, host: CommandHost): void {
   const command = program
     .command('compare')
-    .description('Compare two versions, settings, agents or reports: models, causes, and the bricks that changed')
-    .argument('<a>', "what to measure, as in 'threads=1', or a report that --export-json wrote")
-    .argument('<b>', 'what to compare with it')
+    .description('Compare two versions, settings, agents or results: models, causes, and the bricks that changed')
+    .argument('<a>', "what to measure, as in 'threads=1', or a result: a report, a log, store#DIGITS")
+    .argument('[b]', 'what to compare with it; with --baseline, a result of a second occasion')
     .argument('[model...]', 'models to measure on both sides: manifest (.yml), .onnx file or zoo:NAME');
   addAllowVersionOption(
     addProtocolOptions(addInputOptions(addBatchOption(addQuietOption(addTableOptions(command)))), PROTOCOL_OF_ROUND),
@@ -158,29 +195,42 @@ export function registerCompare(program: Command, host: CommandHost): void {
       'exit with 4 if a model is slower by more than this, and by more than chance explains; two sides are measured once more first',
       (text: string) => limitOption(text.replace(/%$/, '')),
     )
-    .option('--any-machine', 'let --fail-above compare different machines')
-    .addHelpText('after', HELP)
+    .option(
+      '--baseline <file>',
+      'compare each result with this one; with --fail-above, a model fails only if it is slower in all of them',
+    )
+    .option('--any-machine', 'let --fail-above and --baseline compare different machines')
+    .option('--export-svg <file>', 'draw the changes with their intervals')
     .option(
       '--save-kernels <folder>',
       'write each kernel that differs as an ONNX file, with the command that measures it',
-    )
+    );
+  addStoreOption(command)
     .addHelpText('after', HELP)
-    .action(async (before: string, after: string, references: readonly string[], options: CompareOptions) => {
+    .action(async (a: string, b: string | undefined, references: readonly string[], options: CompareOptions) => {
       const outputs = await prepareOutputs(options);
-      const isMeasured = references.length > 0;
+      const isMeasured = b !== undefined && references.length > 0 && options.baseline === undefined;
       if (!isMeasured) refuseMeasuringOptions(options);
-      const measured = isMeasured ? await compareSides([before, after], references, options, host) : undefined;
-      const document = measured?.document ?? (await compareFiles([before, after]));
-      if (options.failAbove !== undefined) requireComparable(document, options.anyMachine ?? false);
+      const measured = isMeasured ? await compareSides([a, b], references, options, host) : undefined;
+      const given = [a, ...(b === undefined ? [] : [b]), ...references];
+      const documents = measured === undefined ? await compareResults(given, options, host) : [measured.document];
+      if (options.failAbove !== undefined || options.baseline !== undefined) {
+        for (const document of documents) requireComparable(document, options);
+      }
+      const [document] = documents;
+      if (document === undefined) return;
       await writeShown(shownComparison(document), outputs, host);
       if (options.saveKernels !== undefined && measured !== undefined) {
         const saved = await saveKernels(options.saveKernels, document, measured.sides);
         host.warn(`note: files of kernels that differ in ${options.saveKernels}: ${saved}`);
       }
-      if (options.failAbove === undefined || host.signal.aborted) return;
-      const slower = await confirmed(slowerThan(document, options.failAbove), options.failAbove, measured, host);
+      const { failAbove } = options;
+      if (failAbove === undefined || host.signal.aborted) return;
+      const ofAll = documents.map((one) => slowerThan(one, failAbove));
+      const always = (ofAll[0] ?? []).filter((name) => ofAll.every((names) => names.includes(name)));
+      const slower = await confirmed(always, failAbove, measured, host);
       if (slower.length === 0) return;
-      host.warn(`slower by more than ${options.failAbove} %: ${slower.join(', ')}`);
+      host.warn(`slower by more than ${failAbove} %: ${slower.join(', ')}`);
       host.setExitCode(EXIT_REFUSED);
     });
 }

@@ -1,4 +1,5 @@
 import { type BenchmarkAgent, type CommandHost, isManifestPath, kindOfManifest } from '../../../src/plugin-api.js';
+import type { CellAxes } from '../cells.js';
 import { estimationsOfManifest } from './manifest-estimations.js';
 import { estimationsOfModels } from './model-estimations.js';
 import type { SweepMeasuringOptions } from './options.js';
@@ -19,6 +20,7 @@ export async function estimationsOf(
   options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
+  usualAxes: CellAxes = {},
 ): Promise<readonly Estimation[]> {
   const areEvaluations = await Promise.all(references.map(isEvaluation));
   const models = references.filter((_, index) => areEvaluations[index] !== true);
@@ -26,10 +28,15 @@ export async function estimationsOf(
   const estimations: Estimation[] = [];
   for (const [index, reference] of references.entries()) {
     if (areEvaluations[index] === true) {
-      estimations.push(...(await estimationsOfManifest(reference, options, agent, host)));
+      estimations.push(...(await estimationsOfManifest(reference, options, agent, host, usualAxes)));
     } else if (index === areEvaluations.indexOf(false)) {
+      const axes = {
+        ...options,
+        cut: options.cut ?? usualAxes.cut,
+        granularity: options.granularity ?? usualAxes.granularity,
+      };
       const how = { measureEndToEnd: false, canBeNone };
-      estimations.push(...(await estimationsOfModels(models, options, agent, host, how)));
+      estimations.push(...(await estimationsOfModels(models, axes, agent, host, how)));
     }
   }
   return estimations;

@@ -4,10 +4,12 @@ import {
   combinationsOf,
   type CommandHost,
   loadEvaluation,
+  loadManifest,
   PlatformError,
   remediesOf,
+  shippedManifest,
 } from '../../../src/plugin-api.js';
-import { cellsOf } from '../cells.js';
+import { axesOf, type CellAxes, cellsOf } from '../cells.js';
 import { settingsSchema } from '../settings.js';
 import { type SweepMeasuringOptions, settingsOf } from './options.js';
 import type { Estimation } from '../estimation.js';
@@ -48,9 +50,18 @@ async function readManifest(
   return { ...loaded, batch: batch ?? loaded.manifest.batch_size };
 }
 
+/** The sizes of the batch in its matrix. Problems of the manifest are told when its models are read. */
+async function batchesOfManifest(path: string): Promise<readonly number[] | undefined> {
+  const read = await loadManifest(shippedManifest(path), ['evaluation']);
+  return read.ok ? settingsSchema.shape.matrix.safeParse(read.manifest.matrix).data?.batch_size : undefined;
+}
+
 /**
- * The estimations of an evaluation manifest: one for each size of the batch and number of threads, by default its own.
+ * The estimations of an evaluation manifest: one for each combination of its matrix and of the lists on the command
+ * line, by default its own.
  *
+ * @param usualAxes of cuts and lengths, where neither the manifest's matrix nor the command line has them
+
  * @throws PlatformError `manifest` for one with mistakes or of another plugin, `unavailable` where the agent does not
  *   fit it, and where none of its models can be used
  */
@@ -59,10 +70,12 @@ export async function estimationsOfManifest(
   options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
+  usualAxes: CellAxes = {},
 ): Promise<readonly Estimation[]> {
   const notes = new Set<string>();
   const estimations: Estimation[] = [];
-  const sizes = (options.batch ?? [undefined]).flatMap((batch) => {
+  const batches = options.batch ?? (await batchesOfManifest(path)) ?? [undefined];
+  const sizes = batches.flatMap((batch) => {
     return combinationsOf<number>(options.dimension).map((dimensions): Sizes => ({ batch, dimensions }));
   });
   for (const [index, size] of sizes.entries()) {
@@ -70,7 +83,9 @@ export async function estimationsOfManifest(
     for (const note of loaded.notes) notes.add(note);
     const { manifest, identities, models, unusable, batch, limits } = loaded;
     const byDefault = { threads: manifest.threads, settings: settingsOf(options, loaded.settingsOf(settingsSchema)) };
-    for (const cell of cellsOf(options, byDefault, agent.description)) {
+    const axes = axesOf(byDefault.settings.matrix, options);
+    const { cut = usualAxes.cut, granularity = usualAxes.granularity } = axes;
+    for (const cell of cellsOf({ ...axes, cut, granularity }, byDefault, agent.description)) {
       const unmet = loaded.unmet(agent.description);
       if (unmet.length > 0) {
         const heading = `the agent does not fit the evaluation ${path} (${remediesOf(unmet).join('; ')}):`;

@@ -19,6 +19,7 @@ import {
   DEFAULT_LIMITS,
   type InputOptions,
   listOption,
+  type LogOption,
   numberOption,
   type OutputOptions,
   PlatformError,
@@ -102,6 +103,7 @@ export interface SweepMeasuringOptions
     SweepOptions,
     PrecisionOptions,
     ReuseOptions,
+    LogOption,
     BestOptions,
     PlaceOptions {}
 

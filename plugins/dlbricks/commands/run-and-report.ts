@@ -6,16 +6,22 @@ import {
   EXIT_INTERRUPTED,
   EXIT_PARTIAL,
   type InputOptions,
-  setSpanModels,
-  setSpanFramework,
+  type LoadedModel,
+  type LogOption,
   noteTrace,
   prepareOutputs,
+  requireLoggable,
+  type RunToLog,
+  setSpanFramework,
+  setSpanModels,
   showEvent,
   type SweepInputOptions,
+  writeLog,
   writeShown,
 } from '../../../src/plugin-api.js';
 import { type Estimated, type Estimation, runEstimations } from '../estimation.js';
 import { isPartial } from '../report/report.js';
+import type { Report } from '../report/report-schema.js';
 import { bestAsked, type BestOptions, type PlaceOptions } from './options.js';
 import { shownReports } from './shown-report.js';
 
@@ -29,7 +35,7 @@ export const INTERRUPTED = 'interrupted; everything measured so far is kept, and
 export async function runWithProgress(
   estimations: readonly Estimation[],
   agent: BenchmarkAgent,
-  options: (InputOptions | SweepInputOptions) & Pick<PlaceOptions, 'store' | 'quiet'>,
+  options: (InputOptions | SweepInputOptions) & Pick<PlaceOptions, 'store' | 'quiet'> & LogOption,
   host: CommandHost,
 ): Promise<readonly Estimated[]> {
   // Dimensions of a model that was not read are not known.
@@ -39,6 +45,8 @@ export async function runWithProgress(
       options,
     );
   }
+  const loaded = estimations.flatMap(({ models }) => models);
+  await requireLoggable(options.log, loaded, options.input);
   const store = await host.openStore(options.store);
   const progress = host.progress(options.quiet ?? false);
   const context = {
@@ -53,7 +61,34 @@ export async function runWithProgress(
   });
   setSpanFramework(agent.description);
   noteTrace(progress);
-  return runEstimations(estimations, context).finally(() => progress.stop());
+  const estimated = await runEstimations(estimations, context).finally(() => progress.stop());
+  if (options.log !== undefined && estimated.every(({ result }) => !result.interrupted)) {
+    const runs = estimations.map((estimation, index) => runToLog(estimation, estimated[index]?.report));
+    const warnings = new Set(estimated.flatMap(({ report }) => report.warnings.map(({ message }) => message)));
+    const { agent, store, signal } = context;
+    await writeLog(options.log, { command: 'dlbricks', runs, agent, warnings: [...warnings], store, signal });
+  }
+  return estimated;
+}
+
+/** An estimation as a log has it. */
+function runToLog(estimation: Estimation, report: Report | undefined): RunToLog {
+  return {
+    ...estimation,
+    plugin: 'dlbricks',
+    runtime: estimation.settings,
+    achieved: ({ name }: LoadedModel) => {
+      const found = report?.models.find((model) => model.name === name);
+      return (
+        found && {
+          latency_ms: found.estimate_ms,
+          low_ms: found.estimate_low_ms,
+          high_ms: found.estimate_high_ms,
+          whole_ms: found.end_to_end_ms,
+        }
+      );
+    },
+  };
 }
 
 /** Whether a command was interrupted before any model had an estimate, so that a table would have no numbers. */
@@ -81,7 +116,7 @@ export function setExitCodeOf(estimated: readonly Estimated[], host: CommandHost
 export async function runAndReport(
   estimations: readonly Estimation[],
   agent: BenchmarkAgent,
-  options: PlaceOptions & BestOptions & (InputOptions | SweepInputOptions),
+  options: PlaceOptions & BestOptions & LogOption & (InputOptions | SweepInputOptions),
   host: CommandHost,
 ): Promise<readonly Estimated[]> {
   // A mistake is told before anything is measured.

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import {
+  addLogOption,
   addReuseOptions,
   COMMAND_DEFAULTS,
   type CommandHost,
@@ -33,7 +34,7 @@ export function registerRun(parent: Command, host: CommandHost): void {
     )
     .option('--strict', "look at this machine first ('mlmodelscope doctor'), and measure nothing where it warns")
     .option('--suite <folder>', "measure a suite that 'generate' made instead; its results go to --export-json");
-  addReuseOptions(addPrecisionOptions(addMeasureOption(addSweepReportingOptions(command))))
+  addReuseOptions(addLogOption(addPrecisionOptions(addMeasureOption(addSweepReportingOptions(command)))))
     .addHelpText(
       'after',
       `
@@ -61,6 +62,12 @@ Examples:
         throw new PlatformError('usage', '--strict looks at this machine; use it where the agent is, without --agent');
       }
       if (options.suite !== undefined) {
+        if (options.log !== undefined) {
+          throw new PlatformError(
+            'usage',
+            '--log is for models and evaluations; a suite says nothing about its models',
+          );
+        }
         if (options.strict === true)
           await requireFitMachine(Math.max(...(options.threads ?? [COMMAND_DEFAULTS.threads])));
         await runSuite(options.suite, options, host);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import {
+  addLogOption,
   addReuseOptions,
   type BenchmarkAgent,
   type CommandHost,
@@ -49,8 +50,8 @@ async function toSweep(
   agent: BenchmarkAgent,
   host: CommandHost,
 ): Promise<readonly Estimation[]> {
-  const axes = { ...options, cut: options.cut ?? [DEFAULT_CUT], granularity: options.granularity ?? [AUTO] };
-  const estimations = await estimationsOf(references, axes, agent, host);
+  const usual = { cut: [DEFAULT_CUT], granularity: [AUTO] } as const;
+  const estimations = await estimationsOf(references, options, agent, host, usual);
   const inputs = new Set(estimations.map(({ models }) => models));
   const others = estimations.map(({ threads, settings }) => [threads, { ...settings, cut: '', granularity: 0 }]);
   if (inputs.size === 1 && new Set(others.map((one) => JSON.stringify(one))).size === 1) {
@@ -72,7 +73,7 @@ export function registerSweep(parent: Command, host: CommandHost): void {
     .command('sweep')
     .description('Compare cuts and lengths of bricks: estimates, errors, costs and sharing')
     .argument('<what...>', 'an evaluation manifest, or models: manifest (.yml), .onnx file or zoo:NAME');
-  addReuseOptions(addPrecisionOptions(addCutSweepOptions(command)))
+  addReuseOptions(addLogOption(addPrecisionOptions(addCutSweepOptions(command))))
     .option('--plots <folder>', 'draw the figures as SVG files')
     .addHelpText('after', HELP)
     .action(async (references: string[], options: SweepCommandOptions) => {

@@ -1,6 +1,12 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { addReuseOptions, type CommandHost, requireWritable, writeResult } from '../../../src/plugin-api.js';
+import {
+  addLogOption,
+  addReuseOptions,
+  type CommandHost,
+  requireWritable,
+  writeResult,
+} from '../../../src/plugin-api.js';
 import type { Estimated } from '../estimation.js';
 import { calibrationPlot } from '../report/interval-scores.js';
 import { estimationsOfModels } from './model-estimations.js';
@@ -30,7 +36,7 @@ export function registerValidate(parent: Command, host: CommandHost): void {
     .description('Estimate models, and measure each whole model too')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME')
     .option('--plots <folder>', 'draw the calibration of the intervals as SVG files');
-  addReuseOptions(addPrecisionOptions(addSweepReportingOptions(command)))
+  addReuseOptions(addLogOption(addPrecisionOptions(addSweepReportingOptions(command))))
     .addHelpText(
       'after',
       `

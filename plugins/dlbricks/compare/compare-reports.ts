@@ -1,4 +1,6 @@
-import type { ModelReport, Report } from '../report/report-schema.js';
+import { ownValue } from '../../../src/plugin-api.js';
+import type { ModelReport } from '../report/report-schema.js';
+import type { Comparable, ComparableModel } from './comparable.js';
 import {
   type Aspect,
   type ComparedBrick,
@@ -10,8 +12,8 @@ import {
 } from './comparison.js';
 
 interface Entry {
-  readonly report: Report;
-  readonly model: ModelReport;
+  readonly report: Comparable;
+  readonly model: ComparableModel;
 }
 
 /** Intervals contain all ratios of a table at once with this probability. */
@@ -37,7 +39,7 @@ function positive(value: number | null): number | undefined {
  *
  * @param count ratios whose intervals hold together
  */
-export function ratioOf(before: ModelReport, after: ModelReport, count = 1): Ratio | undefined {
+export function ratioOf(before: ComparableModel, after: ComparableModel, count = 1): Ratio | undefined {
   const from = positive(before.estimate_ms);
   const to = positive(after.estimate_ms);
   if (from === undefined || to === undefined) return undefined;
@@ -57,7 +59,7 @@ export function ratioOf(before: ModelReport, after: ModelReport, count = 1): Rat
   };
 }
 
-function entriesOf(reports: readonly Report[]): readonly Entry[] {
+function entriesOf(reports: readonly Comparable[]): readonly Entry[] {
   return reports.flatMap((report) => report.models.map((model) => ({ report, model })));
 }
 
@@ -80,7 +82,7 @@ function hasSeveralThreads(entries: readonly Entry[]): boolean {
   return new Set(entries.map(({ report }) => report.system.threads)).size > 1;
 }
 
-type Surroundings = NonNullable<Report['provenance']>['surroundings'];
+type Surroundings = NonNullable<Comparable['provenance']>['surroundings'];
 
 /** What the agent's process ran in. */
 function surroundingsOf(surroundings: Surroundings | undefined): Record<string, string | null> {
@@ -90,10 +92,12 @@ function surroundingsOf(surroundings: Surroundings | undefined): Record<string, 
   return { node, libc, kernel, container, environment: set && set.sort().join(' ') };
 }
 
+/** Settings that a latency may depend on. */
+const ASPECTS = 'plugin cut granularity keep_dynamic warmup_runs runs min_runs time_budget_ms'.split(' ');
+
 /** Facts of a model's report that a latency may depend on. The fingerprint follows from them. */
 function factsOf({ report: { system, settings, provenance }, model }: Entry): ReadonlyMap<string, string> {
-  const { cut, granularity, keep_dynamic, warmup_runs, runs, min_runs, time_budget_ms } = settings;
-  const ofSettings = { cut, granularity, keep_dynamic, warmup_runs, runs, min_runs, time_budget_ms };
+  const ofSettings = Object.fromEntries(ASPECTS.map((key) => [key, ownValue(settings, key)]));
   const ofModel = provenance?.models.find(({ name }) => name === model.name);
   const ofProvenance = {
     tool_version: provenance?.tool.version,
@@ -102,9 +106,10 @@ function factsOf({ report: { system, settings, provenance }, model }: Entry): Re
     file_sha256: ofModel?.file_sha256,
     ...surroundingsOf(provenance?.surroundings),
   };
-  // Documents of earlier versions do not state these.
-  const stated = Object.entries(ofProvenance).filter(([, value]) => value !== undefined && value !== null);
-  const all = [...Object.entries({ ...system, ...ofSettings }), ...stated];
+  // Documents of earlier versions, logs and stores do not state all of these.
+  const all = Object.entries<unknown>({ ...system, ...ofSettings, ...ofProvenance }).filter(([, value]) => {
+    return value !== undefined && value !== null;
+  });
   const facts = new Map(all.map(([aspect, value]) => [aspect, String(value)]));
   facts.delete('fingerprint');
   return facts;
@@ -124,7 +129,7 @@ function aspectsOf(pairs: readonly (readonly [Entry, Entry])[]): readonly Aspect
 }
 
 /** Why two models of one name cannot be compared; undefined where they can. */
-function whyNot(before: ModelReport, after: ModelReport): string | undefined {
+function whyNot(before: ComparableModel, after: ComparableModel): string | undefined {
   const one = before.graph_signature;
   const other = after.graph_signature;
   if (one !== null && other !== null && one !== other) return 'the two have different graphs';
@@ -179,14 +184,14 @@ function overallOf(ratios: readonly Ratio[]): Ratio | undefined {
 type BrickReport = ModelReport['bricks'][number];
 
 /** Standard error of a brick, relative to its latency; undefined where the report knows no spread. */
-function brickError({ summary }: Report, { occasions }: BrickReport): number | undefined {
+function brickError({ summary }: Comparable, { occasions }: BrickReport): number | undefined {
   const { spread_percent: spread } = summary;
   return spread === null || occasions === 0 ? undefined : spread / 100 / Math.sqrt(occasions);
 }
 
 interface FoundBrick {
-  readonly before: readonly [Report, BrickReport];
-  readonly after: readonly [Report, BrickReport];
+  readonly before: readonly [Comparable, BrickReport];
+  readonly after: readonly [Comparable, BrickReport];
   readonly beforeMs: number;
   readonly afterMs: number;
   readonly models: ComparedBrick['models'][number][];
@@ -254,7 +259,7 @@ function comparedBricks(pairs: readonly (readonly [Entry, Entry])[]): Pick<Compa
   };
 }
 
-export function compareReports(before: readonly Report[], after: readonly Report[]): Comparison {
+export function compareReports(before: readonly Comparable[], after: readonly Comparable[]): Comparison {
   const from = entriesOf(before);
   const to = entriesOf(after);
   const hasThreads = hasSeveralThreads(from) || hasSeveralThreads(to);

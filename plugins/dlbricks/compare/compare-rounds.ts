@@ -195,7 +195,7 @@ function comparedBrick({ times, models, ...brick }: Counterpart, comparisons: nu
 }
 
 /** Facts about agents and settings that differ. */
-function aspectsOf(sides: Both<PreparedSide>): readonly Aspect[] {
+export function aspectsOf(sides: Both<Pick<PreparedSide, 'system' | 'agent'>>): readonly Aspect[] {
   const [before, after] = bothOf(sides, ({ system, agent: { description } }) => {
     const { environment, ...surroundings } = description.surroundings ?? {};
     const set = { ...surroundings, environment: JSON.stringify(environment ?? {}) };

@@ -9,7 +9,8 @@ import {
   provenanceOf,
   type Page,
   rangeChart,
-  type ShownResult,
+  rangePlot,
+  type Shown,
   type TableResult,
   textTable,
   wrap,
@@ -332,8 +333,23 @@ function pageOf(document: Document): Page {
   };
 }
 
-export function shownComparison(document: Document): ShownResult {
+/** Changes of models, and of the bricks that changed, with their intervals. */
+function pictureOf(document: Document): string {
+  const { before, after, models } = document;
+  const ofModels = models.map((row) => ({ ...row, name: row.model }));
+  const ofBricks = changedBricks(document).map((row) => ({ ...row, name: `  ${kernelsText(row)}` }));
+  const ranges = [...ofModels, ...ofBricks].flatMap((row) => {
+    const { name, ratio: value, ratio_low: low, ratio_high: high, verdict } = row;
+    const isMarked = verdict === 'slower' || verdict === 'faster';
+    return value === null ? [] : [{ name, value, low, high, text: change(row), isMarked }];
+  });
+  const titles = { title: `${after} compared with ${before}`, xTitle: 'time after over time before', yTitle: '' };
+  return rangePlot({ ...titles, reference: 1, ranges }) ?? '';
+}
+
+export function shownComparison(document: Document): Shown {
   return {
+    pictures: { svg: () => pictureOf(document) },
     result: () => tableResultOf(document),
     page: () => pageOf(document),
     text: ({ width = Infinity }) => {

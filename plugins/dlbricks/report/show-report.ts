@@ -13,13 +13,9 @@ export function shownTable(reports: readonly Report[], { wide }: ShowOptions, be
   };
 }
 
-/** The same for the result document of an evaluation; undefined for that of another version. */
-export function showReport(document: unknown, options: ShowOptions): ShownResult | undefined {
-  const { data } = reportSchema.safeParse(document);
-  return data && shownTable([data], options);
-}
-
-/** The same for several documents, each of one report or of several. */
+/**
+ * The same for result documents, each of one report or of several; undefined where one is of another version.
+ */
 export function showReportsTogether(documents: readonly unknown[], options: ShowOptions): ShownResult | undefined {
   const reports: Report[] = [];
   for (const document of documents) {

@@ -13,7 +13,7 @@ import { ANY_RUN, areCommonOptions, identifySystem, type RunOptions } from '../.
 import { fromWireDescription, fromWireSystem } from '../wire/description-wire.js';
 import * as wire from '../wire/benchmark-wire.js';
 
-const { describeSystem, inferTypes, measure, measureBricks, optimize } = BenchmarkServiceService;
+const { describeSystem, inferTypes, measure, measureBricks, optimize, runOnce } = BenchmarkServiceService;
 const { traceBenchmark } = TraceServiceService;
 
 const DESCRIBE_DEADLINE_MS = 10_000;
@@ -33,6 +33,7 @@ const LACKING: Readonly<Record<Ability, string>> = {
   trace: 'keeps no profile of kernels, and traces none',
   settings: 'is of a version that knows no execution mode and no keys of a session; install this version there',
   load: 'is of a version without load runs; install this version there',
+  run_once: 'is of a version that returns no outputs; install this version there',
 };
 
 /**
@@ -216,6 +217,18 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
         values: wire.fromWireValues(response.values),
         costMs: wire.fromWireCost(response.costMs),
       }));
+    },
+
+    async runOnce(benchmark, runOptions, { signal, everyValue = false, elements = 0 } = {}) {
+      await prepare(runOptions, 'run_once');
+      const request = {
+        benchmark: wire.toWireBenchmark(benchmark),
+        runOptions: wire.toWireRunOptions(runOptions),
+        everyValue,
+        elements,
+      };
+      const response = await client.unary(runOnce, request, { signal, deadlineMs: OPTIMIZE_DEADLINE_MS });
+      return client.decodeAnswer(() => wire.fromWireRunValues(response.values, elements));
     },
 
     async close() {

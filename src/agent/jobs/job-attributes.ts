@@ -18,6 +18,7 @@ export function jobAttributes(job: WorkerJob): SpanAttributes {
     case 'trace':
     case 'infer-types':
     case 'optimize':
+    case 'run-once':
       return { signature: job.benchmark.signature };
     case 'open':
     case 'predict':

@@ -12,6 +12,7 @@ import type { PredictionModel } from '../../registry/prediction-model.js';
 import type { MeasureProgress, OptimizedGraph } from '../benchmark-agent.js';
 import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { LayerTrace } from '../layer-trace.js';
+import type { RunValue } from '../run-value.js';
 import type { PredictBatch, Predicted } from './predict-session.js';
 
 /** The worker process's end of the pipe that closes when the agent ends; see lifeline.ts. */
@@ -47,6 +48,17 @@ export interface OptimizeJob {
   readonly runOptions: RunOptions;
   readonly memoryLimitBytes: number;
   readonly steeringValues?: boolean | undefined;
+}
+
+/** See run-once.ts. */
+export interface RunOnceJob {
+  readonly kind: 'run-once';
+  readonly benchmark: Benchmark;
+  readonly runOptions: RunOptions;
+  readonly memoryLimitBytes: number;
+  readonly everyValue: boolean;
+  /** Elements of each value to return, at most. */
+  readonly elements: number;
 }
 
 export interface TraceJob {
@@ -100,7 +112,7 @@ export type ServingMessage =
   { readonly kind: 'queries'; readonly queries: readonly ServedQuery[] } | { readonly kind: 'end' };
 
 export type WorkerJob =
-  ServeJob | MeasureJob | MeasureBricksJob | TraceJob | InferTypesJob | OptimizeJob | OpenJob | PredictJob;
+  ServeJob | MeasureJob | MeasureBricksJob | TraceJob | InferTypesJob | OptimizeJob | RunOnceJob | OpenJob | PredictJob;
 
 /** Threads of the session in which a job runs its graph. Inferring types takes one; optimizing infers types as well. */
 export function threadsOf(job: WorkerJob): number {
@@ -108,6 +120,7 @@ export function threadsOf(job: WorkerJob): number {
     case 'measure':
     case 'measure-bricks':
     case 'trace':
+    case 'run-once':
     case 'open':
     case 'serve':
       return job.runOptions.threads;
@@ -149,6 +162,7 @@ export type JobResult =
       /** Time of the processor that optimizing took. */
       readonly processorMs: number;
     }
+  | { readonly kind: 'ran-once'; readonly values: ReadonlyMap<string, RunValue> }
   | { readonly kind: 'opened' }
   | { readonly kind: 'served'; readonly served: Pick<Measured, 'conditions' | 'peakMemoryBytes'> }
   | { readonly kind: 'predicted'; readonly predicted: Predicted }

@@ -11,6 +11,8 @@ import {
   type MeasureResponse,
   type OptimizeRequest,
   type OptimizeResponse,
+  type RunOnceRequest,
+  type RunOnceResponse,
 } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { PlatformError } from '../../base/errors.js';
 import { type Benchmark, inputBytes } from '../../measurement/benchmark.js';
@@ -23,7 +25,7 @@ import { type AgentDescription, isAbleTo } from '../agent-description.js';
 import { toWireDescription } from '../wire/description-wire.js';
 import { defaultMemoryLimitBytes } from './describe-machine.js';
 import { measureTogether } from './measure-together.js';
-import { inferredOf, measuredOf, optimizedOf } from '../worker/job-end.js';
+import { inferredOf, measuredOf, optimizedOf, ranOnceOf } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
 import {
   fromWireBenchmark,
@@ -33,12 +35,15 @@ import {
   toWireBenchmark,
   toWireMeasurement,
   toWireProgress,
+  toWireRunValues,
   toWireValues,
 } from '../wire/benchmark-wire.js';
 
 const INFER_TYPES_LIMIT_MS = 5 * 60_000;
 
 const OPTIMIZE_LIMIT_MS = 10 * 60_000;
+
+const RUN_ONCE_LIMIT_MS = OPTIMIZE_LIMIT_MS;
 
 const MAX_NAME_CHARACTERS = 1000;
 
@@ -107,6 +112,18 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
     });
   };
 
+  const answerRunOnce: handleUnaryCall<RunOnceRequest, RunOnceResponse> = (call, callback) => {
+    void calls.answer(call, callback, async (signal) => {
+      const { everyValue, elements } = call.request;
+      const benchmark = withWeightFile(fromWireBenchmark(call.request.benchmark), weightFiles);
+      const runOptions = fromWireRunOptions(call.request.runOptions);
+      const memoryLimitBytes = defaultMemoryLimitBytes(description);
+      const limits = { timeLimitMs: RUN_ONCE_LIMIT_MS, memoryLimitBytes };
+      const job = { kind: 'run-once', benchmark, runOptions, memoryLimitBytes, everyValue, elements } as const;
+      return { values: toWireRunValues(ranOnceOf(await runner.run(job, limits, { signal }))) };
+    });
+  };
+
   const answerMeasure: handleServerStreamingCall<MeasureRequest, MeasureResponse> = (call) => {
     void calls.stream(call, async (signal) => {
       const request = call.request;
@@ -153,12 +170,14 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
     describeSystem: answerDescribeSystem,
     inferTypes: answerInferTypes,
     optimize: answerOptimize,
+    runOnce: answerRunOnce,
     measure: answerMeasure,
     measureBricks: answerMeasureBricks,
   };
   const maxRequestBytes = {
     inferTypes: MAX_MESSAGE_BYTES,
     optimize: MAX_MESSAGE_BYTES,
+    runOnce: MAX_MESSAGE_BYTES,
     measure: MAX_MESSAGE_BYTES,
     measureBricks: MAX_MESSAGE_BYTES,
   };

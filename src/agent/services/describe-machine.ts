@@ -95,7 +95,7 @@ export function describeAgent(frameworkName: FrameworkName, packageFolder?: stri
     host: os.hostname(),
     providers: [],
     traceLevels,
-    abilities: [...abilities, 'settings', 'load'],
+    abilities: [...abilities, 'settings', 'load', 'run_once'],
     surroundings: describeSurroundings(),
   };
 }

@@ -20,12 +20,14 @@ function lineOf(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, MAX_LENGTH);
 }
 
-/** Podman writes the image into /run/.containerenv, Docker only leaves an empty file. */
+/** Podman writes the image and its digest into /run/.containerenv, Docker only leaves an empty file. */
 export function containerIn(read: ReadText, environment: NodeJS.ProcessEnv): string | null {
   const podman = read('/run/.containerenv');
   if (podman !== undefined) {
-    const image = /^image="?([^"\n]+)"?$/m.exec(podman)?.[1];
-    return image === undefined ? 'podman' : lineOf(`podman ${image}`);
+    const [image, digest] = ['image', 'imageid'].map(
+      (key) => new RegExp(`^${key}="?([^"\\n]+)"?$`, 'm').exec(podman)?.[1],
+    );
+    return lineOf(['podman', image, digest && `sha256:${digest}`].filter((part) => part !== undefined).join(' '));
   }
   if (read('/.dockerenv') !== undefined) return 'docker';
   return environment['KUBERNETES_SERVICE_HOST'] === undefined ? null : 'kubernetes';

@@ -182,6 +182,7 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
     trace: (request, level, options) => machines.ask((agent) => agent.trace(request, level, options)),
     inferTypes: (...request) => machines.ask((agent) => agent.inferTypes(...request)),
     optimize: (...request) => machines.ask((agent) => agent.optimize(...request)),
+    runOnce: (...request) => machines.ask((agent) => agent.runOnce(...request)),
     machineSpread: () => spread,
     reaches: (...needed) => machines.working.flatMap(({ agent }) => agent.reaches?.(...needed) ?? []),
     close: async () => {

@@ -124,6 +124,8 @@ export async function standbyAgent(agents: readonly Standby[], { tell }: Standby
     inferTypes: (benchmark, signal, options) => ask((agent) => agent.inferTypes(benchmark, signal, options), signal),
     optimize: (benchmark, runOptions, signal, options) =>
       ask((agent) => agent.optimize(benchmark, runOptions, signal, options), signal),
+    runOnce: (benchmark, runOptions, options) =>
+      ask((agent) => agent.runOnce(benchmark, runOptions, options), options?.signal),
     reaches: (...needed) => current.agent.reaches?.(...needed) ?? [],
     close: () => current.agent.close(),
   };

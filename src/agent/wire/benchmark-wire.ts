@@ -18,6 +18,7 @@ import { canonicalRunOptions, type RunOptions } from '../../measurement/system.j
 import type { MeasurePhase, MeasureProgress, MeasureRequest, RequestProgress } from '../benchmark-agent.js';
 import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { Measured } from '../jobs/job.js';
+import { FIRST_ELEMENTS, MAX_ELEMENTS, type RunValue } from '../run-value.js';
 import { check } from '../../rpc/check-message.js';
 import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';
 import { benchmarkSchema, elementTypeSchema, requestedRunOptionsSchema, setupSchema } from './request-schema.js';
@@ -278,5 +279,41 @@ export function fromWireValues(values: readonly wire.ValueType[]): ReadonlyMap<s
         ...(minimum === undefined || maximum === undefined ? {} : { minimum, maximum }),
       },
     ]),
+  );
+}
+
+export function toWireRunValues(values: ReadonlyMap<string, RunValue>): wire.RunValue[] {
+  return [...values].map(([name, { elementType, dims, sha256, norm, notFinite, first, elements, stride }]) => ({
+    name,
+    elementType,
+    dims: dims.map(BigInt),
+    sha256: Buffer.from(sha256, 'hex'),
+    first: [...first],
+    norm,
+    notFinite: BigInt(notFinite),
+    elements: [...elements],
+    stride: BigInt(stride),
+  }));
+}
+
+/** Elements may be infinite or no number. */
+const elementsSchema = z.array(z.custom<number>((value) => typeof value === 'number'));
+
+/** @throws PlatformError `usage`, also for more elements than were asked for */
+export function fromWireRunValues(values: readonly wire.RunValue[], asked: number): ReadonlyMap<string, RunValue> {
+  const runValueSchema = inferredValueSchema.extend({
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    norm: z.number().nonnegative(),
+    notFinite: z.int().min(0),
+    first: elementsSchema.max(FIRST_ELEMENTS),
+    elements: elementsSchema.max(Math.min(asked, MAX_ELEMENTS)),
+    stride: z.int().min(1),
+  });
+  return new Map(
+    values.map(({ name, dims, sha256, notFinite, stride, ...rest }) => {
+      const numbers = { dims: dims.map(Number), notFinite: Number(notFinite), stride: Number(stride) };
+      const value = { ...rest, ...numbers, sha256: Buffer.from(sha256).toString('hex') };
+      return [name, check(runValueSchema, value, `value ${name}`)];
+    }),
   );
 }

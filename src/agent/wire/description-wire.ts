@@ -21,6 +21,7 @@ const WIRE_ABILITIES = {
   trace: wire.Ability.TRACE,
   settings: wire.Ability.SETTINGS,
   load: wire.Ability.LOAD,
+  run_once: wire.Ability.RUN_ONCE,
 } as const satisfies Record<Ability, wire.Ability>;
 
 function factsIn(message: wire.System | undefined): object {

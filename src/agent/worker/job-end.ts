@@ -3,6 +3,7 @@ import type { OptimizedGraph } from '../benchmark-agent.js';
 import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { Failure } from '../failure.js';
 import type { LayerTrace } from '../layer-trace.js';
+import type { RunValue } from '../run-value.js';
 import type { JobResult, Measured } from '../jobs/job.js';
 import type { Predicted } from '../jobs/predict-session.js';
 
@@ -76,6 +77,11 @@ export function servedOf(end: JobEnd): Extract<JobResult, { kind: 'served' }>['s
 
 export function inferredOf(end: JobEnd): ReadonlyMap<string, InferredValue> {
   if (end.kind === 'inferred') return end.values;
+  throw errorOfEnd(end);
+}
+
+export function ranOnceOf(end: JobEnd): ReadonlyMap<string, RunValue> {
+  if (end.kind === 'ran-once') return end.values;
   throw errorOfEnd(end);
 }
 

@@ -13,6 +13,7 @@ import { measureBenchmark, type MeasureContext } from '../jobs/measure-benchmark
 import { measureBricks } from '../jobs/measure-bricks.js';
 import { type Inbox, serveQueries } from '../jobs/serve-queries.js';
 import { optimizeGraph } from '../jobs/optimize-graph.js';
+import { runOnce } from '../jobs/run-once.js';
 import { traceBenchmark } from '../jobs/trace-benchmark.js';
 import {
   type Assignment,
@@ -133,6 +134,8 @@ async function resultOf(job: WorkerJob, recorder: SpanRecorder): Promise<JobResu
       const { user, system } = process.cpuUsage(before);
       return { kind: 'optimized', optimized, processorMs: (user + system) / 1000 };
     }
+    case 'run-once':
+      return { kind: 'ran-once', values: await runOnce(job, context) };
     case 'open':
       session = await openSession(job);
       return { kind: 'opened' };

@@ -7,7 +7,11 @@ import type { Column } from '../../base/text-table.js';
 import { EXIT_PARTIAL, EXIT_REFUSED } from '../../base/exit-codes.js';
 import { type Finding } from '../../command/doctor/finding.js';
 import { examineMachine } from '../../command/doctor/machine.js';
+import { logFindings } from '../../command/doctor/log.js';
+import { manifestFindings } from '../../command/doctor/manifest.js';
 import { readResult, resultFindings } from '../../command/doctor/result.js';
+import { isManifestPath } from '../../manifest/reference.js';
+import { isLog, readLog } from '../../reference-log/read-log.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { documentText } from '../document-text.js';
 
@@ -29,12 +33,23 @@ interface DoctorOptions {
   readonly json?: boolean;
 }
 
-/** `mlmodelscope doctor [RESULT]` */
+/** Findings about a file: a log, a manifest of an evaluation or a model, or a result. */
+async function findingsAbout(path: string): Promise<Finding[]> {
+  if (!isManifestPath(path)) return resultFindings(await readResult(path));
+  return (await isLog(path)) ? logFindings(await readLog(path)) : manifestFindings(path);
+}
+
+/** `mlmodelscope doctor [RESULT|LOG|EVALUATION]` */
 export function registerDoctorCommand(program: Command, host: CommandHost): void {
   program
     .command('doctor')
-    .description('Look for what makes latencies doubtful: on this machine before a run, or in a result')
-    .argument('[result]', 'document that --export-json wrote (default: look at this machine)')
+    .description(
+      'Look for what makes latencies doubtful: on this machine before a run, in a result, a log or a manifest',
+    )
+    .argument(
+      '[result]',
+      'document that --export-json wrote, log of --log, or manifest (default: look at this machine)',
+    )
     .option('--threads <n>', 'threads of the run to come', numberOption(threadsSchema), defaultThreads())
     .option('--json', 'as JSON')
     .addHelpText(
@@ -46,10 +61,11 @@ The exit code is 0 without a warning, 3 with warnings, 4 with a refusal.
 
 Examples:
   mlmodelscope doctor --threads 4
-  mlmodelscope doctor report.json --json`,
+  mlmodelscope doctor report.json --json
+  mlmodelscope doctor evaluation.yml`,
     )
     .action(async (path: string | undefined, { threads, json }: DoctorOptions) => {
-      const findings = path === undefined ? await examineMachine(threads) : resultFindings(await readResult(path));
+      const findings = await (path === undefined ? examineMachine(threads) : findingsAbout(path));
       const subject = path ?? null;
       host.print(json === true ? documentText('findings', { subject, findings }) : textOf(findings, host.columns?.out));
       const levels = findings.map(({ level }) => level);

@@ -9,6 +9,7 @@ import {
   addWideOption,
   type OutputOptions,
 } from '../../command/options.js';
+import { addLogOption, type LogOption } from '../../command/log-option.js';
 import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { Plugin, Progress } from '../../evaluation/plugin.js';
@@ -16,16 +17,18 @@ import { submissionOf } from '../../evaluation/submission.js';
 import { setSpanModels, noteTrace } from '../../evaluation/span-attributes.js';
 import { agentsField, mostAgents, type Placement, PLACEMENTS } from '../../manifest/agents.js';
 import { type AgentChoice, takenBy } from '../../manifest/index.js';
+import { requireLoggable, type RunToLog, runtimeIn, writeLog } from '../../reference-log/write-log.js';
+import type { LoadedEvaluation } from '../../registry/load-evaluation.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import type { RunningServer } from '../../server/server.js';
 import { serverOption } from '../address.js';
-import { leave, showToEnd } from '../evaluations.js';
+import { type EvaluationOutcome, leave, showToEnd } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
-import { showOutcome } from '../show-outcome.js';
+import { evaluationOf, showOutcome } from '../show-outcome.js';
 import { storeDescription } from '../../command/store-description.js';
 
-interface EvaluateFlags extends OutputOptions {
+interface EvaluateFlags extends OutputOptions, LogOption {
   readonly server?: HostPort;
   readonly detach?: true;
   readonly store?: string;
@@ -57,12 +60,13 @@ function askedAgents({ agents, placement }: EvaluateFlags, manifest: AgentChoice
   return { most: agents ?? manifest.most, placement: placement ?? manifest.placement };
 }
 
-function checkFlags({ server, detach, store, framework }: EvaluateFlags): void {
+function checkFlags({ server, detach, store, framework, log }: EvaluateFlags): void {
   const wrong = (problem: string): PlatformError => new PlatformError('usage', problem);
   if (server === undefined && detach !== undefined) {
     throw wrong('--detach leaves an evaluation to a server; name it with --server');
   }
   if (server === undefined) return;
+  if (log !== undefined) throw wrong('--log is for evaluations without a server, because it runs the models here');
   if (store !== undefined) throw wrong('--store is for evaluations without a server; the one at --server has its own');
   if (framework !== undefined)
     throw wrong('--framework is for evaluations without a server; for a server, the manifest names it under software');
@@ -89,6 +93,50 @@ async function platformHere(flags: EvaluateFlags, plugins: readonly Plugin[], ho
 }
 
 /**
+ * Writes the log of an evaluation that has ended; undefined where none is asked for. The platform runs models without
+ * the weights of their files.
+ *
+ * @throws PlatformError as {@link requireLoggable}, `usage` for several systems and for plugins that are not here
+ */
+async function logWriter(
+  { log, store, framework, placement }: EvaluateFlags,
+  loaded: LoadedEvaluation,
+  plugins: readonly Plugin[],
+  host: OwnedHost,
+): Promise<((outcome: EvaluationOutcome) => Promise<void>) | undefined> {
+  if (log === undefined) return undefined;
+  const { manifest, identities, protocol, limits, requirements } = loaded;
+  const evaluation = evaluationOf(manifest.plugin, plugins);
+  if (evaluation === undefined)
+    throw new PlatformError('usage', `--log: the plugin ${manifest.plugin} is not installed here`);
+  if (manifest.matrix !== undefined) {
+    throw new PlatformError('usage', "--log is for one combination here; 'mlmodelscope dlbricks run' logs a matrix");
+  }
+  if ((placement ?? requirements.agents.placement) === 'each') {
+    throw new PlatformError('usage', '--log is for one system; leave placement: each out');
+  }
+  const models = loaded.models.map((model) => ({ ...model, weights: undefined }));
+  await requireLoggable(log, models, undefined);
+  const settings = loaded.settingsOf(evaluation.settings) as object;
+  return async ({ estimates }) => {
+    const { name, plugin, batch_size: batch, threads } = manifest;
+    const run: RunToLog = {
+      ...{ plugin, evaluation: name, identities, models, batch, threads, settings, protocol, limits },
+      runtime: runtimeIn(settings),
+      achieved: (model) => {
+        const found = estimates.find((estimate) => estimate.model === model.name);
+        if (found === undefined) return undefined;
+        const { latencyMs = null, lowMs = null, highMs = null } = found;
+        return { latency_ms: latencyMs, low_ms: lowMs, high_ms: highMs, whole_ms: null };
+      },
+    };
+    const agent = await host.connect(undefined, framework);
+    const place = { agent, store: await host.openStore(store), signal: host.signal };
+    await writeLog(log, { command: 'evaluate', runs: [run], warnings: [], ...place });
+  };
+}
+
+/**
  * Submits an evaluation, follows it and reports its result. An interruption ends an evaluation of this process, but not
  * an evaluation of a server.
  */
@@ -109,6 +157,7 @@ async function evaluateWith(
   }).finally(() => progress.stop());
   setSpanModels({ models: loaded.models, batchSizes: [loaded.manifest.batch_size] });
   noteTrace(progress);
+  const writing = await logWriter(flags, loaded, plugins, host);
   const id = randomUUID();
   const agents = askedAgents(flags, loaded.requirements.agents);
   const { plugin } = await client.submit(id, { ...submission, agents }, signal);
@@ -120,6 +169,7 @@ async function evaluateWith(
   try {
     const outcome = await showToEnd(client.follow(id, 0, signal), progress);
     const { json = false, wide = false } = flags;
+    await writing?.(outcome);
     await showOutcome(outcome, { plugin, plugins, outputs, json, wide }, host);
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -155,7 +205,7 @@ export function registerEvaluateCommand(program: Command, host: OwnedHost, plugi
     .addOption(
       new Option('--framework <name>', 'framework that runs the models, without a server').choices(FRAMEWORK_NAMES),
     );
-  addQuietOption(addWideOption(addTableOptions(addAllowVersionOption(command))))
+  addQuietOption(addWideOption(addTableOptions(addLogOption(addAllowVersionOption(command)))))
     .addHelpText(
       'after',
       `

@@ -46,6 +46,11 @@ export const BUILT_IN_COMMANDS: readonly BuiltInCommand[] = [
     needs: 'plugins',
     load: async () => (await import('./report.js')).registerReportCommand,
   },
+  {
+    name: 'reproduce',
+    needs: 'plugins',
+    load: async () => (await import('./reproduce.js')).registerReproduceCommand,
+  },
   { name: 'predict', load: async () => (await import('./predict.js')).registerPredictCommand },
   { name: 'registry', load: async () => (await import('./registry.js')).registerRegistryCommand },
   { name: 'models', load: async () => (await import('./models.js')).registerModelsCommand },

@@ -22,6 +22,10 @@ describe('what an agent runs in', () => {
       containerIn(at('/run/.containerenv', 'engine="podman"\nimage="registry/x:1"\n'), {}),
       'podman registry/x:1',
     );
+    assert.equal(
+      containerIn(at('/run/.containerenv', 'engine="podman"\nimage="x:1"\nimageid="0ab1"\n'), {}),
+      'podman x:1 sha256:0ab1',
+    );
     assert.equal(containerIn(at('/run/.containerenv', ''), {}), 'podman');
     assert.equal(containerIn(at('/.dockerenv', ''), {}), 'docker');
     assert.equal(containerIn(none, { KUBERNETES_SERVICE_HOST: '10.0.0.1' }), 'kubernetes');

@@ -150,6 +150,27 @@ export function describeBenchmarkAgent(name: string, connect: () => Promise<Benc
       assert.equal(outcome.kind, 'samples', JSON.stringify(outcome));
     });
 
+    test('one run describes the same outputs each time', async (t) => {
+      if (lacks(t, agent, 'run_once')) return;
+      const ran = await agent.runOnce(relu, runOptions, { elements: 24 });
+      const { elementType, dims, elements, first, norm, notFinite, stride } = ran.get('y') ?? {};
+      assert.deepEqual([elementType, dims, stride, notFinite, elements?.length], ['float32', [2, 3, 4], 1, 0, 24]);
+      assert.deepEqual(first, elements?.slice(0, 8));
+      assert.ok(elements !== undefined && elements.every((element) => element >= 0));
+      const squares = elements.reduce((sum, element) => sum + element ** 2, 0);
+      assert.ok(Math.abs((norm ?? 0) - Math.sqrt(squares)) < 1e-9);
+      assert.deepEqual(await agent.runOnce(relu, runOptions, { elements: 24 }), ran);
+    });
+
+    test('one run describes every value where it is asked to, with fewer elements', async (t) => {
+      if (lacks(t, agent, 'run_once')) return;
+      const ran = await agent.runOnce(flatten, runOptions, { everyValue: true, elements: 5 });
+      assert.deepEqual(ran.get('shape')?.first, [2, 3, 4]);
+      const flat = ran.get('y');
+      assert.deepEqual([flat?.stride, flat?.elements.length], [5, 5]);
+      assert.equal((await agent.runOnce(flatten, runOptions)).get('y')?.elements.length, 0);
+    });
+
     test('bricks are measured together, each once', async (t) => {
       if (lacks(t, agent, 'measure_bricks')) return;
       const asked = { runOptions: AS_IT_IS, ...setupOf(protocol), context: { footprintBytes: 2 ** 20 } };

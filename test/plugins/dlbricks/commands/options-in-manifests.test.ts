@@ -57,6 +57,7 @@ const OF_THE_COMMAND = [
   '--wide',
   '--strict',
   '--best',
+  '--log',
   '--within',
   '--quiet',
   '--suite',
@@ -142,9 +143,10 @@ describe('an option and its key in a manifest have the same bounds', () => {
 });
 
 /**
- * Settings without an option: `dlbricks validate` measures whole models, and a generation needs a manifest's decoders.
+ * Settings without an option: `dlbricks validate` measures whole models, a generation needs a manifest's decoders, and a
+ * command line has a matrix by lists in its options.
  */
-const OF_MANIFESTS = ['measure_end_to_end', 'generation'];
+const OF_MANIFESTS = ['measure_end_to_end', 'generation', 'matrix'];
 
 test('every setting is an option of `dlbricks run`, except those of other commands and of manifests only', () => {
   const optional = Object.values(IN_EVALUATIONS).flatMap((part) => ('settings' in part ? [part.settings] : []));

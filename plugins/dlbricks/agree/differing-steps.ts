@@ -1,0 +1,45 @@
+import { elementsOfPicture, type ElementType, type Image, type ImageSteps } from '../../../src/plugin-api.js';
+
+/** A fact that differs between two sides. */
+export interface DifferingFact {
+  readonly aspect: string;
+  readonly before: string;
+  readonly after: string;
+  /** The largest difference that this step alone makes in the input; null where it is no step, or the size differs. */
+  readonly inputDifference: number | null;
+}
+
+/** Steps as manifests name them. */
+const NAMES: Readonly<Record<keyof ImageSteps, string>> = {
+  colorMode: 'decode.color_mode',
+  geometry: 'resize and crop',
+  mean: 'normalize.mean',
+  scale: 'normalize.scale',
+  layout: 'layout',
+};
+
+function largestDifference(first: readonly number[], second: readonly number[]): number | null {
+  if (first.length !== second.length) return null;
+  return first.reduce((most, one, index) => Math.max(most, Math.abs(one - (second[index] ?? 0))), 0);
+}
+
+/** The steps that differ, and what each alone changes in the input that a picture becomes. */
+export function differingSteps(
+  before: ImageSteps,
+  after: ImageSteps,
+  picture: Image,
+  elementType: ElementType,
+): readonly DifferingFact[] {
+  const keys = Object.keys(NAMES) as (keyof ImageSteps)[];
+  const differing = keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
+  const usual = differing.length === 0 ? [] : elementsOfPicture(picture, before, elementType);
+  return differing.map((key) => ({
+    aspect: NAMES[key],
+    before: JSON.stringify(before[key]),
+    after: JSON.stringify(after[key]),
+    inputDifference: largestDifference(
+      usual,
+      elementsOfPicture(picture, { ...before, [key]: after[key] }, elementType),
+    ),
+  }));
+}

@@ -1,0 +1,292 @@
+import type { Command } from 'commander';
+import {
+  addAllowVersionOption,
+  addInputOptions,
+  addQuietOption,
+  addTableOptions,
+  type AgentOptions,
+  type BenchmarkAgent,
+  type Both,
+  type CommandHost,
+  COMMAND_DEFAULTS,
+  identifySystem,
+  type Image,
+  type InputOptions,
+  loadModels,
+  type LoadedModel,
+  madeUpPicture,
+  messageOf,
+  orderOf,
+  type OutputOptions,
+  pictureAt,
+  type PictureInput,
+  pictureInputOf,
+  PlatformError,
+  prepareOutputs,
+  provenanceOf,
+  type RunOptions,
+  runOptionsOf,
+  runsOn,
+  type RunValue,
+  signatureWithoutName,
+  wholeBenchmark,
+  withPicture,
+  writeShown,
+} from '../../../src/plugin-api.js';
+import { agreementOf, isWithinTolerance, partingOf } from '../agree/agreement.js';
+import { type AgreementDocument, shownAgreement, verdictOfAll } from '../agree/agreement-result.js';
+import { type DifferingFact, differingSteps } from '../agree/differing-steps.js';
+import { aspectsOf } from '../compare/compare-rounds.js';
+import { isSide, sideOf } from '../compare/side.js';
+import { agentsOf } from './compare-sides.js';
+
+interface AgreeOptions extends OutputOptions, InputOptions, Pick<AgentOptions, 'allowVersion'> {}
+
+/** A model on one side: what runs it, and with which settings. */
+interface Half {
+  readonly agent: BenchmarkAgent;
+  readonly runOptions: RunOptions;
+  readonly loaded: LoadedModel;
+}
+
+type Output = AgreementDocument['outputs'][number];
+
+const MADE_UP = 'made up';
+
+/** Elements of an output that are compared, and of each value between layers. */
+const ELEMENTS = { output: 65_536, layer: 4096 } as const;
+
+const HELP = `
+Two stacks get the same models and inputs; two models get the same stack and
+the same input. A stack is written as for 'mlmodelscope compare': 'default',
+settings such as threads=2, framework=onnxruntime-web, agent=HOST:PORT, or a
+version such as onnxruntime-node@1.27.0. Each output is compared: the largest
+difference, the same over the largest element, the cosine, and for rows of
+scores the share of equal first and first five places. Where outputs differ by
+more than 0.001 of the largest element, both sides run once more with all values
+between layers, and the first one that differs is named.
+
+Two models whose manifests have steps for pictures get pictures: those that are
+named, or a made-up one. Steps that differ are listed with what each alone
+changes in the input.
+
+Examples:
+  mlmodelscope agree optimization_level=disabled default -- zoo:resnet18
+  mlmodelscope agree framework=onnxruntime-web default -- my-model.onnx
+  mlmodelscope agree my-model.yml changed.yml
+  mlmodelscope agree my-model.yml my-model-int8.onnx -- cat.jpg dog.jpg`;
+
+async function runHalf(
+  { agent, runOptions, loaded }: Half,
+  signal: AbortSignal,
+  everyValue: boolean,
+): Promise<ReadonlyMap<string, RunValue>> {
+  const elements = everyValue ? ELEMENTS.layer : ELEMENTS.output;
+  return agent.runOnce(await wholeBenchmark(loaded, agent), runOptions, { signal, everyValue, elements });
+}
+
+async function runBoth([first, second]: Both<Half>, signal: AbortSignal, everyValue = false) {
+  return [await runHalf(first, signal, everyValue), await runHalf(second, signal, everyValue)] as const;
+}
+
+const NO_PARTING = { parts_at: null, parts_operator: null, parts_by: null };
+
+async function partingAt(halves: Both<Half>, signal: AbortSignal): Promise<Pick<Output, keyof typeof NO_PARTING>> {
+  const [{ loaded }] = halves;
+  const parting = partingOf(orderOf(loaded), await runBoth(halves, signal, true));
+  if (parting === undefined) return NO_PARTING;
+  const node = loaded.model.graph.nodes.find(({ outputs }) => outputs.includes(parting.name));
+  return { parts_at: parting.name, parts_operator: node?.opType ?? null, parts_by: parting.agreement.relative };
+}
+
+/** The outputs of both sides by name, or by place where the two have other names. */
+function pairsOf([first, second]: Both<ReadonlyMap<string, RunValue>>) {
+  const others = [...second.values()];
+  const isByPlace = first.size === second.size && ![...first.keys()].some((name) => second.has(name));
+  return [...first].map(([name, one], place) => ({ name, one, other: isByPlace ? others[place] : second.get(name) }));
+}
+
+/** Runs a model on both sides, and compares what comes out. */
+async function comparedOutputs(halves: Both<Half>, input: string, signal: AbortSignal): Promise<Output[]> {
+  const about = { model: halves[0].loaded.name, input };
+  const none = {
+    elements: 0,
+    largest_difference: null,
+    relative_difference: null,
+    cosine: null,
+    top_1: null,
+    top_5: null,
+  };
+  const unknown = (output: string, reason: string): Output => {
+    return { ...about, output, ...none, verdict: 'not known', ...NO_PARTING, reason };
+  };
+  try {
+    const outputs = pairsOf(await runBoth(halves, signal)).map(({ name: output, one, other }): Output => {
+      if (other === undefined) return unknown(output, 'the other side has no output of this name');
+      const agreement = agreementOf(one, other);
+      const { compared, largest, relative, cosine, top1, top5, isSame, reason = null } = agreement;
+      return {
+        ...{ ...about, output, elements: compared, largest_difference: largest, relative_difference: relative },
+        ...{ cosine, top_1: top1, top_5: top5, ...NO_PARTING, reason },
+        verdict: isSame ? 'same' : isWithinTolerance(agreement) ? 'within tolerance' : 'different',
+      };
+    });
+    if (!outputs.some(({ verdict }) => verdict === 'different')) return outputs;
+    const parting = await partingAt(halves, signal);
+    return outputs.map((output) => (output.verdict === 'different' ? { ...output, ...parting } : output));
+  } catch (error) {
+    if (signal.aborted || !(error instanceof PlatformError) || error.code === 'unavailable') throw error;
+    return [unknown('-', messageOf(error))];
+  }
+}
+
+interface Agreed {
+  readonly outputs: readonly Output[];
+  readonly aspects: readonly DifferingFact[];
+  readonly models: readonly LoadedModel[];
+  readonly agent: BenchmarkAgent;
+}
+
+/** @throws PlatformError `usage` for a side that is none */
+async function agreeStacks(
+  texts: Both<string>,
+  references: readonly string[],
+  options: AgreeOptions,
+  host: CommandHost,
+): Promise<Agreed> {
+  const sides = [sideOf(texts[0]), sideOf(texts[1])] as const;
+  const agents = await agentsOf(sides, host);
+  const load = (agent: BenchmarkAgent) => loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
+  const models = await load(agents[0]);
+  const others = agents[0] === agents[1] ? models : await load(agents[1]);
+  const stackOf = (side: 0 | 1) => {
+    const { threads, settings } = sides[side];
+    const agent = agents[side];
+    const runOptions = runOptionsOf(threads, agent.description, settings);
+    return { agent, runOptions, system: identifySystem(agent.description, runOptions) };
+  };
+  const stacks = [stackOf(0), stackOf(1)] as const;
+  const outputs: Output[] = [];
+  for (const [index, loaded] of models.entries()) {
+    const other = others[index] ?? loaded;
+    const halves = [
+      { ...stacks[0], loaded },
+      { ...stacks[1], loaded: other },
+    ] as const;
+    outputs.push(...(await comparedOutputs(halves, MADE_UP, host.signal)));
+  }
+  const aspects = aspectsOf(stacks).map((aspect) => ({ ...aspect, inputDifference: null }));
+  return { outputs, aspects, models, agent: agents[0] };
+}
+
+/** The pictures of two models, and how each takes them; undefined where neither has steps for pictures. */
+async function inputsOf(references: Both<string>, loaded: Both<LoadedModel>): Promise<Both<PictureInput> | undefined> {
+  const first = await pictureInputOf(references[0], loaded[0]);
+  const second = await pictureInputOf(references[1], loaded[1]);
+  const known = first ?? second;
+  if (known === undefined) return undefined;
+  const named = (found: PictureInput | undefined, { model: { graph } }: LoadedModel): PictureInput => {
+    const name = graph.inputs.includes(known.name) ? known.name : (graph.inputs[0] ?? '');
+    return found ?? { name, steps: known.steps };
+  };
+  return [named(first, loaded[0]), named(second, loaded[1])];
+}
+
+/** @throws PlatformError `usage` for pictures where neither model takes them */
+async function agreeModels(
+  references: Both<string>,
+  paths: readonly string[],
+  options: AgreeOptions,
+  host: CommandHost,
+): Promise<Agreed> {
+  const agent = await host.connect(undefined);
+  const runOptions = runOptionsOf(COMMAND_DEFAULTS.threads, agent.description);
+  const load = async (reference: string): Promise<LoadedModel> => {
+    const [loaded] = await loadModels([reference], { ...options, runsOn: runsOn(agent, options) }, host);
+    if (loaded === undefined) throw new PlatformError('model', `${reference} has no model`);
+    return loaded;
+  };
+  const models = [await load(references[0]), await load(references[1])] as const;
+  const inputs = await inputsOf(references, models);
+  if (inputs === undefined && paths.length > 0) {
+    throw new PlatformError('usage', `${paths[0] ?? ''}: neither model has a manifest with steps for pictures`);
+  }
+  const halvesOf = ([one, other]: Both<LoadedModel>): Both<Half> => {
+    return [
+      { agent, runOptions, loaded: one },
+      { agent, runOptions, loaded: other },
+    ];
+  };
+  const [graph, otherGraph] = models.map(({ model }) => signatureWithoutName(model).slice(0, 12));
+  const aspects: DifferingFact[] =
+    graph === otherGraph
+      ? []
+      : [{ aspect: 'graph', before: graph ?? '', after: otherGraph ?? '', inputDifference: null }];
+  if (inputs === undefined) {
+    return { outputs: await comparedOutputs(halvesOf(models), MADE_UP, host.signal), aspects, models, agent };
+  }
+  const pictures = new Map<string, Image>();
+  for (const path of paths) pictures.set(path, await pictureAt(path));
+  if (pictures.size === 0) pictures.set('a made-up picture', madeUpPicture());
+  const outputs: Output[] = [];
+  for (const [name, picture] of pictures) {
+    const given = [
+      await withPicture(models[0], inputs[0], picture),
+      await withPicture(models[1], inputs[1], picture),
+    ] as const;
+    outputs.push(...(await comparedOutputs(halvesOf(given), name, host.signal)));
+  }
+  const [picture = madeUpPicture()] = pictures.values();
+  const elementType = models[0].model.graph.types.get(inputs[0].name)?.elementType ?? 'float32';
+  aspects.push(...differingSteps(inputs[0].steps, inputs[1].steps, picture, elementType));
+  return { outputs, aspects, models, agent };
+}
+
+/** @throws PlatformError `usage` for a stack and a model, and for two stacks without a model */
+function agree(
+  sides: Both<string>,
+  given: readonly string[],
+  options: AgreeOptions,
+  host: CommandHost,
+): Promise<Agreed> {
+  const stacks = sides.filter(isSide);
+  if (stacks.length === 1) {
+    throw new PlatformError(
+      'usage',
+      `${stacks[0] ?? ''} is a stack and the other side is not; name two stacks or two models`,
+    );
+  }
+  if (stacks.length === 0) return agreeModels(sides, given, options, host);
+  if (given.length > 0) return agreeStacks(sides, given, options, host);
+  throw new PlatformError('usage', 'two stacks need models: name them after --, as in -- zoo:resnet18');
+}
+
+/** `mlmodelscope agree A B` */
+export function registerAgree(program: Command, host: CommandHost): void {
+  const command = program
+    .command('agree')
+    .description('Give two stacks or two models the same inputs, and say how far their outputs agree')
+    .argument('<a>', "a stack, as in 'optimization_level=disabled', or a model")
+    .argument('<b>', 'what to compare with it')
+    .argument('[input...]', 'for two stacks the models; for two models pictures (default: a made-up one)');
+  addAllowVersionOption(addInputOptions(addQuietOption(addTableOptions(command))))
+    .addHelpText('after', HELP)
+    .action(async (before: string, after: string, given: readonly string[], options: AgreeOptions) => {
+      const shownTo = await prepareOutputs(options);
+      const { outputs, aspects, models, agent } = await agree([before, after], given, options, host);
+      const reasons = {
+        host: 'two sides',
+        stack: 'two sides; aspects has what differs',
+        protocol: 'nothing was timed',
+      };
+      const document: AgreementDocument = {
+        provenance: provenanceOf({ models, agent, reasons }),
+        before,
+        after,
+        verdict: verdictOfAll([...outputs]),
+        aspects: aspects.map(({ inputDifference, ...aspect }) => ({ ...aspect, input_difference: inputDifference })),
+        outputs: [...outputs],
+      };
+      await writeShown(shownAgreement(document), shownTo, host);
+    });
+}

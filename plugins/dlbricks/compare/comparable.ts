@@ -1,0 +1,33 @@
+import type { ModelReport, Report } from '../report/report-schema.js';
+
+/** What a comparison reads of a model: an estimate or a latency, and its bricks where they are known. */
+export type ComparableModel = Pick<
+  ModelReport,
+  | 'name'
+  | 'dimensions'
+  | 'graph_signature'
+  | 'coverage'
+  | 'estimate_ms'
+  | 'estimate_low_ms'
+  | 'estimate_high_ms'
+  | 'end_to_end_ms'
+  | 'bricks'
+>;
+
+/** What a comparison reads of a side: reports, logs and systems of a store have it. */
+export interface Comparable {
+  readonly system: { readonly fingerprint: string; readonly threads: number } & Readonly<Record<string, unknown>>;
+  readonly settings: { readonly batch: number } & Readonly<Record<string, unknown>>;
+  readonly summary: Pick<Report['summary'], 'spread_percent'>;
+  readonly provenance: {
+    readonly tool: { readonly version: string };
+    readonly host: string | null;
+    readonly surroundings: NonNullable<Report['provenance']>['surroundings'];
+    readonly models: readonly {
+      readonly name: string;
+      readonly weights: 'own' | 'made_up' | null;
+      readonly file_sha256: string | null;
+    }[];
+  } | null;
+  readonly models: readonly ComparableModel[];
+}

@@ -1,0 +1,128 @@
+import {
+  currentEstimates,
+  editedSections,
+  estimatedSystems,
+  isManifestPath,
+  type KeptEstimate,
+  type Log,
+  PlatformError,
+  readLog,
+  type ResultStore,
+  runtimeIn,
+  runtimeText,
+  stackText,
+  systemDocumentOf,
+} from '../../../src/plugin-api.js';
+import type { Comparable } from './comparable.js';
+import { readReports } from './read-reports.js';
+
+/** A system of the store, by the beginning of its fingerprint. */
+const OF_STORE = /^store#([0-9a-f]*)$/;
+
+export function isOfStore(reference: string): boolean {
+  return OF_STORE.test(reference);
+}
+
+const NO_BRICKS = { bricks: [], coverage: 1 };
+
+/** Numbers that a log's evaluation may have. */
+function numberOf(value: unknown, usual: number): number {
+  return typeof value === 'number' ? value : usual;
+}
+
+/** @throws PlatformError `usage` for a log that was edited */
+async function ofLog(path: string): Promise<readonly Comparable[]> {
+  const log: Log = await readLog(path);
+  const edited = editedSections(log);
+  if (edited.length > 0) {
+    throw new PlatformError(
+      'usage',
+      `${path}: ${edited.join(', ')}: edited after it was written; use the log as it was`,
+    );
+  }
+  const { host, stack, surroundings } = log.resolved;
+  return log.task.evaluations.map((evaluation, index): Comparable => {
+    const models = log.achieved[index] ?? [];
+    const { session, ...runtime } = runtimeIn(evaluation['settings']);
+    const { cut, granularity } = (evaluation['settings'] ?? {}) as Record<string, unknown>;
+    const threads = numberOf(evaluation['threads'], 1);
+    return {
+      system: { fingerprint: '', ...stack, threads, ...runtime, session: JSON.stringify(session) },
+      settings: {
+        ...{ batch: numberOf(evaluation['batch_size'], 1), plugin: evaluation['plugin'], cut, granularity },
+        ...(evaluation['protocol'] as object),
+      },
+      summary: { spread_percent: null },
+      provenance: {
+        ...{ tool: log.tool, host, surroundings },
+        models: models.map(({ name, weights, files_sha256: sha256 }) => ({ name, weights, file_sha256: sha256 })),
+      },
+      models: models.map(({ name, dimensions, graph_sha256, latency_ms, low_ms, high_ms, whole_ms }) => ({
+        ...{ name, dimensions, graph_signature: graph_sha256, ...NO_BRICKS },
+        ...{ estimate_ms: latency_ms, estimate_low_ms: low_ms, estimate_high_ms: high_ms, end_to_end_ms: whole_ms },
+      })),
+    };
+  });
+}
+
+function dimensionsIn(text: string): { name: string; size: number }[] {
+  return text.split(', ').flatMap((part) => {
+    const [, name, size] = /^(.+)=(\d+)$/.exec(part) ?? [];
+    return name === undefined ? [] : [{ name, size: Number(size) }];
+  });
+}
+
+function ofEstimate(estimate: KeptEstimate) {
+  const { model, settings, dimensions, graph, coverage, latencyMs, lowMs, highMs, wholeMs } = estimate;
+  return {
+    // Estimates of one model with other settings are other rows.
+    name: settings === '' ? model : `${model}, ${settings}`,
+    dimensions: dimensionsIn(dimensions),
+    graph_signature: graph,
+    ...NO_BRICKS,
+    coverage,
+    ...{ estimate_ms: latencyMs, estimate_low_ms: lowMs, estimate_high_ms: highMs, end_to_end_ms: wholeMs },
+  };
+}
+
+/** @throws PlatformError `usage` where the store has no such system, with the list of those that it has */
+async function ofStore(digits: string, store: ResultStore): Promise<readonly Comparable[]> {
+  const estimates = (await currentEstimates(store)).filter(({ plugin }) => plugin === 'dlbricks');
+  const systems = [...(await estimatedSystems(store)).values()].filter(({ fingerprint }) => {
+    return estimates.some(({ system }) => system === fingerprint);
+  });
+  const found = systems.filter(({ fingerprint }) => fingerprint.startsWith(digits));
+  const [system] = found;
+  if (system === undefined || found.length > 1 || digits === '') {
+    const list = systems.map((one) => {
+      const document = systemDocumentOf(one);
+      return `  store#${one.fingerprint.slice(0, 8)}  ${stackText(document)}, ${runtimeText(document) || 'default settings'}`;
+    });
+    const problem = found.length > 1 ? `several systems begin with ${digits}` : `the store has no system ${digits}`;
+    const rest = list.length === 0 ? "; it has no estimate: 'mlmodelscope dlbricks run' keeps them" : '; it has:';
+    throw new PlatformError('usage', [`store#${digits}: ${problem}${rest}`, ...list].join('\n'));
+  }
+  const ofSystem = estimates.filter(({ system: of }) => of === system.fingerprint);
+  return [...new Set(ofSystem.map(({ batch }) => batch))].map((batch) => ({
+    system: systemDocumentOf(system),
+    settings: { batch },
+    summary: { spread_percent: null },
+    provenance: null,
+    models: ofSystem.filter((estimate) => estimate.batch === batch).map(ofEstimate),
+  }));
+}
+
+/**
+ * One side of a comparison of what is there: a report, a system of one (FILE#DIGITS), a reference log, or a system of
+ * the store (store#DIGITS).
+ *
+ * @throws PlatformError `usage` where it is none, or there is no such system
+ */
+export async function readSide(
+  reference: string,
+  openStore: () => Promise<ResultStore>,
+): Promise<readonly Comparable[]> {
+  const [, digits] = OF_STORE.exec(reference) ?? [];
+  if (digits !== undefined) return ofStore(digits, await openStore());
+  return isManifestPath(reference) ? ofLog(reference) : readReports(reference);
+}

@@ -1,0 +1,163 @@
+import { type ManifestDocument, nodeAt, parseDocument } from '../../manifest/document.js';
+import { DISK } from '../../manifest/files.js';
+import { kindOfManifest } from '../../manifest/load.js';
+import { loadManifest, type ModelManifest, orThrow, resolveEvaluation, shippedManifest } from '../../manifest/index.js';
+import type { ImageSteps } from '../../manifest/steps.js';
+import { zooNames } from '../../registry/load-model.js';
+import { elementsOfPicture, madeUpPicture } from '../../registry/picture-input.js';
+import { type Finding, sorted } from './finding.js';
+
+type Check = (steps: ImageSteps) => (Omit<Finding, 'found' | 'level'> & { readonly readings: string }) | undefined;
+
+type Colors = ImageSteps['mean'];
+
+/** The largest difference in the input between two readings of the same steps, for a made-up picture. */
+function differenceOf(steps: ImageSteps, other: Partial<ImageSteps>): string {
+  const picture = madeUpPicture();
+  const one = elementsOfPicture(picture, steps, 'float32');
+  const two = elementsOfPicture(picture, { ...steps, ...other }, 'float32');
+  const most = one.reduce((largest, value, index) => Math.max(largest, Math.abs(value - (two[index] ?? value))), 0);
+  return `inputs differ by up to ${Number(most.toPrecision(3))}`;
+}
+
+const times255 = (colors: Colors): Colors => colors.map((color) => color * 255) as unknown as Colors;
+
+function isUnit(colors: Colors): boolean {
+  return colors.every((color) => Math.abs(color) < 1) && colors.some((color) => color !== 0);
+}
+
+/** Means and scales of pixels from 0 to 1, which steps take as of pixels from 0 to 255. */
+const range: Check = (steps) => {
+  const { mean, scale } = steps;
+  const isMean = isUnit(mean);
+  const isScale = isUnit(scale);
+  if (!isMean && !isScale) return undefined;
+  const other = { mean: isMean ? times255(mean) : mean, scale: isScale ? times255(scale) : scale };
+  const shown = `mean [${other.mean.map(short).join(', ')}] and scale [${other.scale.map(short).join(', ')}]`;
+  return {
+    id: 'pixel_range',
+    readings: `mean [${mean.map(short).join(', ')}] and scale [${scale.map(short).join(', ')}] are of pixels from 0 to 255; of pixels from 0 to 1 they would be ${shown}: ${differenceOf(steps, other)}`,
+    why: 'a mean or a scale of another range makes other inputs, and the model predicts something else without an error',
+    remedy: 'multiply them by 255 if they are of pixels from 0 to 1',
+  };
+};
+
+const short = (value: number): string => String(Number(value.toPrecision(4)));
+
+/** The means of ImageNet for red, green and blue, which most classifiers have. */
+const IMAGENET: Colors = [123.675, 116.28, 103.53];
+const NEAR = 3;
+
+const order: Check = (steps) => {
+  const { mean } = steps;
+  const pixels = isUnit(mean) ? times255(mean) : mean;
+  const isReversed = IMAGENET.every((value, channel) => Math.abs((pixels[2 - channel] ?? 0) - value) < NEAR);
+  if (!isReversed) return undefined;
+  const other: Colors = [mean[2], mean[1], mean[0]];
+  return {
+    id: 'mean_order',
+    readings: `mean [${mean.map(short).join(', ')}] is for red, green, blue; the usual means in this order are [${other.map(short).join(', ')}]: ${differenceOf(steps, { mean: other })}`,
+    why: 'means are for red, green and blue, also where the model takes BGR',
+    remedy: 'write the means of red, green and blue in this order',
+  };
+};
+
+const CHECKS: readonly Check[] = [range, order];
+
+/** Parts of steps that a manifest may leave to their defaults, with the other reading of each. */
+const DEFAULTS: readonly {
+  readonly step: string;
+  readonly key: string;
+  readonly value: string;
+  readonly other?: (steps: ImageSteps) => Partial<ImageSteps>;
+}[] = [
+  { step: 'decode', key: 'color_mode', value: 'RGB', other: () => ({ colorMode: 'BGR' }) },
+  {
+    step: 'resize',
+    key: 'method',
+    value: 'bilinear',
+    other: ({ geometry }) => ({
+      geometry: geometry.map((step) => (step.operator === 'resize' ? { ...step, method: 'bicubic' as const } : step)),
+    }),
+  },
+  {
+    step: 'crop',
+    key: 'anchor',
+    value: 'center',
+    other: ({ geometry }) => ({
+      geometry: geometry.map((step) => (step.operator === 'crop' ? { ...step, anchor: 'top_left' as const } : step)),
+    }),
+  },
+];
+
+function defaultsIn(document: ManifestDocument, input: number, steps: ImageSteps): readonly string[] {
+  const list = nodeAt(document.root, ['inputs', input, 'steps']);
+  const nodes = list?.kind === 'sequence' ? list.items : [];
+  return nodes.flatMap((node) => {
+    if (node.kind !== 'mapping') return [];
+    return DEFAULTS.flatMap(({ step, key, value, other }) => {
+      const content = node.entries.get(step)?.value;
+      if (content?.kind !== 'mapping' || content.entries.has(key)) return [];
+      return [
+        `${step}.${key} is ${value} by default${other === undefined ? '' : ` (else ${differenceOf(steps, other(steps))})`}`,
+      ];
+    });
+  });
+}
+
+async function documentAt(path: string): Promise<ManifestDocument | undefined> {
+  const file = await DISK.read(path);
+  const document = file.ok ? parseDocument(path, file.bytes) : undefined;
+  return document?.ok === true ? document : undefined;
+}
+
+async function modelFindings({ name, inputs }: ModelManifest, path: string): Promise<Finding[]> {
+  const document = await documentAt(path);
+  return inputs.flatMap(({ steps }, index): Finding[] => {
+    if (steps === undefined) return [];
+    const wrong = CHECKS.flatMap((check): Finding[] => {
+      const found = check(steps);
+      if (found === undefined) return [];
+      const { readings, ...finding } = found;
+      return [{ ...finding, level: 'warn', found: `${name}: ${readings}` }];
+    });
+    const left = document === undefined ? [] : defaultsIn(document, index, steps);
+    if (left.length === 0) return wrong;
+    const found = `${name}: ${left.join('; ')}`;
+    const why = 'another platform has other defaults, and then the same pictures become other inputs';
+    return [...wrong, { id: 'default_steps', level: 'info', found, why, remedy: 'write them into the manifest' }];
+  });
+}
+
+/** Settings of an evaluation that latencies depend on. */
+const SETTINGS = [['threads'], ['batch_size'], ['protocol', 'runs'], ['settings', 'optimization_level']] as const;
+
+/**
+ * Findings about a manifest of an evaluation or a model.
+ *
+ * @throws PlatformError `manifest` where it has mistakes
+ */
+export async function manifestFindings(named: string): Promise<Finding[]> {
+  const path = shippedManifest(named);
+  if ((await kindOfManifest(path)) === 'model') {
+    return sorted(await modelFindings(orThrow(await loadManifest(path, ['model'])).manifest, path));
+  }
+  const { document, models } = orThrow(await resolveEvaluation(path, { zooNames }));
+  const findings: Finding[] = [];
+  const left = SETTINGS.filter((at) => nodeAt(document.root, at) === undefined).map((at) => at.join('.'));
+  if (left.length > 0 && nodeAt(document.root, ['matrix']) === undefined) {
+    findings.push({
+      id: 'default_settings',
+      level: 'info',
+      found: `left to the default: ${left.join(', ')}`,
+      why: 'a later version, or another platform, may have another default',
+      remedy: 'write the values that the results are to be of',
+    });
+  }
+  for (const { manifest, identity } of models) {
+    if (manifest !== undefined && identity?.file !== undefined) {
+      findings.push(...(await modelFindings(manifest, identity.file)));
+    }
+  }
+  return sorted(findings);
+}

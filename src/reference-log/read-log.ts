@@ -1,0 +1,71 @@
+import { realpath } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { PlatformError } from '../base/errors.js';
+import { readRegularFile } from '../base/regular-file.js';
+import { checkedYamlFile } from '../manifest/checked-document.js';
+import { DISK, type ManifestFiles } from '../manifest/files.js';
+import { checksumOf, type Log, logSchema, SECTIONS } from './log-schema.js';
+
+const MAX_LOG_BYTES = 32 * 2 ** 20;
+
+/** Values of a log. A thousand layers take two thousand. */
+const MAX_LOG_EVENTS = 500_000;
+
+/** @throws PlatformError `manifest` with the places of the problems */
+export function logIn(path: string, bytes: Uint8Array): Log {
+  return checkedYamlFile(path, bytes, logSchema, MAX_LOG_EVENTS).data;
+}
+
+/** @throws PlatformError `not_found` where there is no such file, and as {@link logIn} */
+export async function readLog(path: string): Promise<Log> {
+  const file = await readRegularFile(path, MAX_LOG_BYTES);
+  if (file.ok) return logIn(path, file.bytes);
+  throw new PlatformError('not_found', `${path}: expected a log that --log wrote, found ${file.found}`);
+}
+
+/** Whether a file says that it is a log, of whatever version. */
+export async function isLog(path: string): Promise<boolean> {
+  const file = await readRegularFile(path, MAX_LOG_BYTES);
+  return file.ok && /^\s*(?:\{\s*)?["']?dlspec["']?:\s*["']?log\//m.test(file.bytes.subarray(0, 1000).toString());
+}
+
+/** The parts of a log that were changed after it was written. */
+export function editedSections(log: Log): readonly string[] {
+  return SECTIONS.filter((section) => log.checksums[section] !== checksumOf(log[section]));
+}
+
+const OUTSIDE = "a file outside of the log's folder, which is not opened";
+
+/** Whether a path leads into a folder, also where links are followed. */
+async function isInside(folder: string, path: string): Promise<boolean> {
+  const [from, to] = await Promise.all([realpath(folder), realpath(path).catch(() => resolve(path))]);
+  const found = relative(from, to);
+  return found !== '..' && !found.startsWith(`..${sep}`) && resolve(from, found) === to;
+}
+
+/** The files of a folder, and files that only exist here. Nothing outside of the folder is opened. */
+export function filesOf(folder: string, written: ReadonlyMap<string, Uint8Array>): ManifestFiles {
+  return {
+    async read(path) {
+      const bytes = written.get(path);
+      if (bytes !== undefined) return { ok: true, bytes };
+      return (await isInside(folder, path)) ? DISK.read(path) : { ok: false, found: OUTSIDE };
+    },
+    async missing(path) {
+      return (await isInside(folder, path)) ? DISK.missing(path) : OUTSIDE;
+    },
+  };
+}
+
+/** Where the evaluations of a log would be if they were files. */
+export function evaluationPath(log: string, index: number): string {
+  return join(dirname(log), `log-evaluation-${index + 1}.yml`);
+}
+
+/** SHA-256 of a manifest that a log names; words where it is not there. */
+export async function manifestAt(
+  log: string,
+  file: string,
+): Promise<{ readonly ok: true; readonly bytes: Uint8Array } | { readonly ok: false; readonly found: string }> {
+  return filesOf(dirname(log), new Map()).read(join(dirname(log), file));
+}

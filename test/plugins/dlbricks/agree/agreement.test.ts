@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { agreementOf, partingOf } from '../../../../plugins/dlbricks/agree/agreement.js';
+import type { RunValue } from '../../../../src/agent/run-value.js';
+
+function valueOf(elements: readonly number[], change: Partial<RunValue> = {}): RunValue {
+  const finite = elements.filter(Number.isFinite);
+  return {
+    elementType: 'float32',
+    dims: [1, elements.length],
+    sha256: JSON.stringify(elements.map(String)),
+    norm: Math.hypot(...finite),
+    notFinite: elements.length - finite.length,
+    first: elements.slice(0, 8),
+    elements,
+    stride: 1,
+    ...change,
+  };
+}
+
+const SCORES = [1, 2, 3, 4, 5, 6, 7];
+
+describe('the agreement of two values', () => {
+  it('is complete for the same bits', () => {
+    const { isSame, largest, relative, cosine, top1, top5 } = agreementOf(valueOf(SCORES), valueOf(SCORES));
+    assert.deepEqual(
+      { isSame, largest, relative, cosine, top1, top5 },
+      {
+        ...{ isSame: true, largest: 0, relative: 0 },
+        ...{ cosine: 1, top1: 1, top5: 1 },
+      },
+    );
+  });
+
+  it('has the largest difference, also over the largest element, and the cosine', () => {
+    const { largest, relative, cosine } = agreementOf(valueOf([3, 4]), valueOf([4, 3]));
+    assert.deepEqual([largest, relative], [1, 0.25]);
+    assert.ok(Math.abs((cosine ?? 0) - 24 / 25) < 1e-12);
+    assert.equal(agreementOf(valueOf([0, 0]), valueOf([0, 1])).relative, null);
+    assert.equal(agreementOf(valueOf([0, 0]), valueOf([0, 1])).cosine, null);
+  });
+
+  it('has the first and the first five places of rows of scores', () => {
+    const swapped = agreementOf(valueOf(SCORES), valueOf([1, 2, 3, 4, 5, 7, 6]));
+    assert.deepEqual([swapped.top1, swapped.top5], [0, 1]);
+    const replaced = agreementOf(valueOf(SCORES), valueOf([9, 2, 3, 4, 5, 6, 7]));
+    assert.deepEqual([replaced.top1, replaced.top5], [0, 0.8]);
+    assert.equal(agreementOf(valueOf([1, 2]), valueOf([2, 1])).top1, null);
+    assert.equal(
+      agreementOf(valueOf(SCORES, { dims: [7] }), valueOf([7, ...SCORES.slice(1)], { dims: [7] })).top1,
+      null,
+    );
+  });
+
+  it('has no figures where shapes differ, or an element is no number on one side', () => {
+    assert.match(
+      agreementOf(valueOf([1, 2]), valueOf([1, 2], { dims: [2, 1] })).reason ?? '',
+      /float32\[1, 2\] on one side, float32\[2, 1\] on the other/,
+    );
+    const { reason, largest } = agreementOf(valueOf([1, NaN, 3]), valueOf([1, 2, 3]));
+    assert.deepEqual([reason, largest], ['element 1 is NaN on one side, 2 on the other', null]);
+    const both = agreementOf(valueOf([1, NaN, -Infinity]), valueOf([2, NaN, -Infinity]));
+    assert.deepEqual([both.reason, both.largest], [undefined, 1]);
+  });
+
+  it('ends at the first value of the graph that differs beyond the tolerance', () => {
+    const before = new Map([
+      ['a', valueOf([1])],
+      ['b', valueOf([1])],
+      ['c', valueOf([1])],
+    ]);
+    const after = new Map([
+      ['a', valueOf([1.0005])],
+      ['b', valueOf([1.002])],
+      ['c', valueOf([2])],
+    ]);
+    assert.equal(partingOf(['a', 'b', 'c'], [before, after])?.name, 'b');
+    assert.equal(partingOf(['a', 'absent'], [before, after]), undefined);
+  });
+});

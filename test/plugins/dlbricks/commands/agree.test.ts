@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, it } from 'node:test';
+import sharp from 'sharp';
+import { agreementSchema } from '../../../../plugins/dlbricks/agree/agreement-result.js';
+import { deadline, type Workplace } from '../../../cli/support/command.js';
+import { chain } from '../../../cli/support/tiny-models.js';
+import { workplaceHere } from '../../../cli/support/workplace-here.js';
+
+const PICTURES = chain(['Relu', 'Sigmoid', 'Tanh'], ['batch', 3, 8, 8]);
+const CHECKSUM = createHash('sha256').update(PICTURES).digest('hex');
+
+/** A model that takes pictures of 8 x 8. */
+function manifestOf(name: string, normalize: string): string {
+  return `dlspec: model/v1
+name: ${name}
+version: 1.0.0
+framework: { name: onnxruntime, version: '*' }
+model: { graph_path: net.onnx, checksum: ${CHECKSUM} }
+inputs:
+  - layer_name: x
+    element_type: float32
+    dimensions: [batch, 3, 8, 8]
+    steps: [{ decode: {} }, { resize: { height: 8, width: 8 } }, { normalize: ${normalize} }]
+outputs: [{ layer_name: y, element_type: float32, dimensions: [batch, 3, 8, 8] }]
+`;
+}
+
+const RIGHT = '{ mean: [124, 117, 104], scale: 58 }';
+const WRONG_MEAN = '{ mean: [0.485, 0.456, 0.406], scale: 58 }';
+
+async function agreement(place: Workplace, args: readonly string[]) {
+  const { stdout, stderr, code } = await place.run(['agree', '--export-json', '-', ...args]);
+  assert.equal(code, 0, stderr);
+  return agreementSchema.parse(JSON.parse(stdout));
+}
+
+async function placeWithPictureModels(t: Parameters<typeof workplaceHere>[0]): Promise<Workplace> {
+  const place = await workplaceHere(t);
+  await place.write('net.onnx', PICTURES);
+  await place.write('right.yml', manifestOf('right', RIGHT));
+  await place.write('mean.yml', manifestOf('mean', WRONG_MEAN));
+  await place.write('both.yml', manifestOf('both', WRONG_MEAN.replace('58', '60')));
+  return place;
+}
+
+describe('agree', { ...deadline, concurrency: 1 }, () => {
+  it('finds no difference between a stack and itself', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(['Relu', 'Sigmoid', 'Tanh']));
+    const { verdict, aspects, outputs } = await agreement(place, ['default', 'default', '--', 'net.onnx']);
+    assert.deepEqual([verdict, aspects], ['same', []]);
+    const [output] = outputs;
+    assert.deepEqual(
+      [output?.output, output?.elements, output?.largest_difference, output?.relative_difference, output?.cosine],
+      ['y', 8, 0, 0, 1],
+    );
+    assert.deepEqual([output?.top_1, output?.top_5, output?.parts_at], [1, 1, null]);
+  });
+
+  it('lists what differs between two stacks', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(['Relu', 'Sigmoid', 'Tanh']));
+    const sides = ['optimization_level=disabled', 'default'];
+    const { aspects, outputs } = await agreement(place, [...sides, '--', 'net.onnx']);
+    assert.deepEqual(
+      aspects.map(({ aspect }) => aspect),
+      ['optimization_level'],
+    );
+    assert.ok(['same', 'within tolerance'].includes(outputs[0]?.verdict ?? ''));
+  });
+
+  it('names a wrong mean, and what it changes in the input', async (t) => {
+    const place = await placeWithPictureModels(t);
+    const { verdict, aspects, outputs } = await agreement(place, ['right.yml', 'mean.yml']);
+    assert.equal(verdict, 'different');
+    assert.deepEqual(
+      aspects.map(({ aspect }) => aspect),
+      ['normalize.mean'],
+    );
+    // Red is 124 on one side and 0.485 on the other, and both are divided by 58.
+    assert.ok(Math.abs((aspects[0]?.input_difference ?? 0) - (124 - 0.485) / 58) < 1e-5);
+    assert.deepEqual([outputs[0]?.parts_at, outputs[0]?.parts_operator], ['v1', 'Relu']);
+    const { stdout } = await place.run(['agree', 'right.yml', 'mean.yml']);
+    assert.match(stdout, /put down to it: normalize\.mean \(\[124,117,104\], then \[0\.485,0\.456,0\.406\]/);
+    assert.equal((await agreement(place, ['right.yml', 'right.yml'])).verdict, 'same');
+  });
+
+  it('lists several steps as confounded, each with its own part', async (t) => {
+    const place = await placeWithPictureModels(t);
+    await place.write(
+      'grey.png',
+      await sharp({ create: { width: 9, height: 9, channels: 3, background: '#808080' } })
+        .png()
+        .toBuffer(),
+    );
+    const { aspects, outputs } = await agreement(place, ['right.yml', 'both.yml', '--', 'grey.png']);
+    const parts = new Map(aspects.map(({ aspect, input_difference: part }) => [aspect, part ?? 0]));
+    assert.deepEqual([...parts.keys()], ['normalize.mean', 'normalize.scale']);
+    // A grey of 128 on green's mean of 117 and blue's of 104.
+    assert.ok(Math.abs((parts.get('normalize.scale') ?? 0) - (24 / 58 - 24 / 60)) < 1e-5);
+    assert.equal(outputs[0]?.input, 'grey.png');
+  });
+
+  it('finds the first layer where two graphs part', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('one.onnx', chain(['Relu', 'Sigmoid', 'Tanh']));
+    await place.write('other.onnx', chain(['Relu', 'Softsign', 'Tanh']));
+    const { aspects, outputs } = await agreement(place, ['one.onnx', 'other.onnx']);
+    assert.deepEqual(
+      aspects.map(({ aspect }) => aspect),
+      ['graph'],
+    );
+    assert.deepEqual([outputs[0]?.parts_at, outputs[0]?.parts_operator], ['v2', 'Sigmoid']);
+  });
+
+  it('refuses what it cannot compare', async (t) => {
+    const place = await placeWithPictureModels(t);
+    for (const [args, message] of [
+      [['default', 'right.yml'], /default is a stack and the other side is not; name two stacks or two models/],
+      [['default', 'threads=1'], /two stacks need models: name them after --, as in -- zoo:resnet18/],
+      [['net.onnx', 'net.onnx', 'a.jpg'], /a\.jpg: neither model has a manifest with steps for pictures/],
+      [['right.yml', 'mean.yml', 'gone.jpg'], /gone\.jpg: expected a picture, found no such file/],
+      [['right.yml', 'mean.yml', 'right.yml'], /expected a JPEG, PNG, WebP or GIF/],
+    ] as const) {
+      const { code, stderr } = await place.run(['agree', ...args]);
+      assert.notEqual(code, 0);
+      assert.match(stderr, message);
+    }
+  });
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { comparisonSchema } from '../../../../plugins/dlbricks/compare/comparison-result.js';
+import { deadline, type Workplace } from '../../../cli/support/command.js';
+import { AS_STORED, chain, ONCE, QUICK } from '../../../cli/support/tiny-models.js';
+import { workplaceHere } from '../../../cli/support/workplace-here.js';
+
+const RUN = ['dlbricks', 'run', 'net.onnx', ...QUICK, ...ONCE, ...AS_STORED];
+
+async function documentOf(place: Workplace, args: readonly string[]) {
+  const { stdout, stderr, code } = await place.run(['compare', ...args, '--export-json', '-']);
+  assert.equal(code, 0, stderr);
+  return comparisonSchema.parse(JSON.parse(stdout));
+}
+
+async function refusalOf(place: Workplace, args: readonly string[]): Promise<string> {
+  const { stdout, stderr, code } = await place.run(['compare', ...args]);
+  assert.deepEqual([stdout, code], ['', 2]);
+  return stderr;
+}
+
+describe('compare of what is there', { ...deadline, concurrency: 1 }, () => {
+  const undone: (() => unknown)[] = [];
+  let place: Workplace;
+
+  after(async () => {
+    for (const undo of undone.reverse()) await undo();
+  });
+
+  before(async () => {
+    place = await workplaceHere({ after: (undo) => undone.push(undo) });
+    await place.write('net.onnx', chain(['Relu', 'Sigmoid', 'Tanh']));
+    await place.write('other.onnx', chain(['Relu', 'Tanh']));
+    for (const threads of ['1', '2']) {
+      const outputs = ['--log', `${threads}.yml`, '--export-json', `${threads}.json`];
+      const { code, stderr } = await place.run([...RUN, '--threads', threads, ...outputs]);
+      assert.equal(code, 0, stderr);
+    }
+  });
+
+  it('takes two logs, and names the only aspect that differs', async () => {
+    const { put_down_to: cause, models, aspects } = await documentOf(place, ['1.yml', '2.yml']);
+    assert.deepEqual([cause, aspects.length], ['threads', 1]);
+    const [model] = models;
+    assert.deepEqual([model?.model, model?.threads_before, model?.threads_after, model?.reason], ['net', 1, 2, null]);
+    assert.ok((model?.ratio ?? 0) > 0);
+  });
+
+  it('takes a log and a report of the same run', async () => {
+    const { models } = await documentOf(place, ['1.yml', '1.json']);
+    assert.deepEqual([models[0]?.model, models[0]?.ratio], ['net', 1]);
+  });
+
+  it('takes two systems of the store', async () => {
+    const listed = await refusalOf(place, ['store#', 'store#']);
+    assert.match(listed, /store#: several systems begin with .*; it has:/);
+    const [one = '', other = ''] = [...listed.matchAll(/^ {2}(store#[0-9a-f]{8})/gm)].map(([, text]) => text);
+    const { aspects, models } = await documentOf(place, [one, other]);
+    assert.deepEqual(
+      aspects.map(({ aspect }) => aspect),
+      ['threads'],
+    );
+    assert.equal(models[0]?.model, 'net');
+  });
+
+  it('draws a picture', async () => {
+    await documentOf(place, ['1.json', '2.json', '--export-svg', 'change.svg']);
+    const svg = await readFile(join(place.folder, 'change.svg'), 'utf8');
+    assert.match(svg, /^<svg .*<circle [^>]+><title>net: [+-]/s);
+  });
+
+  it('compares results with a baseline', async () => {
+    const { before: first, after } = await documentOf(place, ['1.json', '--baseline', '2.json']);
+    assert.deepEqual([first, after], ['2.json', '1.json']);
+    const same = ['1.json', '1.json', '--baseline', '1.json', '--fail-above', '0'];
+    assert.equal((await documentOf(place, same)).models[0]?.ratio, 1);
+  });
+
+  it('has a message for each mistake', async () => {
+    const log = await readFile(join(place.folder, '1.yml'), 'utf8');
+    await place.write('edited.yml', log.replace(/latency_ms: [\d.]+/, 'latency_ms: 1'));
+    await place.write('newer.yml', log.replace('log/v1', 'log/v2'));
+    const { code } = await place.run([...RUN.with(2, 'other.onnx'), '--threads', '1', '--log', 'other.yml']);
+    assert.equal(code, 0);
+    for (const [args, message] of [
+      [['edited.yml', '1.yml'], /edited\.yml: achieved: edited after it was written/],
+      [['newer.yml', '1.yml'], /newer\.yml:1:\d+: dlspec: expected "log\/v1", found "log\/v2"/],
+      [['1.yml', 'other.yml'], /no model of the same name, .* in common; 1\.yml has: net; other\.yml has: other/],
+      [['store#00000000', '1.json'], /store#00000000: the store has no system 00000000; it has:\n {2}store#/],
+      [['store#1', 'store#2', '--store', 'gone'], /gone.*not.*exist|no store/],
+      [['1.json', '2.json', '--store', 'store'], /--store is for sides such as store#3fa9c2e1/],
+      [['1.json'], /name two sides, or one and --baseline FILE/],
+      [['1.json', '--baseline', 'gone.json'], /gone\.json: not a readable report/],
+    ] as const) {
+      assert.match(await refusalOf(place, args), message);
+    }
+  });
+
+  it('refuses a baseline of another machine unless it is asked for', async () => {
+    const report = await readFile(join(place.folder, '1.json'), 'utf8');
+    const changed = report.replace(/("system": \{[^}]*"processor": )"[^"]*"/, '$1"another"');
+    await place.write('another.json', changed);
+    const args = ['1.json', '--baseline', 'another.json'];
+    assert.match(
+      await refusalOf(place, args),
+      /--baseline: another\.json and 1\.json are from different machines \(processor\)/,
+    );
+    assert.equal((await documentOf(place, [...args, '--any-machine'])).models.length, 1);
+  });
+});
