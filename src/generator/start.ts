@@ -45,7 +45,8 @@ export async function startGenerator(
   });
   const child = fork(fileURLToPath(new URL('./process.js', import.meta.url)), {
     serialization: 'advanced',
-    execArgv: [],
+    // Helpers of the collector are ordinary threads, for which the process would wait on a busy machine.
+    execArgv: ['--single-threaded-gc'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const kill = (): void => void child.kill('SIGKILL');
