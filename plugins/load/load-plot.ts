@@ -1,78 +1,73 @@
-import { boundOf, linePlot, type Series } from '../../src/plugin-api.js';
+import { type Bound, boundOf, linePlot, type Series } from '../../src/plugin-api.js';
 import type { LoadResult, LoadRow } from './load-result.js';
 
 interface Figure {
   readonly label: string;
   readonly of: (row: LoadRow) => number | null | undefined;
+  /** Of the figure before it. */
+  readonly isPredicted?: boolean;
 }
 
-const LATENCIES: readonly Figure[] = [
-  { label: 'p50', of: ({ measured }) => measured?.p50_ms },
-  { label: 'p99', of: ({ measured }) => measured?.p99_ms },
-  { label: 'p50 predicted', of: ({ predicted }) => predicted?.value?.p50_ms },
-  { label: 'p99 predicted', of: ({ predicted }) => predicted?.value?.p99_ms },
-];
+const PERCENTILES = { p50: 'p50_ms', p90: 'p90_ms', p95: 'p95_ms', p99: 'p99_ms', 'p99.9': 'p999_ms' } as const;
+
+/** The median, and the percentile of the bound. */
+function latencies(bound: Bound | undefined): readonly Figure[] {
+  const asked = `p${Number(((bound?.share ?? 0) * 100).toFixed(3))}`;
+  const tail = (['p90', 'p95', 'p99.9'] as const).find((name) => name === asked) ?? 'p99';
+  return (['p50', tail] as const).flatMap((name): readonly Figure[] => {
+    const key = PERCENTILES[name];
+    return [
+      { label: name, of: ({ measured }) => measured?.[key] },
+      { label: `${name} predicted`, of: ({ predicted }) => predicted?.value?.[key], isPredicted: true },
+    ];
+  });
+}
 
 const THROUGHPUTS: readonly Figure[] = [
   { label: 'measured', of: ({ measured }) => measured?.samples_per_second },
-  { label: 'predicted', of: ({ predicted }) => predicted?.value?.samples_per_second },
+  { label: 'predicted', of: ({ predicted }) => predicted?.value?.samples_per_second, isPredicted: true },
 ];
-
-const rounded = (value: number): string => String(Number(value.toPrecision(4)));
 
 /** Lines of figures for each model over the values of `at`. */
 function seriesOf(rows: readonly LoadRow[], figures: readonly Figure[], at: (row: LoadRow) => number) {
-  const values = [...new Set(rows.map(at))].sort((a, b) => a - b);
-  const models = [...new Set(rows.map(({ model }) => model))];
+  const known = rows.filter((row) => figures.some(({ of }) => of(row) != null));
+  const positions = [...new Set(known.map(at))].sort((a, b) => a - b);
+  const models = [...new Set(known.map(({ model }) => model))];
   const series = models.flatMap((model) => {
-    return figures.map(({ label, of }): Series => {
-      const own = rows.filter((row) => row.model === model);
+    const own = known.filter((row) => row.model === model);
+    return figures.flatMap(({ label, of, isPredicted }, index): readonly Series[] => {
+      if (own.every((row) => of(row) == null)) return [];
       // Several trials of one rate differ in their seed; the last one is shown.
-      const of_ = new Map(own.map((row) => [at(row), of(row) ?? undefined]));
-      return {
-        label: models.length === 1 ? label : `${model}, ${label}`,
-        values: values.map((value) => of_.get(value)),
-      };
+      const last = new Map(own.map((row) => [at(row), of(row) ?? undefined]));
+      const isDashed = isPredicted === true && own.some((row) => figures[index - 1]?.of(row) != null);
+      const name = models.length === 1 ? label : `${model}, ${label}`;
+      return [{ label: name, values: positions.map((position) => last.get(position)), isDashed }];
     });
   });
-  return {
-    positions: values.map(rounded),
-    series: series.filter((one) => one.values.some((value) => value !== undefined)),
-  };
+  return { positions, series, isConnected: true };
 }
 
 /** Latency over the rate with the bound, throughput over the batch, or latency by the number of clients. */
-export function loadPlot({ rows, settings: { scenario, bound } }: LoadResult): string {
-  const reference = bound === null ? undefined : boundOf(bound)?.ms;
-  const withBound = reference === undefined ? {} : { reference };
+export function loadPlot({ rows, settings: { scenario, bound: text } }: LoadResult): string {
+  const bound = text === null ? undefined : boundOf(text);
+  const samplesPerSecond = 'samples per second';
   switch (scenario) {
     case 'server':
     case 'replay': {
       const known = rows.filter((row) => row.offered_per_second !== null);
-      const title = bound === null ? 'Latency over the rate' : `Latency over the rate, with the bound ${bound}`;
-      const lines = seriesOf(known, LATENCIES, (row) => row.offered_per_second ?? 0);
-      return linePlot({ title, xTitle: 'queries per second', yTitle: 'ms', isConnected: true, ...withBound, ...lines });
+      const title = text === null ? 'Latency over the rate' : `Latency over the rate, with the bound ${text}`;
+      const lines = seriesOf(known, latencies(bound), (row) => row.offered_per_second ?? 0);
+      const withBound = bound === undefined ? {} : { reference: bound.ms };
+      return linePlot({ title, xTitle: 'queries per second', yTitle: 'ms', ...withBound, ...lines });
     }
     case 'batch':
     case 'single': {
       const lines = seriesOf(rows, THROUGHPUTS, ({ samples: [batch = 1] }) => batch);
-      return linePlot({
-        title: 'Throughput over the batch',
-        xTitle: 'batch',
-        yTitle: 'samples per second',
-        isConnected: true,
-        ...lines,
-      });
+      return linePlot({ title: 'Throughput over the batch', xTitle: 'batch', yTitle: samplesPerSecond, ...lines });
     }
     case 'clients': {
       const lines = seriesOf(rows, THROUGHPUTS, ({ clients }) => clients ?? 0);
-      return linePlot({
-        title: 'Throughput over the clients',
-        xTitle: 'clients',
-        yTitle: 'samples per second',
-        isConnected: true,
-        ...lines,
-      });
+      return linePlot({ title: 'Throughput over the clients', xTitle: 'clients', yTitle: samplesPerSecond, ...lines });
     }
   }
 }

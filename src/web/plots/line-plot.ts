@@ -5,13 +5,16 @@ import { svgLine, linearScale, type Plot, PLOT, svg, svgText, widthOf } from './
 export interface Series {
   readonly label: string;
   readonly values: readonly (number | undefined)[];
+  /** Dashed, in the color of the series before it. */
+  readonly isDashed?: boolean;
 }
 
 export interface LinePlot {
   readonly title: string;
   readonly xTitle: string;
   readonly yTitle: string;
-  readonly positions: readonly string[];
+  /** Names side by side, or numbers at their places on the axis. */
+  readonly positions: readonly string[] | readonly number[];
   readonly series: readonly Series[];
   /** Whether lines lead from position to position; default: only dots. */
   readonly isConnected?: boolean;
@@ -54,7 +57,7 @@ function rectangle(
   return `<rect ${place} ${look}><title>${escapedMarkup(tip)}</title></rect>`;
 }
 
-/** Values by named positions, as dots for each series, or as lines with dots; a missing value interrupts its line. */
+/** Values by positions, as dots for each series, or as lines with dots; a missing value interrupts lines between names. */
 export function linePlot(drawn: LinePlot): string {
   const {
     title,
@@ -67,10 +70,12 @@ export function linePlot(drawn: LinePlot): string {
     boxes = [],
     isStacked = false,
   } = drawn;
-  const isAslant = positions.some(({ length }) => length > MAX_UPRIGHT_LENGTH);
-  const aslant = isAslant ? Math.max(...positions.map(widthOf)) / Math.SQRT2 : 0;
+  const numbers = positions.filter((position) => typeof position === 'number');
+  const named = numbers.length > 0 ? [] : positions.map(String);
+  const isAslant = named.some(({ length }) => length > MAX_UPRIGHT_LENGTH);
+  const aslant = isAslant ? Math.max(...named.map(widthOf)) / Math.SQRT2 : 0;
   const left = Math.max(PLOT.x[0], aslant);
-  const right = Math.max(PLOT.x[1], left + positions.length * MIN_STEP);
+  const right = Math.max(PLOT.x[1], left + named.length * MIN_STEP);
   const legend = series.length * LEGEND_ROW;
   const plot: Plot = {
     x: [left, right],
@@ -78,7 +83,11 @@ export function linePlot(drawn: LinePlot): string {
     bottom: PLOT.bottom + aslant,
   };
   const step = (right - left) / Math.max(1, positions.length);
-  const x = { at: (position: number): number => left + (position + 0.5) * step, ticks: [] };
+  const scale =
+    numbers.length > 0
+      ? linearScale(Math.max(...numbers), [left, right])
+      : { at: (position: number): number => left + (position + 0.5) * step, ticks: [] };
+  const x = { at: (position: number): number => scale.at(numbers[position] ?? position) };
   const known = series.flatMap(({ values }) => values.filter((value) => value !== undefined));
   /** Where a bar begins: the sum of those below it. */
   const below = (position: number, index: number): number => {
@@ -87,16 +96,16 @@ export function linePlot(drawn: LinePlot): string {
   const tops = isStacked ? positions.map((_, position) => below(position, series.length)) : known;
   const highest = Math.max(reference ?? 0, ...tops, ...boxes.flatMap((box) => box?.most ?? []));
   const y = linearScale(highest > 0 ? highest : 1, plot.y);
-  const content = series.flatMap(({ label, values }, index) => {
-    const color = COLORS[index % COLORS.length] ?? '';
-    const segments = values.slice(1).flatMap((value, before) => {
-      const from = values[before];
-      if (!isConnected || value === undefined || from === undefined) return [];
-      const ends = [
-        [x.at(before), y.at(from)],
-        [x.at(before + 1), y.at(value)],
-      ] as const;
-      return [svgLine(ends, `stroke="${color}" stroke-width="1.5"`)];
+  const content = series.flatMap(({ label, values, isDashed = false }, index) => {
+    const dashedBefore = series.slice(0, index + 1).filter((one) => one.isDashed === true).length;
+    const color = COLORS[(index - dashedBefore) % COLORS.length] ?? '';
+    const dashes = isDashed ? ' stroke-dasharray="5 4"' : '';
+    const places = [...values.keys()].filter((position) => values[position] !== undefined);
+    const segments = places.slice(1).flatMap((position, before) => {
+      const from = places[before] ?? 0;
+      if (!isConnected || (numbers.length === 0 && position - from > 1)) return [];
+      const ends = [from, position].map((end) => [x.at(end), y.at(values[end] ?? 0)] as const);
+      return [svgLine(ends, `stroke="${color}" stroke-width="1.5"${dashes}`)];
     });
     const dots = values.flatMap((value, position) => {
       if (value === undefined) return [];
@@ -114,7 +123,7 @@ export function linePlot(drawn: LinePlot): string {
         [left, keyY - 4],
         [left + 20, keyY - 4],
       ],
-      `stroke="${color}" stroke-width="3"`,
+      `stroke="${color}" stroke-width="3"${dashes}`,
     );
     return [swatch, svgText(left + 28, keyY, label), ...segments, ...dots];
   });
@@ -137,7 +146,7 @@ export function linePlot(drawn: LinePlot): string {
       ],
       'class="axis"',
     );
-  const names = positions.map((name, position) => {
+  const names = named.map((name, position) => {
     const below = plot.y[0] + 18;
     if (!isAslant) return svgText(x.at(position), below, name, 'text-anchor="middle"');
     const transform = `transform="translate(${x.at(position).toFixed(1)} ${below - 4}) rotate(-45)"`;
@@ -147,7 +156,7 @@ export function linePlot(drawn: LinePlot): string {
     title,
     xTitle,
     yTitle,
-    x,
+    x: scale,
     y,
     content: [...(reference === undefined ? [] : [level(reference)]), ...drawnBoxes, ...content, ...names],
     plot,

@@ -31,6 +31,28 @@ describe('a plot of lines', () => {
     assert.equal(segments(linePlot(PLOT)), 0);
   });
 
+  test('puts numbers at their places on the axis, and connects them over missing values', () => {
+    const svg = linePlot({ ...PLOT, positions: [10, 20, 100], isConnected: true });
+    const [first = 0, second = 0, third = 0] = [...svg.matchAll(/<circle cx="([\d.]+)"/g)].map(([, x]) => Number(x));
+    assert.ok(Math.abs((third - first) / (second - first) - 9) < 0.1, `${first} ${second} ${third}`);
+    assert.equal(svg.match(/stroke-width="1.5"/g)?.length, 3);
+  });
+
+  test('draws a dashed series in the color of the one before it', () => {
+    const [one, two] = PLOT.series;
+    assert.ok(one && two);
+    const svg = linePlot({ ...PLOT, series: [one, { ...two, isDashed: true }, one] });
+    const keys = [...svg.matchAll(/stroke="(#\w+)" stroke-width="3"( stroke-dasharray)?/g)];
+    assert.deepEqual(
+      keys.map(([, color, dashes]) => [color === keys[0]?.[1], dashes !== undefined]),
+      [
+        [true, false],
+        [true, true],
+        [false, false],
+      ],
+    );
+  });
+
   test('names its series and positions, and escapes markup in them', () => {
     const svg = linePlot(PLOT);
     assert.ok(svg.includes('>all known<'));
