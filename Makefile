@@ -8,7 +8,7 @@ BUILT := dist/.built
 SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
-.PHONY: help run test quick build lint lint-code lint-style run-tests contract fuzz torture mutants bench bench-accuracy bench-graphs bench-instant bench-compare bench-suites bench-generation bench-scale bench-web screenshots schema clean
+.PHONY: help run test quick build lint lint-code lint-style run-tests contract fuzz torture mutants bench bench-accuracy bench-graphs bench-instant bench-compare bench-suites bench-generation bench-scale bench-web screenshots session schema clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -93,6 +93,9 @@ bench-scale: build ## Share BRICKS=10000 bricks of BRICK_MS=67 ms among AGENTS=3
 	$(if $(MONGODB_URI)$(FERRETDB),,bench/scale/mongo-java-server/run.sh) node dist/bench/scale/main.js \
 		--agents $(or $(AGENTS),32) --bricks $(or $(BRICKS),10000) --brick-ms $(or $(BRICK_MS),67) \
 		--servers '$(or $(SERVERS),1 4)' --repeats $(or $(REPEATS),3) --sizes '$(or $(SIZES),10000 100000)'
+
+session: build ## Record the commands of README's first picture with an empty store, and draw them as docs/session.svg
+	node dist/bench/session.js
 
 schema: build ## Write docs/report.schema.json and schemas/ from the definitions of the documents
 	node dist/test/plugins/dlbricks/report/write-schema.js

@@ -60,7 +60,7 @@ function list(plugins: Analysts, width: number | undefined): string {
   const listed = plugins.flatMap(({ name, analyses = [] }) => {
     return analyses.map((analysis): ListedAnalysis => ({ plugin: name, analysis }));
   });
-  return `${fittingTable(LIST_COLUMNS, listed, { width, dispensable: [] }).text}\n`;
+  return `${fittingTable(LIST_COLUMNS, listed, { width, dispensable: ['settings'] }).text}\n`;
 }
 
 const DIFFERENT = 'the store has measurements of different ones';
