@@ -108,6 +108,9 @@ export function partsByKind(name: string, parts: readonly (PartOfTime & { readon
 /** Smaller parts are drawn together. */
 const MIN_SHARE = 0.004;
 
+/** Narrower parts, of the longest whole, have no room for their name. */
+const MIN_NAMED_SHARE = 0.02;
+
 /** Colors of operators; further ones share the last. */
 const COLORS = 6;
 
@@ -133,8 +136,10 @@ export function icicleChart(wholes: readonly PartOfTime[]): Markup | undefined {
     const share = `${((100 * part.ms) / whole.ms).toFixed(1)} %`;
     const tip = part.hint ?? `${part.name}: ${part.ms.toPrecision(4)} ms, ${share} of ${whole.name}`;
     const kind = color === undefined ? '' : ` n${color}`;
+    const text = part === whole ? `${part.name} ${part.ms.toPrecision(4)} ms` : `${part.name} ${share}`;
+    const shown = part === whole || part.ms >= longest * MIN_NAMED_SHARE ? text : '';
     const parts = seenParts(part.parts ?? [], whole.ms * MIN_SHARE);
-    return markup`<div class="node${kind}" style="flex-grow:${((1000 * part.ms) / whole.ms).toFixed(2)}"><span title="${tip}">${part.name} ${part === whole ? `${part.ms.toPrecision(4)} ms` : share}</span>${
+    return markup`<div class="node${kind}" style="flex-grow:${((1000 * part.ms) / whole.ms).toFixed(2)}"><span title="${tip}">${shown}</span>${
       parts.length === 0
         ? undefined
         : markup`<div class="parts">${parts.map((one) => node(one, whole, color ?? colors.get(one.name)))}</div>`

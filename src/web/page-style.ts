@@ -39,7 +39,7 @@ th button::after { content: '\\00a0↕'; color: var(--quiet); font-size: .8em; }
 th[aria-sort=ascending] button::after { content: '\\00a0↑'; color: var(--accent); }
 th[aria-sort=descending] button::after { content: '\\00a0↓'; color: var(--accent); }
 .tools { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .5rem 0; }
-.tools input { min-width: 8rem; flex: 0 1 16rem; }
+.tools input { min-width: 6rem; max-width: 16rem; flex: 1 1 6rem; }
 .state { color: var(--quiet); }
 .drawing { overflow-x: auto; }
 .drawing svg { max-width: 100%; height: auto; min-width: 20rem; }

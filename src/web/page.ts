@@ -4,6 +4,7 @@ import type { Page, PageSection } from '../base/exporters/page.js';
 import { Markup, markup } from '../base/markup.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';
+import { provenanceSections } from './provenance.js';
 import { tableMarkup, withLinks } from './table.js';
 
 /** A result to show on a page. */
@@ -66,7 +67,7 @@ export function resultsMarkup(
 ${page.verdict === undefined ? undefined : markup`<p class="verdict">${page.verdict}</p>`}
 ${warnings.length === 0 ? undefined : listMarkup(warnings, 'warnings')}
 ${page.sections.map((section) => sectionMarkup(section, below, root))}
-${notes.length === 0 ? undefined : markup`<section><h${below}>Notes</h${below}>${listMarkup(notes, 'notes')}</section>`}`;
+${notes.length === 0 ? undefined : markup`<section><h${below}>Notes</h${below}>${listMarkup(notes, 'notes')}</section>\n`}${provenanceSections(result.document).map((section) => sectionMarkup(section, below, root))}`;
   });
   return { title: titleOf(pages), body: markup`${bodies}` };
 }

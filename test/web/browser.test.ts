@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { reportPage } from '../../plugins/dlbricks/report/report-page.js';
 import { reportResult } from '../../plugins/dlbricks/report/report-result.js';
 import { reportOf } from '../../plugins/dlbricks/report/report.js';
@@ -12,7 +12,7 @@ import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/
 import { HOSTILE } from '../server/site-server.js';
 import { histogramChart } from '../../src/web/charts.js';
 import { htmlPage } from '../../src/web/page.js';
-import { launch, seriousFindings, skip } from './support/chromium.js';
+import { launch, newContext, problemsOf, seriousFindings, skip } from './support/chromium.js';
 
 function reportHtml(names: readonly string[]): string {
   const models = names.map((name, index) => ({
@@ -23,7 +23,7 @@ function reportHtml(names: readonly string[]): string {
   return htmlPage([{ result: () => reportResult(reports), page: () => reportPage(reports) }]);
 }
 
-describe('a page in a browser', { skip, timeout: 120_000 }, () => {
+describe('a page in a browser', { skip, timeout: 180_000 }, () => {
   let browser: Browser;
   let folder: string;
   let file: string;
@@ -41,15 +41,10 @@ describe('a page in a browser', { skip, timeout: 120_000 }, () => {
   });
 
   /** Opens the page from disk without a network. Every request, error and message of the console is in `problems`. */
-  async function open(options: Parameters<Browser['newContext']>[0] = {}) {
-    const context = await browser.newContext({ offline: true, viewport: { width: 1280, height: 900 }, ...options });
+  async function open(options: BrowserContextOptions = {}) {
+    const context = await newContext(browser, { offline: true, ...options });
     const page = await context.newPage();
-    const problems: string[] = [];
-    page.on('request', (request) => {
-      if (request.url() !== pathToFileURL(file).href) problems.push(`request of ${request.url()}`);
-    });
-    page.on('console', (message) => problems.push(message.text()));
-    page.on('pageerror', (error) => problems.push(String(error)));
+    const problems = problemsOf(page, (url) => url === pathToFileURL(file).href);
     await page.goto(pathToFileURL(file).href);
     return { page, problems, context };
   }

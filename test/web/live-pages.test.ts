@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startAgent } from '../../src/agent/services/server.js';
 import { createDirectory } from '../../src/directory/agent-directory.js';
 import { ModelManifest } from '../../src/generated/carml/org/dlframework/registry.js';
@@ -12,7 +12,7 @@ import { offer } from '../directory/support/offer.js';
 import { scripted } from '../server/scripted-evaluation.js';
 import { siteServing, stepwise } from '../server/site-server.js';
 import { until } from '../support/until.js';
-import { launch, seriousFindings, skip } from './support/chromium.js';
+import { launch, newContext, seriousFindings, skip } from './support/chromium.js';
 
 /** A way to a server that can be cut. */
 async function wayTo(t: TestContext, address: string) {
@@ -59,7 +59,7 @@ async function wayTo(t: TestContext, address: string) {
   };
 }
 
-describe('pages that work with a server', { skip, timeout: 120_000 }, () => {
+describe('pages that work with a server', { skip, timeout: 180_000 }, () => {
   let browser: Browser;
 
   before(async () => {
@@ -68,8 +68,8 @@ describe('pages that work with a server', { skip, timeout: 120_000 }, () => {
 
   after(() => browser?.close());
 
-  async function pageOf(t: TestContext, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  async function pageOf(t: TestContext, options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await newContext(browser, options);
     t.after(() => context.close());
     return context.newPage();
   }

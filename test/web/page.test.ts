@@ -46,6 +46,30 @@ describe('htmlPage', () => {
     assert.ok(html.indexOf('a note') > html.indexOf('<table>'));
   });
 
+  it('says what a result is of, and why it does not say more', () => {
+    const provenance = {
+      tool: { name: 'mlmodelscope', version: '1.2.3' },
+      models: [{ name: HOSTILE, file_sha256: null, weights: 'made_up' }],
+      host: null,
+      reasons: { host: 'no agent took part' },
+    };
+    const document = { reports: [{ provenance }, { provenance }] };
+    const html = htmlPage([{ result: () => resultOf([], { document }) }]);
+    const facts = [...html.split('Provenance</h2>')[1]!.matchAll(/<th scope="row">(.*?)<\/th><td>(.*?)<\/td>/g)];
+    assert.deepEqual(
+      facts.map(([, name, value]) => [name, value?.replace(/&#60;.*;/, '…;')]),
+      [
+        ['tool: name', 'mlmodelscope'],
+        ['tool: version', '1.2.3'],
+        ['models', 'name …; weights made_up'],
+        ['host', 'not stated here: no agent took part'],
+      ],
+    );
+    for (const without of [{}, { provenance: null }]) {
+      assert.doesNotMatch(htmlPage([{ result: () => resultOf([], { document: without }) }]), /Provenance/);
+    }
+  });
+
   it('lets no script run but its own and loads nothing', () => {
     const html = htmlPage([{ result: () => resultOf([]) }]);
     assert.match(html, /default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-[^']+'/);
@@ -90,6 +114,6 @@ describe('charts', () => {
   it('draw all small parts as one, and lose no time', () => {
     const small = Array.from({ length: 50 }, (_, i) => ({ name: `small ${i}`, ms: 0.001 }));
     const chart = icicleChart([{ name: 'whole', ms: 10.05, parts: [{ name: 'large', ms: 10 }, ...small] }]);
-    assert.match(chart?.text ?? '', /50 smaller: 0\.05000 ms/);
+    assert.match(chart?.text ?? '', /title="50 smaller: 0\.05000 ms[^>]*><\/span>/, 'too narrow for a name');
   });
 });

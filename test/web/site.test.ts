@@ -3,12 +3,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { signatureOf, SYSTEM } from '../store/sample-measurement.js';
 import { scripted, untilStopped } from '../server/scripted-evaluation.js';
 import { fillStore, HOSTILE, siteServing, stepwise } from '../server/site-server.js';
 import type { ServingOptions } from '../server/serving.js';
-import { launch, seriousFindings, skip } from './support/chromium.js';
+import { launch, newContext, problemsOf, seriousFindings, skip } from './support/chromium.js';
 
 const MANIFEST = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', plugin: 'fake', models: ['zoo:resnet18'] };
 
@@ -31,19 +31,14 @@ describe('the site in a browser', { skip, timeout: 240_000 }, () => {
   /** A server with hostile names in its store, and a page of a browser. Every foreign request and error is a problem. */
   async function visit(
     t: TestContext,
-    { serving = {}, ...options }: Parameters<Browser['newContext']>[0] & { serving?: ServingOptions } = {},
+    { serving = {}, ...options }: BrowserContextOptions & { serving?: ServingOptions } = {},
   ) {
     const served = await siteServing(t, serving);
     await fillStore(served.store);
-    const context: BrowserContext = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+    const context = await newContext(browser, options);
     t.after(() => context.close());
     const page = await context.newPage();
-    const problems: string[] = [];
-    page.on('request', (request) => {
-      if (!request.url().startsWith(`${served.url}/`)) problems.push(`request of ${request.url()}`);
-    });
-    page.on('console', (message) => problems.push(message.text()));
-    page.on('pageerror', (error) => problems.push(String(error)));
+    const problems = problemsOf(page, (url) => url.startsWith(`${served.url}/`));
     return { ...served, page, problems };
   }
 
@@ -185,9 +180,26 @@ describe('the site in a browser', { skip, timeout: 240_000 }, () => {
     assert.ok(await page.locator('noscript p').isVisible());
   });
 
-  for (const [width, colorScheme] of [
-    [360, 'dark'],
-    [2560, 'light'],
+  const PATHS = [
+    '/',
+    '/systems',
+    `/systems/${SYSTEM.fingerprint}`,
+    `/model?name=${encodeURIComponent(HOSTILE[1])}`,
+    '/estimates/{first}',
+    '/compare?of={several}',
+    `/bricks/${signatureOf(1)}`,
+    '/evaluations',
+    '/evaluations/shown-evaluation',
+    '/agents',
+    '/submit',
+    '/predict',
+    '/login',
+    '/nothing',
+  ];
+
+  for (const [width, colorScheme, paths] of [
+    [360, 'dark', PATHS],
+    [2560, 'light', ['/', '/compare?of={several}', '/evaluations/shown-evaluation', '/submit']],
   ] as const) {
     it(`has no serious finding of axe and fits ${width} pixels, ${colorScheme}`, async (t) => {
       const { url, attach, page } = await visit(t, { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
@@ -195,27 +207,13 @@ describe('the site in a browser', { skip, timeout: 240_000 }, () => {
       await attach(scripted(stepwise(2, () => held.opened)));
       await submit(url, 'shown-evaluation');
       const { estimates } = (await (await fetch(`${url}/api/v1/estimates`)).json()) as {
-        estimates: { subject: string; model: string }[];
+        estimates: { subject: string }[];
       };
-      const of = estimates.map(({ subject }) => `of=${subject}`).slice(0, 4);
-      const paths = [
-        '/',
-        '/systems',
-        `/systems/${SYSTEM.fingerprint}`,
-        `/model?name=${encodeURIComponent(HOSTILE[1])}`,
-        `/estimates/${estimates[0]?.subject}`,
-        `/compare?${of.join('&')}`,
-        `/bricks/${signatureOf(1)}`,
-        '/evaluations',
-        '/evaluations/shown-evaluation',
-        '/agents',
-        '/submit',
-        '/predict',
-        '/login',
-        '/nothing',
-      ];
+      const subjects = estimates.map(({ subject }) => subject).slice(0, 4);
+      const filled = (path: string): string =>
+        path.replace('{first}', subjects[0] ?? '').replace('{several}', subjects.join('&of='));
       for (const path of paths) {
-        await page.goto(`${url}${path}`);
+        await page.goto(`${url}${filled(path)}`);
         assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, path);
         assert.deepEqual(await seriousFindings(page), [], path);
       }

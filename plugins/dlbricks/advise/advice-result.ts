@@ -185,6 +185,15 @@ function claimText(claim: Claim, rounds: number): string {
   return `do ${claim.setting}: saves ${savingText(claim.saving)}, ${by}${outcome}`;
 }
 
+const NOTHING_SEEN = `no setting saves more than ${percent(100 * RESOLUTION, 0)} here`;
+
+/** What to do, for the page. */
+export function adviceVerdict(all: readonly Pick<Advice, 'model' | 'claims'>[], rounds: number): string {
+  return all
+    .map(({ model, claims: [first] }) => `${model}: ${first === undefined ? NOTHING_SEEN : claimText(first, rounds)}.`)
+    .join(' ');
+}
+
 function notesOf(advice: Advice, rounds: number): readonly string[] {
   const { model, measuredMs, kernelsMs, floors, framework, fusion, possible, claims, notTried, variants } = advice;
   const floor =
@@ -209,9 +218,7 @@ function notesOf(advice: Advice, rounds: number): readonly string[] {
     `  not fused: ${possible.chains} pairs of elementwise kernels, ${(possible.bytes / 1e6).toFixed(2)} MB of memory; saves ${most}`,
     ...(same.length === 0 ? [] : [`  changes no kernel: ${same.join(', ')}`]),
     ...notTried.map(({ setting, reason }) => `  not tried: ${setting}: ${reason}`),
-    ...(claims.length === 0
-      ? [`  not seen: no setting saves more than ${percent(100 * RESOLUTION, 0)} here`]
-      : claims.map((claim) => `  ${claimText(claim, rounds)}`)),
+    ...(claims.length === 0 ? [`  not seen: ${NOTHING_SEEN}`] : claims.map((claim) => `  ${claimText(claim, rounds)}`)),
     ...(claims.length > 1
       ? ['  Settings of --optimization-level exclude each other; savings of several settings do not add up.']
       : []),

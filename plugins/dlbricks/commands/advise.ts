@@ -29,7 +29,7 @@ import {
   writeShown,
   z,
 } from '../../../src/plugin-api.js';
-import { adviceDocument, adviceTable, drawnAdvice } from '../advise/advice-result.js';
+import { adviceDocument, adviceTable, adviceVerdict, drawnAdvice } from '../advise/advice-result.js';
 import { type Advice, adviseOn } from '../advise/advise.js';
 import { MAX_ROUNDS } from '../advise/measure-variants.js';
 import type { PlaceOptions } from './options.js';
@@ -103,6 +103,7 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
     const shown = shownTable(adviceTable(found, rounds), {
       document: adviceDocument(found, rounds, provenance),
       title: `Advice for ${found.map(({ model }) => model).join(', ')}`,
+      verdict: adviceVerdict(found, rounds),
     });
     const drawings = drawnAdvice(found);
     const pictures = { svg: () => graphSvg(drawings), dot: () => graphDot(drawings) };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { savingOf } from '../../../../plugins/dlbricks/advise/advice.js';
-import { outcomeOf } from '../../../../plugins/dlbricks/advise/advice-result.js';
+import { adviceVerdict, outcomeOf } from '../../../../plugins/dlbricks/advise/advice-result.js';
 
 describe('a saving', () => {
   test('is that of the differences within rounds, whatever the rounds have in common', () => {
@@ -32,5 +32,20 @@ describe('a saving', () => {
     assert.equal(outcomeOf({ saving: claim, verified: claim }), 'holds');
     assert.equal(on([9.999, 10, 10.001]), 'does_not_hold');
     assert.equal(on([4, 16, 9]), 'not_seen');
+  });
+
+  test('is the verdict of a page: the first of each model, or that nothing is seen', () => {
+    const saving = savingOf([10, 10.1, 9.9], [9, 9.2, 8.8]) ?? assert.fail();
+    const claims = [{ setting: '--threads 2', by: 'bricks' as const, saving, verified: saving }];
+    assert.match(
+      adviceVerdict(
+        [
+          { model: 'one', claims },
+          { model: 'two', claims: [] },
+        ],
+        5,
+      ),
+      /^one: do --threads 2: saves 1\.\d+ .*: the claim holds\. two: no setting saves more than 2 % here\.$/,
+    );
   });
 });

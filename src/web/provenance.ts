@@ -1,0 +1,52 @@
+import type { PageSection } from '../base/exporters/page.js';
+import { distinctByContent } from '../base/distinct-by-content.js';
+import { textTable } from '../base/text-table.js';
+
+type Fact = readonly [name: string, value: string];
+
+/** Documents have the provenance of each of their results at most so deep. */
+const MAX_DEPTH = 4;
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function inWords(key: string): string {
+  return key.replaceAll('_', ' ');
+}
+
+function provenancesIn(document: unknown, depth = MAX_DEPTH): readonly object[] {
+  if (!isObject(document) || depth === 0) return [];
+  if ('provenance' in document) return isObject(document.provenance) ? [document.provenance] : [];
+  return Object.values(document).flatMap((value) => provenancesIn(value, depth - 1));
+}
+
+/** What is known, in one line. */
+function inOneLine(value: unknown): string {
+  if (!isObject(value)) return String(value);
+  if (Array.isArray(value)) return value.map(inOneLine).join(', ');
+  const known = Object.entries(value).filter(([, part]) => part !== null && part !== undefined);
+  return known.map(([key, part]) => `${inWords(key)} ${inOneLine(part)}`).join('; ');
+}
+
+function factsOf(provenance: object): readonly Fact[] {
+  return Object.entries(provenance).flatMap(([key, value]): readonly Fact[] => {
+    const name = inWords(key);
+    if (!isObject(value)) return value === null ? [] : [[name, String(value)]];
+    if (Array.isArray(value)) return value.map((part: unknown) => [name, inOneLine(part)]);
+    if (key !== 'reasons')
+      return Object.entries(value).map(([of, part]) => [`${name}: ${inWords(of)}`, inOneLine(part)]);
+    return Object.entries(value).map(([of, reason]) => [inWords(of), `not stated here: ${inOneLine(reason)}`]);
+  });
+}
+
+/** What a document says about what it is of, and how it was made. */
+export function provenanceSections(document: unknown): readonly PageSection[] {
+  const facts = distinctByContent(provenancesIn(document).flatMap(factsOf)).filter(([, value]) => value !== '');
+  if (facts.length === 0) return [];
+  const columns = [
+    { title: 'fact', align: 'left' as const, cell: ([name]: Fact) => name },
+    { title: 'value', align: 'left' as const, cell: ([, value]: Fact) => value },
+  ];
+  return [{ title: 'Provenance', table: textTable(columns, facts) }];
+}
