@@ -23,27 +23,35 @@ function yesNo(value: boolean | null): string | null {
   return value === null ? null : value ? 'yes' : 'no';
 }
 
+type Work = Pick<Kernel, 'flops' | 'readBytes' | 'writeBytes' | 'intensity' | 'gflops' | 'occupancyPercent'>;
+
 /** Of kernels together. */
-export function workOf(
-  kernels: readonly Kernel[],
-  { ridge }: Pick<Trace, 'ridge'>,
-  ms = sumOf(kernels.map((one) => one.ms)),
-): Row {
-  const [flops, read, written] = [
-    sumOrNull(kernels.map((one) => one.flops)),
-    sumOrNull(kernels.map(({ readBytes }) => readBytes)),
-    sumOrNull(kernels.map(({ writeBytes }) => writeBytes)),
-  ];
-  const intensity = ratio(flops, sumOrNull([read, written]));
+export function togetherOf(kernels: readonly Kernel[], ms = sumOf(kernels.map((one) => one.ms))): Work {
+  const [flops = null, readBytes = null, writeBytes = null] = (['flops', 'readBytes', 'writeBytes'] as const).map(
+    (key) => sumOrNull(kernels.map((one) => one[key])),
+  );
   const busy = kernels.filter(({ occupancyPercent }) => occupancyPercent !== null);
   const weighted = sumOf(busy.map((one) => (one.occupancyPercent ?? 0) * one.ms));
   return {
     flops,
-    dram_read_bytes: read,
-    dram_write_bytes: written,
-    achieved_occupancy: ratio(weighted, sumOf(busy.map((one) => one.ms))),
+    readBytes,
+    writeBytes,
+    intensity: ratio(flops, sumOrNull([readBytes, writeBytes])),
+    gflops: ratio(flops, ms * 1e6),
+    occupancyPercent: ratio(weighted, sumOf(busy.map((one) => one.ms))),
+  };
+}
+
+/** The same in columns. */
+export function workOf(kernels: readonly Kernel[], { ridge }: Pick<Trace, 'ridge'>, ms?: number): Row {
+  const { flops, readBytes, writeBytes, intensity, gflops, occupancyPercent } = togetherOf(kernels, ms);
+  return {
+    flops,
+    dram_read_bytes: readBytes,
+    dram_write_bytes: writeBytes,
+    achieved_occupancy: occupancyPercent,
     arithmetic_intensity: intensity,
-    arithmetic_throughput: ratio(flops, ms * 1e6),
+    arithmetic_throughput: gflops,
     memory_bound: yesNo(boundBy(intensity, ridge)),
   };
 }
@@ -65,7 +73,10 @@ export const ROOF = [
 const OVER = 1.05;
 
 /** A kernel under the roof of its machine. Kernels of int8 have the peak of int8. */
-export function roofOf({ intensity, gflops, layer }: Kernel, { peaks }: Pick<Trace, 'peaks'>): Row {
+export function roofOf(
+  { intensity, gflops, layer }: Pick<Kernel, 'intensity' | 'gflops' | 'layer'>,
+  { peaks }: Pick<Trace, 'peaks'>,
+): Row {
   const isInt8 = layer.inputs?.some(({ elementType }) => elementType === 'int8') ?? false;
   const peak = peaks.get(isInt8 ? 'int8' : 'float32')?.value;
   const bandwidth = peaks.get('memory')?.value;

@@ -21,6 +21,17 @@ export interface MeasuredLayer extends TracedLayer, KernelFacts {
   readonly runs: number;
   /** Its place in a run, where the trace has another order than the indices. */
   readonly order?: number | undefined;
+  /** The layers of the author that it computes, with their parts of it; absent in imported traces. */
+  readonly sources?: readonly SourceLayer[] | undefined;
+}
+
+export interface SourceLayer {
+  /** In the author's graph. */
+  readonly index: number;
+  readonly name: string;
+  readonly operator: string;
+  /** 0 to 1. */
+  readonly share: number;
 }
 
 export interface TracedModel {

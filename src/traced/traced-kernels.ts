@@ -1,4 +1,4 @@
-import type { MeasuredLayer, TracedModel } from '../foreign-traces/collect-models.js';
+import type { MeasuredLayer, SourceLayer, TracedModel } from '../foreign-traces/collect-models.js';
 import type { TracedTensor } from '../foreign-traces/trace-record.js';
 import { parseShapes } from '../foreign-traces/shapes.js';
 import type { KernelFacts } from '../measurement/kernel-facts.js';
@@ -26,10 +26,15 @@ function isLeaf(kernel: TracedKernel, all: readonly TracedKernel[]): boolean {
   return !all.some(({ sequenceIndex }) => sequenceIndex.startsWith(`${kernel.sequenceIndex}-`));
 }
 
-/** A trace of this machine in the form of imported ones. */
+/**
+ * A trace of this machine in the form of imported ones.
+ *
+ * @param sources the author's layers by the index of an outermost kernel
+ */
 export function tracedModelOf(
   kernels: readonly TracedKernel[],
   about: Pick<TracedModel, 'model' | 'system' | 'source' | 'traceIds' | 'wholeMs' | 'tracedWholeMs'>,
+  sources: ReadonlyMap<string, readonly SourceLayer[]> = new Map(),
 ): TracedModel {
   const holders = kernels.some(({ sequenceIndex }) => sequenceIndex.includes('-'));
   const leaves = holders ? kernels.filter((kernel) => isLeaf(kernel, kernels)) : kernels;
@@ -55,6 +60,7 @@ export function tracedModelOf(
       runs: runMs.length,
       ...(memory && { memory }),
       ...(pool && { pool }),
+      ...(sources.size > 0 && { sources: sources.get(sequenceIndex.replace(/-.*$/, '')) ?? [] }),
     }),
   );
   return { ...about, layers };

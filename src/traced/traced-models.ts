@@ -51,6 +51,16 @@ const layerSchema = z.strictObject({
   order: z.int().nonnegative().optional(),
   memory: kernelMemorySchema.optional(),
   pool: poolSchema.optional(),
+  sources: z
+    .array(
+      z.strictObject({
+        index: z.int().nonnegative(),
+        name: z.string(),
+        operator: z.string(),
+        share: z.number().min(0).max(1),
+      }),
+    )
+    .optional(),
   after: z.array(z.int().nonnegative()).optional(),
   samplesMs: ms,
   runs: z.int().nonnegative(),

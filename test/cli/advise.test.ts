@@ -60,6 +60,8 @@ interface AdvisedModel {
   readonly floor_ms: number;
   readonly floor_with_reorders_ms: number;
   readonly parallelism: number;
+  readonly scaling: object | null;
+  readonly call_ms: number | null;
   readonly longest_path: readonly { readonly kernel: string }[];
   readonly variants: readonly {
     setting: string;
@@ -128,6 +130,8 @@ describe('dlbricks advise', deadline, () => {
     assert.ok(Math.abs(advised.parallelism - 1) < 1e-9, `${advised.parallelism}`);
     assert.equal(advised.fusion.kernels_fewer, 0);
     assert.equal(advised.fusion.taken?.saving_ms, 0);
+    assert.deepEqual([advised.scaling, advised.call_ms], [null, null], 'one thread, and no peaks');
+    assert.match(text, /a call without work: not known before 'mlmodelscope machine'/);
     for (const { setting, same_graph: isSame } of advised.variants.slice(1)) assert.equal(isSame, true, setting);
     assert.match(text, /changes no kernel: --optimization-level extended/);
   });

@@ -30,6 +30,12 @@ describe('memory of a trace', deadline, () => {
     const inUse = rows.map((row) => Number(row['requested_bytes_in_use']));
     assert.equal(Math.max(...inUse), (LENGTH + 2) * BYTES);
     assert.equal(rows[0]?.['output_mb'], BYTES / 2 ** 20);
+    const layers = await place.run(['analyze', 'xsp', 'layer-kernels', 'net', '--export-json', '-']);
+    const ofAuthor = (JSON.parse(layers.stdout) as AnalysisTable).rows;
+    assert.deepEqual(
+      ofAuthor.map((row) => [row['layer_index'], row['layer_type']]),
+      inUse.map((_, index) => [index, 'MatMul']),
+    );
   });
 
   it('the trace of the store and the imported spans of it give the same tables', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ModelProto } from '../../src/generated/onnx/onnx.js';
 import { layerGraph } from '../../src/onnx/layers/layer-graph.js';
+import { sharesOfLayers } from '../../src/onnx/layers/shares-of-layers.js';
 import type { Node } from '../../src/onnx/model/model.js';
 import { annotatedModel } from '../../src/registry/annotated-model.js';
 import { GraphBuilder } from '../plugins/dlbricks/support/graph-builder.js';
@@ -36,7 +37,9 @@ describe('a model with the times of its layers', () => {
       { name: 'reorder', latencyMs: 1, share: 0.1 },
       { name: 'softplus', latencyMs: 1, share: 0.1 },
     ];
-    const { bytes, unplacedMs } = annotatedModel(model, layerGraph(model), kernels, timed);
+    const source = layerGraph(model);
+    const shares = sharesOfLayers(source, kernels, timed.map(({ name }) => name)); // prettier-ignore
+    const { bytes, unplacedMs } = annotatedModel(model, source, timed, shares);
     assert.ok(Math.abs(unplacedMs - 1) < 1e-9);
     const { graph } = ModelProto.decode(bytes);
     assert.deepEqual(graph?.initializer, []);

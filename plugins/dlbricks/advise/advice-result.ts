@@ -1,6 +1,7 @@
-import { type AnalysisTable, type DrawnGraph, provenanceField, z } from '../../../src/plugin-api.js';
+import { type AnalysisTable, counted, type DrawnGraph, provenanceField, z } from '../../../src/plugin-api.js';
 import { formatMs, percent } from '../report/words.js';
-import type { Advice, Claim } from './advise.js';
+import { geometricMean } from '../estimate/statistics.js';
+import type { Advice, Claim, Scaling } from './advise.js';
 import { RESOLUTION, type Saving } from './advice.js';
 
 const FORMAT = 'dlbricks-advice/1';
@@ -46,6 +47,11 @@ const modelSchema = z.strictObject({
     .describe('Kernels on it, in their order'),
   ratio: z.number().describe('Floor over measured; an estimate, which may exceed 1'),
   parallel_ratio: z.number(),
+  scaling: z
+    .strictObject({ ratio: z.number(), low: z.number().nullable(), high: z.number().nullable() })
+    .nullable()
+    .describe('Time with one thread over time with all; null with one thread'),
+  call_ms: ms.nullable().describe("A run without work; null without 'mlmodelscope machine'"),
   between_kernels_ms: ms.nullable().describe('By the profile, which adds its own cost'),
   between_kernels_us_each: ms.nullable(),
   fusion: z.strictObject({
@@ -79,6 +85,8 @@ export const adviceSchema = z.strictObject({
   provenance: provenanceField,
   rounds: z.int(),
   resolution: z.number().describe('Smaller shares are not seen'),
+  geomean_ratio: z.number().nullable().describe('Of the ratios of all models; null without models'),
+  geomean_parallel_ratio: z.number().nullable(),
   models: z.array(modelSchema),
 });
 
@@ -102,9 +110,14 @@ export function outcomeOf({ saving, verified }: Pick<Claim, 'saving' | 'verified
   return (verified.low ?? 0) > 0 ? 'holds' : 'not_seen';
 }
 
+/** Floor over measured. */
+const ratioOf = ({ floors, measuredMs }: Advice): number => floors.freeMs / measuredMs;
+
+const parallelRatioOf = ({ floors, measuredMs }: Advice): number => floors.parallelMs / measuredMs;
+
 function documentOfModel(advice: Advice): z.infer<typeof modelSchema> {
-  const { model, threads, measuredMs, kernelsMs, variants, notTried, floors, framework, fusion, possible, claims } =
-    advice;
+  const { model, threads, measuredMs, kernelsMs, variants, notTried, floors, framework, fusion, possible } = advice;
+  const { claims, scaling, callMs } = advice;
   return {
     name: model,
     threads,
@@ -121,8 +134,11 @@ function documentOfModel(advice: Advice): z.infer<typeof modelSchema> {
     longest_path: floors.kernels
       .filter(({ isOnLongestPath }) => isOnLongestPath)
       .map(({ name, operator, ms: of }) => ({ kernel: name, operator, ms: of })),
-    ratio: floors.freeMs / measuredMs,
-    parallel_ratio: floors.parallelMs / measuredMs,
+    ratio: ratioOf(advice),
+    parallel_ratio: parallelRatioOf(advice),
+    scaling:
+      scaling === undefined ? null : { ratio: scaling.ratio, low: scaling.low ?? null, high: scaling.high ?? null },
+    call_ms: callMs ?? null,
     between_kernels_ms: framework?.betweenMs ?? null,
     between_kernels_us_each: framework?.perKernelUs ?? null,
     fusion: {
@@ -151,7 +167,15 @@ export function adviceDocument(
   rounds: number,
   provenance: AdviceDocument['provenance'],
 ): AdviceDocument {
-  return { format: FORMAT, provenance, rounds, resolution: RESOLUTION, models: advice.map(documentOfModel) };
+  return {
+    format: FORMAT,
+    provenance,
+    rounds,
+    resolution: RESOLUTION,
+    geomean_ratio: geometricMean(advice.map(ratioOf)) ?? null,
+    geomean_parallel_ratio: geometricMean(advice.map(parallelRatioOf)) ?? null,
+    models: advice.map(documentOfModel),
+  };
 }
 
 /** The kernels of each model; those on the longest path are marked. */
@@ -195,7 +219,8 @@ export function adviceVerdict(all: readonly Pick<Advice, 'model' | 'claims'>[], 
 }
 
 function notesOf(advice: Advice, rounds: number): readonly string[] {
-  const { model, measuredMs, kernelsMs, floors, framework, fusion, possible, claims, notTried, variants } = advice;
+  const { model, threads, measuredMs, kernelsMs, floors, framework, fusion, possible, claims, notTried } = advice;
+  const { variants, scaling, callMs } = advice;
   const floor =
     floors.withReordersMs === undefined
       ? 'not known with changes of layout'
@@ -206,14 +231,16 @@ function notesOf(advice: Advice, rounds: number): readonly string[] {
       : `between kernels: ${formatMs(framework.betweenMs)} ms, ${framework.perKernelUs.toFixed(1)} µs each, with the profile's own cost`;
   const most =
     possible.mostMs === null ? "not known before 'mlmodelscope machine'" : `${formatMs(possible.mostMs)} ms at most`;
+  const call = callMs === undefined ? "not known before 'mlmodelscope machine'" : `${formatMs(callMs)} ms`;
   const same = variants
     .filter(({ isSameGraph, saving }) => isSameGraph && saving === undefined)
     .map(({ setting }) => setting);
   return [
     `${model}: ${formatMs(measuredMs)} ms whole, ${formatMs(kernelsMs)} ms its kernels`,
-    `  floor of what was measured: ${formatMs(floors.freeMs)} ms with free layouts, ${floor}; ratio ${(floors.freeMs / measuredMs).toFixed(2)}`,
+    `  floor of what was measured: ${formatMs(floors.freeMs)} ms with free layouts, ${floor}; ratio ${ratioOf(advice).toFixed(2)}`,
     `  in parallel: ${formatMs(floors.parallelMs)} ms along the longest path, parallelism ${floors.parallelism.toFixed(2)}`,
-    `  ${between}`,
+    ...(scaling === undefined ? [] : [`  ${threads} threads: ${scalingText(scaling)} as fast as one`]),
+    `  ${between}; a call without work: ${call}`,
     `  ${takenText(`fusions (${fusion.sites} kernels fewer)`, fusion.taken)}; ${takenText('the blocked layout', fusion.layout)}`,
     `  not fused: ${possible.chains} pairs of elementwise kernels, ${(possible.bytes / 1e6).toFixed(2)} MB of memory; saves ${most}`,
     ...(same.length === 0 ? [] : [`  changes no kernel: ${same.join(', ')}`]),
@@ -222,6 +249,20 @@ function notesOf(advice: Advice, rounds: number): readonly string[] {
     ...(claims.length > 1
       ? ['  Settings of --optimization-level exclude each other; savings of several settings do not add up.']
       : []),
+  ];
+}
+
+function scalingText({ ratio, low, high }: Scaling): string {
+  const half = low === undefined || high === undefined ? '' : ` ± ${((high - low) / 2).toFixed(2)}`;
+  return `${ratio.toFixed(2)}${half} times`;
+}
+
+/** Of several models. */
+function geomeanNotes(all: readonly Advice[]): readonly string[] {
+  const [sequential, parallel] = [ratioOf, parallelRatioOf].map((of) => geometricMean(all.map(of)));
+  if (all.length < 2 || sequential === undefined || parallel === undefined) return [];
+  return [
+    `${counted(all.length, 'model')}: geometric mean of the ratios ${sequential.toFixed(3)}, in parallel ${parallel.toFixed(3)}`,
   ];
 }
 
@@ -250,6 +291,6 @@ export function adviceTable(all: readonly Advice[], rounds: number): AnalysisTab
         setting,
       })),
     ),
-    notes: all.flatMap((advice) => notesOf(advice, rounds)),
+    notes: [...all.flatMap((advice) => notesOf(advice, rounds)), ...geomeanNotes(all)],
   };
 }

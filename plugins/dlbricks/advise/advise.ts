@@ -4,6 +4,7 @@ import {
   type MeasuringContext,
   type MeasureRequest,
   messageOf,
+  pairedRatio,
   PlatformError,
   type RunOptions,
   runOptionsOf,
@@ -55,6 +56,13 @@ export interface Claim {
   readonly verified?: Saving | undefined;
 }
 
+/** Time with one thread over time with all, measured in turns. */
+export interface Scaling {
+  readonly ratio: number;
+  readonly low: number | undefined;
+  readonly high: number | undefined;
+}
+
 export interface Advice {
   readonly model: string;
   readonly threads: number;
@@ -70,6 +78,10 @@ export interface Advice {
   }[];
   readonly notTried: readonly { readonly setting: string; readonly reason: string }[];
   readonly floors: Floors;
+  /** How much faster all threads are than one; undefined with one thread. */
+  readonly scaling: Scaling | undefined;
+  /** A run without work, ms; undefined where 'mlmodelscope machine' did not measure it. */
+  readonly callMs: number | undefined;
   /** By the runtime's profile: kernels, and what is between them and around them. */
   readonly framework: { readonly betweenMs: number; readonly perKernelUs: number } | undefined;
   /** What fusions and the blocked layout save today; undefined where a level could not be measured. */
@@ -194,16 +206,17 @@ export async function adviseOn(
     const setting = `${PARALLEL.name} --inter-op-threads ${threads} --threads 1`;
     if (saving?.isSeen === true) claims.push({ setting, by: 'whole model', saving, verified: saving });
   }
-  if (wholes.length === 0) {
-    const sides = await wholeRounds(
-      loaded,
-      [base.runOptions, base.runOptions],
-      { ...settings, rounds: 1 },
-      context,
-      `${loaded.name}, whole`,
-    );
-    wholes.push(...sides[0], ...sides[1]);
-  }
+  // With one thread, both sides are the same, and one round is enough for the time of the whole model.
+  const one = runOptionsOf(1, agent.description);
+  const sides = await wholeRounds(
+    loaded,
+    [base.runOptions, one],
+    threads > 1 ? settings : { ...settings, rounds: 1 },
+    context,
+    threads > 1 ? `${loaded.name}, with one thread` : `${loaded.name}, whole`,
+  );
+  wholes.push(...sides[0], ...(threads > 1 ? [] : sides[1]));
+  const scaling = threads > 1 ? pairedRatio(sides[0].map((ms, at) => [ms, sides[1][at] ?? NaN] as const)) : undefined;
   const sorted = claims.toSorted((a, b) => b.saving.ms - a.saving.ms).slice(0, MOST_LINES);
   const verified: Claim[] = [];
   for (const claim of sorted) {
@@ -220,6 +233,7 @@ export async function adviseOn(
       ),
     });
   }
+  const peaks = await storedPeaks(store, agent.description, base.runOptions);
   const [basic, extended] = [named(variants, 'basic'), named(variants, 'extended')];
   const sameAs = (level: string): boolean =>
     found.variants.some(({ setting, isSameGraph }) => setting.name === `--optimization-level ${level}` && isSameGraph);
@@ -265,7 +279,9 @@ export async function adviseOn(
           ? 0
           : ofBasic.graph.layers.length - ofExtended.graph.layers.length,
     },
-    possible: possibleFusion(base, await storedPeaks(store, agent.description, base.runOptions)),
+    possible: possibleFusion(base, peaks),
+    scaling,
+    callMs: peaks.get('call')?.value,
     claims: verified,
   };
 }

@@ -1,31 +1,83 @@
+import { sumOf } from '../../../src/plugin-api.js';
 import { number, type Row, text, xspAnalysis } from '../analysis.js';
 import { drawRoofline, drawRows } from '../draw.js';
-import type { Kernel, Trace } from '../traces.js';
-import { INTENSITY, intensityOf, ROOF, roofOf, WORK, WORK_NOTE, workOf } from '../work.js';
+import { boundBy, type Kernel, sumOrNull, type Trace } from '../traces.js';
+import { INTENSITY, intensityOf, ROOF, roofOf, togetherOf, WORK, WORK_NOTE, workOf } from '../work.js';
 
 const LAYER = [number('layer_index', 'index'), text('layer_name', 'name'), text('layer_type', 'type')];
 
-function layerOf({ layer }: Kernel, index: number): Row {
-  return { layer_index: index, layer_name: layer.name, layer_type: layer.operator };
+/** A layer of the author with its parts of kernels; of a trace that does not tell them, a kernel. */
+interface Layer {
+  readonly identity: Row;
+  readonly parts: readonly Kernel[];
 }
 
-const ONE_KERNEL =
-  "A layer is what the runtime executes after fusion: one kernel. 'trace model --annotate FILE' gives times to the layers of the author.";
-
-function times({ ms, layer: { pool } }: Kernel): Row {
-  const busyUs = pool === undefined ? null : pool.runUs;
+function partOf(kernel: Kernel, share: number): Kernel {
+  const { layer, ms, flops, readBytes, writeBytes } = kernel;
+  const { pool } = layer;
+  const of = (value: number | null): number | null => (value === null ? null : share * value);
+  const ofPool = pool && {
+    runUs: share * pool.runUs,
+    waitUs: share * pool.waitUs,
+    distributionUs: share * pool.distributionUs,
+  };
   return {
-    layer_duration: ms * 1000,
+    ...kernel,
+    layer: { ...layer, pool: ofPool },
+    ms: share * ms,
+    flops: of(flops),
+    readBytes: of(readBytes),
+    writeBytes: of(writeBytes),
+  };
+}
+
+function identityOf(
+  index: number | null,
+  { name, operator }: { readonly name: string; readonly operator: string },
+): Row {
+  return { layer_index: index, layer_name: name, layer_type: operator };
+}
+
+/** In the author's order; kernels that compute none of these come last, without an index. */
+function layersOf({ kernels }: Trace): readonly Layer[] {
+  if (kernels.every(({ layer }) => layer.sources === undefined)) {
+    return kernels.map((kernel, index) => ({ identity: identityOf(index, kernel.layer), parts: [kernel] }));
+  }
+  const layers = new Map<number, { readonly identity: Row; readonly parts: Kernel[] }>();
+  const others: Layer[] = [];
+  for (const kernel of kernels) {
+    const { sources = [] } = kernel.layer;
+    if (sources.length === 0) others.push({ identity: identityOf(null, kernel.layer), parts: [kernel] });
+    for (const source of sources) {
+      const layer = layers.get(source.index) ?? { identity: identityOf(source.index, source), parts: [] };
+      layers.set(source.index, layer);
+      layer.parts.push(partOf(kernel, source.share));
+    }
+  }
+  return [...[...layers].sort(([a], [b]) => a - b).map(([, layer]) => layer), ...others];
+}
+
+const NOTES = [
+  "Layers of a stored trace are those of the author, in the author's order. Layers that one kernel computes share its time and work by their operations. Kernels without an index compute no layer of the author, such as changes of layout.",
+  'Layers of an imported trace are what the runtime executed: one kernel each.',
+];
+
+function times(parts: readonly Kernel[]): Row {
+  const us = 1000 * sumOf(parts.map(({ ms }) => ms));
+  const pools = parts.map(({ layer }) => layer.pool);
+  return {
+    layer_duration: us,
     layer_gpu_duration: null,
-    layer_cpu_duration: ms * 1000,
-    pool_run: busyUs,
-    pool_wait: pool === undefined ? null : pool.waitUs + pool.distributionUs,
+    layer_cpu_duration: us,
+    pool_run: sumOrNull(pools.map((pool) => pool?.runUs ?? null)),
+    pool_wait: sumOrNull(pools.map((pool) => (pool === undefined ? null : pool.waitUs + pool.distributionUs))),
+    kernels: [...new Set(parts.map(({ layer }) => layer.name))].join(', '),
   };
 }
 
 export const layerKernels = xspAnalysis({
   name: 'layer-kernels',
-  description: 'A11: time of each layer, what its kernel does with it, and its work',
+  description: "A11: time of each of the author's layers, what its kernels do with it, and their work",
   level: 'SYSTEM_LIBRARY_TRACE',
   columns: [
     ...LAYER,
@@ -36,10 +88,11 @@ export const layerKernels = xspAnalysis({
     number('pool_wait', 'pool waits and hands out', 'µs'),
     ...WORK,
     ...INTENSITY,
+    text('kernels'),
   ],
   rowsOf: (trace) =>
-    trace.kernels.map((kernel, index) => ({ ...layerOf(kernel, index), ...times(kernel), ...workOf([kernel], trace) })),
-  notesOf: () => [ONE_KERNEL, 'GPU: null, a processor has none. pool: null with one thread.', WORK_NOTE],
+    layersOf(trace).map(({ identity, parts }) => ({ ...identity, ...times(parts), ...workOf(parts, trace) })),
+  notesOf: () => [...NOTES, 'GPU: null, a processor has none. pool: null with one thread.', WORK_NOTE],
   draw: drawRows('Layers and the thread pool', ['layer', 'layer_index'], 'µs', [
     ['duration', 'layer_duration'],
     ['pool computes', 'pool_run'],
@@ -48,30 +101,32 @@ export const layerKernels = xspAnalysis({
 
 export const layerWork = xspAnalysis({
   name: 'layer-work',
-  description: 'A12: operations and bytes of each layer',
+  description: "A12: operations and bytes of each of the author's layers",
   level: 'SYSTEM_LIBRARY_TRACE',
   columns: [...LAYER, ...WORK.slice(0, 3)],
   rowsOf: (trace) =>
-    trace.kernels.map((kernel, index) => ({
-      ...layerOf(kernel, index),
-      flops: kernel.flops,
-      dram_read_bytes: kernel.readBytes,
-      dram_write_bytes: kernel.writeBytes,
-    })),
-  notesOf: () => [ONE_KERNEL, WORK_NOTE],
+    layersOf(trace).map(({ identity, parts }) => {
+      const { flops, readBytes, writeBytes } = togetherOf(parts);
+      return { ...identity, flops, dram_read_bytes: readBytes, dram_write_bytes: writeBytes };
+    }),
+  notesOf: () => [...NOTES, WORK_NOTE],
   draw: drawRows('Work along the model', ['layer', 'layer_index'], 'operations', [['operations', 'flops']]),
 });
 
 export const layerRoofline = xspAnalysis({
   name: 'layer-roofline',
-  description: 'A14: intensity and throughput of each layer below the roofs of the machine',
+  description: "A14: intensity and throughput of each of the author's layers below the roofs of the machine",
   level: 'SYSTEM_LIBRARY_TRACE',
   columns: [...LAYER, ...INTENSITY, ...ROOF],
   rowsOf: (trace) =>
-    trace.kernels.map((kernel, index) => {
-      return { ...layerOf(kernel, index), ...intensityOf(kernel), ...roofOf(kernel, trace) };
+    layersOf(trace).flatMap(({ identity, parts }) => {
+      const [first] = parts;
+      if (first === undefined) return [];
+      const together = { ...first, ...togetherOf(parts) };
+      const memoryBound = boundBy(together.intensity, trace.ridge);
+      return [{ ...identity, ...intensityOf({ ...together, memoryBound }), ...roofOf(together, trace) }];
     }),
-  notesOf: () => [ONE_KERNEL, WORK_NOTE],
+  notesOf: () => [...NOTES, WORK_NOTE],
   draw: drawRoofline('Layers and roofs', 'layer_name'),
 });
 

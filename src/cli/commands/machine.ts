@@ -14,6 +14,7 @@ import { shownTable } from '../../command/keyed-table.js';
 import { provenanceOf } from '../../agent/provenance.js';
 import { threadsSchema } from '../../base/default-threads.js';
 import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../../base/exit-codes.js';
+import { counted } from '../../base/counted.js';
 import { listOption, numberOption } from '../../base/option-value.js';
 import type { AnalysisTable } from '../../evaluation/analysis.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
@@ -77,7 +78,7 @@ function tableOf(machines: readonly MachineOfThreads[]): AnalysisTable {
     return ridge === undefined
       ? []
       : [
-          `${threads} threads: ${ridge.toFixed(1)} operations for each byte from memory (float32); a kernel with fewer waits for memory`,
+          `${counted(threads, 'thread')}: ${ridge.toFixed(1)} operations for each byte from memory (float32); a kernel with fewer waits for memory`,
         ];
   });
   return {

@@ -18,6 +18,7 @@ import type { BenchmarkAgent, MeasureProgress } from '../../agent/benchmark-agen
 import { writeFileAtomically } from '../../base/atomic-file.js';
 import { requireWritable } from '../../base/output-file.js';
 import { counted } from '../../base/counted.js';
+import { messageOf } from '../../base/errors.js';
 import { fittingTable, leftOutLines } from '../../base/fitting-table.js';
 import { type Column, textTable } from '../../base/text-table.js';
 import { wrap } from '../../base/wrap.js';
@@ -33,13 +34,15 @@ import { identifySystem, optimizingRun, type RunOptions, runOptionsOf, type Syst
 import { stackText, systemDocumentOf } from '../../measurement/system-document.js';
 import { modelFromBenchmark, weightlessBenchmark } from '../../measurement/weightless.js';
 import { isCompletelyTyped, layerGraph, type LayerGraph } from '../../onnx/layers/layer-graph.js';
-import type { Model, Node } from '../../onnx/model/model.js';
+import { type LayerShare, sharesOfLayers } from '../../onnx/layers/shares-of-layers.js';
+import type { Model } from '../../onnx/model/model.js';
 import { annotatedModel } from '../../registry/annotated-model.js';
 import { keepLayers } from '../../platform-documents/keep-layers.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
 import { tracingIfInstalled } from '../../tracing/start-tracing.js';
 import { levelProblem, type TraceLevel } from '../../tracing/trace-level.js';
 import { unlessUnavailable } from '../../store/unless-unavailable.js';
+import type { SourceLayer } from '../../foreign-traces/collect-models.js';
 import { tracedModelOf } from '../../traced/traced-kernels.js';
 import { storeTraces } from '../../traced/traced-models.js';
 import { icicleChart, partsByKind } from '../../web/charts.js';
@@ -199,18 +202,44 @@ function noiseIn({ conditions, untracedMs }: LayerTrace, { cores }: System, thre
   });
 }
 
-/** The author's graph, and the kernels that the runtime makes of it. */
-async function graphsOf(
+interface Placed {
+  readonly source: LayerGraph;
+  readonly timed: readonly KernelRow[];
+  /** For each of these, the layers of the author that it computes. */
+  readonly shares: readonly (readonly LayerShare[])[];
+}
+
+/** The outermost kernels of a trace on the author's graph. */
+async function onAuthorsGraph(
   model: Model,
   runOptions: RunOptions,
+  rows: readonly KernelRow[],
   agent: BenchmarkAgent,
   signal: AbortSignal,
-): Promise<{ readonly source: LayerGraph; readonly kernels: readonly Node[] }> {
+): Promise<Placed> {
   const benchmark = weightlessBenchmark(model);
   const inferred = isCompletelyTyped(model) ? undefined : await agent.inferTypes(benchmark, signal);
   const optimized = await agent.optimize(benchmark, optimizingRun(runOptions), signal);
   const { graph } = modelFromBenchmark(optimized.benchmark, `${model.source}, optimized`);
-  return { source: layerGraph(model, inferred), kernels: graph.nodes };
+  const source = layerGraph(model, inferred);
+  const timed = rows
+    .filter(({ sequenceIndex }) => !sequenceIndex.includes('-'))
+    .toSorted((a, b) => Number(a.sequenceIndex) - Number(b.sequenceIndex));
+  const names = timed.map(({ name }) => name);
+  return { source, timed, shares: sharesOfLayers(source, graph.nodes, names) };
+}
+
+/** The author's layers by the index of a kernel. */
+function sourcesOf({ source, timed, shares }: Placed): ReadonlyMap<string, readonly SourceLayer[]> {
+  return new Map(
+    timed.map(({ sequenceIndex }, at) => [
+      sequenceIndex,
+      (shares[at] ?? []).map(({ layer, share }) => {
+        const { name = '', opType = '' } = source.layers[layer] ?? {};
+        return { index: layer, name: name === '' ? opType : name, operator: opType, share };
+      }),
+    ]),
+  );
 }
 
 function levelOption(text: string): (typeof LEVELS)[number] {
@@ -302,17 +331,23 @@ Examples:
       const source = `trace model ${reference}`;
       const wholes = { wholeMs: layers.untracedMs, tracedWholeMs: layers.tracedMs };
       const about = { model: name, system: nameOfSystem(system, description.host), source, ...wholes };
-      const traced = tracedModelOf(layers.kernels, { ...about, traceIds: traceId === undefined ? [] : [traceId] });
+      const table = kernelTable(layers);
+      const placing = onAuthorsGraph(model, runOptions, table.rows, agent, host.signal);
+      const placed = await placing.catch((error: unknown) => {
+        if (options.annotate !== undefined || host.signal.aborted) throw error;
+        host.warn(`note: which of the author's layers the kernels compute is not known: ${messageOf(error)}`);
+        return undefined;
+      });
+      const identified = { ...about, traceIds: traceId === undefined ? [] : [traceId] };
+      const traced = tracedModelOf(layers.kernels, identified, placed && sourcesOf(placed));
       const own = { system, host: description.host, batch };
       await unlessUnavailable(storeTraces([traced], results, new Date(endedAt), own));
       for (const { message } of noiseIn(layers, system, threads)) host.warn(message);
-      if (options.annotate !== undefined) {
-        const graph = await graphsOf(model, runOptions, agent, host.signal);
-        const timed = kernelTable(layers).rows.filter(({ sequenceIndex }) => !sequenceIndex.includes('-'));
-        const { bytes, unplacedMs } = annotatedModel(model, graph.source, graph.kernels, timed);
+      if (options.annotate !== undefined && placed !== undefined) {
+        const { bytes, unplacedMs } = annotatedModel(model, placed.source, placed.timed, placed.shares);
         await writeFileAtomically(options.annotate, bytes);
         host.warn(`note: ${options.annotate}: ${ms(unplacedMs)} ms are of kernels that compute no layer of the author`);
       }
-      await writeShown(shownKernels(kernelTable(layers), { name, system, traceId, provenance }), outputs, host);
+      await writeShown(shownKernels(table, { name, system, traceId, provenance }), outputs, host);
     });
 }

@@ -8,11 +8,15 @@ import type { Analysis, AnalysisTable } from '../../../src/evaluation/analysis.j
 import { runAnalysis } from '../../../src/evaluation/run/run-analysis.js';
 import { readTrace } from '../../../src/foreign-traces/read-trace.js';
 import { readProfile } from '../../../src/predictor/onnxruntime/read-profile.js';
+import { createFakeAgent } from '../../../src/agent/fake-agent.js';
+import { identifySystem, runOptionsOf } from '../../../src/measurement/system.js';
+import { peakTasks } from '../../../src/measuring/machine-peaks.js';
 import { kernelTraces } from '../../../src/agent/jobs/trace-benchmark.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
 import { tracedModelOf } from '../../../src/traced/traced-kernels.js';
 import { storeTraces } from '../../../src/traced/traced-models.js';
+import { sampleMeasurement } from '../../store/sample-measurement.js';
 import { temporaryFolder } from '../../store/temporary-folder.js';
 
 /** A kernel of a profile: bytes of its parameters, inputs and outputs, what it asked for, and what is in use then. */
@@ -112,6 +116,44 @@ async function bothSources(
   return [imported, traced];
 }
 
+/** Of the author's Conv, Relu and Relu: the first kernel computes two of them. */
+const SOURCES = new Map([
+  [
+    '0',
+    [
+      { index: 0, name: 'author-conv', operator: 'Conv', share: 0.75 },
+      { index: 1, name: 'author-relu', operator: 'Relu', share: 0.25 },
+    ],
+  ],
+  ['1', [{ index: 1, name: 'author-relu', operator: 'Relu', share: 1 }]],
+]);
+
+const AGENT = createFakeAgent({ latencyOf: () => 1 });
+
+/** A trace of this machine, whose peaks are 100 GFLOP/s and 1 GB/s, with the layers of the author. */
+async function tracedHere(t: TestContext, systemNames: readonly string[] = ['here']): Promise<ResultStore> {
+  const path = join(await temporaryFolder(t), 'net.json');
+  await writeFile(path, profile());
+  const store = await openMemoryStore();
+  const runs = await readProfile(path);
+  const system = identifySystem(AGENT.description, runOptionsOf(2));
+  for (const name of systemNames) {
+    const about = { model: 'net', system: name, source: 'trace', traceIds: [], wholeMs: [0.5], tracedWholeMs: [0.6] };
+    const own = { system, host: 'host', batch: 1 };
+    await storeTraces([tracedModelOf(kernelTraces(runs), about, SOURCES)], store, new Date(), own);
+  }
+  for (const { label, request } of peakTasks(AGENT.description, system.runOptions)) {
+    const [, side = '0'] = /^MatMul of (\d+) x/.exec(label) ?? [];
+    const [, megabytes = '0'] = /Add with ([\d.]+) MB/.exec(label) ?? [];
+    const ms = 1 + (2 * Number(side) ** 3) / 100e6 + Number(megabytes);
+    const { benchmark, runOptions, protocol } = request;
+    const outcome = { kind: 'samples' as const, runMs: [ms], warmupMs: [] };
+    const of = { signature: benchmark.signature, system: identifySystem(AGENT.description, runOptions) };
+    await store.putMeasurement(sampleMeasurement(0, { ...of, protocol, outcome }));
+  }
+  return store;
+}
+
 function named(name: string): Analysis {
   return (xsp.analyses ?? []).find((one) => one.name === name) ?? assert.fail(name);
 }
@@ -194,6 +236,42 @@ describe('the analyses of XSP', () => {
     const table = await tableOf('kernel-groups', imported);
     assert.deepEqual(column(table, 'kernel_count'), [1, 2]);
     assert.equal(table.rows[1]?.['kernel_name'], 'Relu float32');
+  });
+
+  test('A9 and A14: below the roofs of the machine; what is above one says why', async (t) => {
+    const store = await tracedHere(t);
+    const [conv, relu] = (await tableOf('kernel-roofline', store)).rows;
+    const operations = 2 * 16 * 30 * 30 * 8 * 3 * 3;
+    const intensity = operations / (4672 + 32_768 + 57_600);
+    assert.ok(Math.abs(Number(conv?.['roof']) / intensity - 1) < 0.01, 'less than the peak of arithmetic');
+    assert.ok(Math.abs(Number(conv?.['roof_percent']) / (operations / 405e-6 / 1e7 / intensity) - 1) < 0.01);
+    assert.equal(conv?.['memory_bound'], 'yes');
+    assert.ok(Math.abs(Number(relu?.['roof_percent']) - (100 * (115_200 / 105e-6)) / 1e9) < 1);
+    assert.equal(relu?.['remark'], 'cached: faster than memory');
+    const [layer] = (await tableOf('layer-roofline', store)).rows;
+    assert.deepEqual([layer?.['layer_name'], layer?.['roof']], ['author-conv', conv?.['roof']]);
+  });
+
+  test('A11 and A12: on the layers of the author; what computes none of them comes last', async (t) => {
+    const store = await tracedHere(t);
+    const [layers, kernels] = [await tableOf('layer-kernels', store), await tableOf('kernels', store)];
+    assert.deepEqual(column(layers, 'layer_name'), ['author-conv', 'author-relu', 'again']);
+    assert.deepEqual(column(layers, 'layer_index'), [0, 1, null]);
+    assert.deepEqual(column(layers, 'kernels'), ['conv', 'conv, relu', 'again']);
+    const us = column(layers, 'layer_duration').map((value) => Number(Number(value).toFixed(6)));
+    assert.deepEqual(us, [0.75 * 405, 0.25 * 405 + 105, 55]);
+    assert.deepEqual(column(layers, 'pool_run'), [0.75 * 300, 0.25 * 300 + 80, null]);
+    for (const key of ['flops', 'dram_read_bytes', 'dram_write_bytes']) {
+      for (const name of ['layer-kernels', 'layer-work']) {
+        assert.ok(Math.abs(total(await tableOf(name, store), key) - total(kernels, key)) < 1e-6, `${name} ${key}`);
+      }
+    }
+  });
+
+  test('several systems are in one table', async (t) => {
+    const table = await tableOf('models', await tracedHere(t, ['one', 'another']));
+    assert.deepEqual(column(table, 'system').sort(), ['another', 'one']);
+    assert.ok(table.columns.some(({ key }) => key === 'system'));
   });
 
   test('A13: parts add up to the model', async (t) => {
