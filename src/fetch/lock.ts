@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { writeFileAtomically } from '../base/atomic-file.js';
 import { PlatformError } from '../base/errors.js';
-import { type Lock, LOCK_FILE, lockText, parseLock, type Pin } from '../manifest/lock-file.js';
+import { type Lock, LOCK_FILE, lockText, manifestPinsIn, parseLock, type Pin } from '../manifest/lock-file.js';
 import { readManifestBytes } from '../manifest/read-file.js';
 
 export function lockPath(manifest: string): string {
@@ -29,5 +29,23 @@ export async function readLock(manifest: string): Promise<Lock> {
 export async function writePins(manifest: string, pins: ReadonlyMap<string, Pin>): Promise<void> {
   const known = await readLock(manifest);
   const changed = [...pins].some(([path, { sha256 }]) => known.get(path)?.sha256 !== sha256);
-  if (changed) await writeFileAtomically(lockPath(manifest), lockText(new Map([...known, ...pins])));
+  if (changed) await write(manifest, new Map([...known, ...pins]), await manifestPins(manifest));
+}
+
+async function write(manifest: string, files: Lock, manifests: ReadonlyMap<string, string>): Promise<void> {
+  await writeFileAtomically(lockPath(manifest), lockText(files, manifests));
+}
+
+async function manifestPins(manifest: string): Promise<ReadonlyMap<string, string>> {
+  const file = await readManifestBytes(lockPath(manifest));
+  return file.ok ? manifestPinsIn(file.bytes) : new Map();
+}
+
+/** Pins the manifests that an evaluation refers to, beside the files of the same folder. Earlier pins stay. */
+export async function pinManifests(evaluation: string, found: ReadonlyMap<string, string>): Promise<void> {
+  const files = await readLock(evaluation);
+  const known = await manifestPins(evaluation);
+  if ([...found.keys()].some((reference) => !known.has(reference))) {
+    await write(evaluation, files, new Map([...found, ...known]));
+  }
 }

@@ -6,7 +6,7 @@ import { type AgentChoice, agentsField, mostAgents, placementField } from './age
 import { dimensionSizeField, nameField, oneLineField, text, versionField } from './fields.js';
 import { hardwareConstraintSchema } from './hardware.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE } from '../tracing/trace-url.js';
-import { isManifestPath, MODEL_REFERENCE, parseModelReference } from './reference.js';
+import { isManifestPath, MODEL_REFERENCE, namedReferenceOf, parseModelReference } from './reference.js';
 import { softwareConstraintSchema } from './software.js';
 
 export const MAX_MODELS = 1000;
@@ -36,11 +36,15 @@ const protocolField = z
   })
   .transform((protocol) => ({ ...protocol, min_runs: protocol.min_runs ?? Math.min(DEFAULT_MIN_RUNS, protocol.runs) }));
 
-const manifestReference = text('the path of a manifest (.yml)', isManifestPath).pipe(oneLineField('a path'));
+const manifestReference = text('the path of a manifest (.yml), or NAME@VERSION', (value) => {
+  return isManifestPath(value) || namedReferenceOf(value) !== undefined;
+}).pipe(oneLineField('a path'));
 
-const modelReference = text(MODEL_REFERENCE, (value) => parseModelReference(value) !== undefined).pipe(
-  oneLineField(MODEL_REFERENCE),
-);
+const EVALUATED_MODEL = `${MODEL_REFERENCE}, or NAME@VERSION of a manifest`;
+
+const modelReference = text(EVALUATED_MODEL, (value) => {
+  return parseModelReference(value) !== undefined || namedReferenceOf(value) !== undefined;
+}).pipe(oneLineField(EVALUATED_MODEL));
 
 export const batchSizeField = wholeNumber(1, 65_536);
 
@@ -70,7 +74,7 @@ export const evaluationSchema = z.strictObject({
     .array(modelReference)
     .min(1)
     .max(MAX_MODELS)
-    .meta({ description: `Each ${MODEL_REFERENCE}.` }),
+    .meta({ description: `Each ${EVALUATED_MODEL}.` }),
   hardware: z
     .union([manifestReference, hardwareConstraintSchema], { error: 'the path of a manifest (.yml), or a constraint' })
     .optional(),

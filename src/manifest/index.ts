@@ -37,7 +37,7 @@ export {
   type UnmetRequirement,
   unmetRequirements,
 } from './requirements.js';
-export { type ResolvedEvaluation, resolveEvaluation } from './resolve-evaluation.js';
+export { referredManifests, type ResolvedEvaluation, resolveEvaluation } from './resolve-evaluation.js';
 export {
   fetchCommand,
   type GraphSource,

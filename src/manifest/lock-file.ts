@@ -10,7 +10,12 @@ const pinSchema = z.object({
   bytes: z.int().min(0),
 });
 
-const lockSchema = z.object({ version: z.literal(1), files: z.record(z.string(), pinSchema) });
+const lockSchema = z.object({
+  version: z.literal(1),
+  files: z.record(z.string(), pinSchema),
+  /** SHA-256 of manifests by the references of an evaluation. */
+  manifests: z.record(z.string(), pinSchema.shape.sha256).optional(),
+});
 
 export type Pin = Readonly<z.output<typeof pinSchema>>;
 
@@ -26,7 +31,22 @@ export function parseLock(bytes: Uint8Array): Lock | undefined {
   }
 }
 
-export function lockText(lock: Lock): string {
-  const files = Object.fromEntries([...lock].sort(([a], [b]) => (a < b ? -1 : 1)));
-  return `${JSON.stringify({ version: 1, files } satisfies z.input<typeof lockSchema>, null, 2)}\n`;
+/** SHA-256 of manifests by the references of the evaluation beside the lock file; none of an invalid file. */
+export function manifestPinsIn(bytes: Uint8Array): ReadonlyMap<string, string> {
+  try {
+    const { manifests = {} } = lockSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+    return new Map(Object.entries(manifests));
+  } catch {
+    return new Map();
+  }
+}
+
+function sortedObject<T>(entries: ReadonlyMap<string, T>): Record<string, T> {
+  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export function lockText(lock: Lock, pinned: ReadonlyMap<string, string> = new Map()): string {
+  const files = sortedObject(lock);
+  const manifests = pinned.size === 0 ? undefined : sortedObject(pinned);
+  return `${JSON.stringify({ version: 1, files, manifests } satisfies z.input<typeof lockSchema>, null, 2)}\n`;
 }

@@ -33,6 +33,20 @@ export function parseModelReference(text: string): ModelReference | undefined {
   return /\.onnx$/i.test(text) ? { kind: 'onnx', path: text } : undefined;
 }
 
+/** A manifest by its name and its version, as in resnet18@1.0.0. */
+export interface NamedReference {
+  readonly name: string;
+  readonly version: string;
+}
+
+const NAMED = /^([A-Za-z0-9][A-Za-z0-9._+-]{0,99})@(\d[\w.+-]{0,99})$/;
+
+export function namedReferenceOf(text: string): NamedReference | undefined {
+  if (isManifestPath(text)) return undefined;
+  const [, name, version] = NAMED.exec(text) ?? [];
+  return name === undefined || version === undefined ? undefined : { name, version };
+}
+
 export function isManifestPath(text: string): boolean {
   return !isUrl(text) && /\.ya?ml$/i.test(text);
 }

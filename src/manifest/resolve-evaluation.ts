@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { DatasetManifest } from './dataset.js';
 import { type ManifestDocument, nodeAt, parseDocument, problemAt, problemAtKey, problemOfFile } from './document.js';
 import { MAX_MODELS, type EvaluationManifest, MOVED_SETTINGS } from './evaluation.js';
@@ -5,9 +6,10 @@ import { DISK } from './files.js';
 import type { HardwareConstraint } from './hardware.js';
 import { identityOf, type ManifestIdentity } from './identity.js';
 import { interpretDocument, type ManifestKind, type ManifestOf } from './load.js';
-import { byPosition, type Note, type Problem, type Problems } from './problem.js';
+import { byPosition, type Note, orThrow, type Problem, type Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
-import { besideManifest, isManifestPath, type ModelReference, parseModelReference } from './reference.js';
+import { type Located, locateManifest, pinProblem } from './named-manifest.js';
+import { besideManifest, type ModelReference, parseModelReference } from './reference.js';
 import { loadReferred, type ReportReference } from './referred.js';
 import { type ResolvedModel, type ResolveOptions, resolveModelReference } from './resolve-model.js';
 import type { SoftwareConstraint } from './software.js';
@@ -74,9 +76,12 @@ class Resolver {
     const placeByName = new Map<string, number>();
     for (const [i, item] of items.entries()) {
       const report = this.reporter(['models', i]);
-      const reference = item.kind === 'scalar' ? parseModelReference(item.text) : undefined;
+      const text = item.kind === 'scalar' ? item.text : '';
+      const located = await this.located('model', text, report);
+      const reference = located ?? parseModelReference(text);
       const model = reference === undefined ? undefined : await this.model(reference, report);
       if (model === undefined) continue;
+      if (model.identity !== undefined) await this.checkPin(text, model.identity.sha256, report);
       const earlier = placeByName.get(model.name);
       if (earlier !== undefined) {
         this.ownProblems.push(report('models of different names', `${quoted(model.name)}, as models[${earlier}] has`));
@@ -87,22 +92,90 @@ class Resolver {
     return models;
   }
 
+  /** A manifest by its path or its name and version; undefined for another reference, and where there is none. */
+  private async located(
+    kind: ManifestKind,
+    text: string,
+    report: ReportReference,
+  ): Promise<(ModelReference & { readonly kind: 'manifest' }) | undefined> {
+    const { file } = this.document;
+    const found: Located | undefined = await locateManifest(kind, text, file, this.options.files ?? DISK);
+    if (found === undefined) return undefined;
+    if (found.ok) return { kind: 'manifest', path: found.path };
+    this.ownProblems.push(report(found.expected, found.found));
+    return undefined;
+  }
+
+  private async checkPin(text: string, sha256: string, report: ReportReference): Promise<void> {
+    const problem = await pinProblem(text, sha256, this.document.file, this.options.files ?? DISK);
+    if (problem !== undefined) this.ownProblems.push(report(problem.expected, problem.found));
+  }
+
   private async model(reference: ModelReference, report: ReportReference): Promise<ResolvedModel | undefined> {
     const { file } = this.document;
-    const seen = reference.kind === 'zoo' ? reference : { ...reference, path: besideManifest(file, reference.path) };
+    const seen = reference.kind === 'onnx' ? { ...reference, path: besideManifest(file, reference.path) } : reference;
     return this.keep(await resolveModelReference(seen, report, this.options))?.model;
   }
 
   /** The manifest that the path under its kind's key leads to; undefined where there is no path. */
   async manifest<K extends ManifestKind>(kind: K): Promise<ManifestOf<K> | undefined> {
     const node = nodeAt(this.document.root, [kind]);
-    if (node?.kind !== 'scalar' || !isManifestPath(node.text)) return undefined;
-    const path = besideManifest(this.document.file, node.text);
-    const referred = await loadReferred(path, kind, this.reporter([kind]), this.options.files);
+    if (node?.kind !== 'scalar') return undefined;
+    const report = this.reporter([kind]);
+    const located = await this.located(kind, node.text, report);
+    if (located === undefined) return undefined;
+    const referred = await loadReferred(located.path, kind, report, this.options.files);
+    if (referred.ok) await this.checkPin(node.text, referred.document.sha256, report);
     const manifest = this.keep(referred.ok ? referred.loaded : referred)?.manifest;
     if (manifest !== undefined && referred.ok) this.identities.push(identityOf(kind, manifest, referred.document));
     return manifest;
   }
+}
+
+/** A manifest that an evaluation refers to. */
+export interface ReferredManifest {
+  readonly kind: ManifestKind;
+  /** As the evaluation has it. */
+  readonly reference: string;
+  readonly path: string;
+  readonly sha256: string;
+}
+
+/**
+ * The manifests that an evaluation refers to, whether or not their graphs are there.
+ *
+ * @throws PlatformError `manifest` where the evaluation has mistakes, a manifest is missing, or is not the pinned one
+ */
+export async function referredManifests(path: string): Promise<readonly ReferredManifest[]> {
+  const file = await DISK.read(path);
+  if (!file.ok) orThrow({ ok: false, problems: [problemOfFile(path, 'an evaluation manifest', file.found)] });
+  const document = orThrow(parseDocument(path, file.ok ? file.bytes : new Uint8Array()));
+  const { manifest } = orThrow(interpretDocument(document, ['evaluation']));
+  const others = (['hardware', 'software', 'dataset'] as const).flatMap((kind) => {
+    const reference = manifest[kind];
+    return typeof reference === 'string' ? [{ kind, reference, at: [kind] as YamlPath }] : [];
+  });
+  const models = manifest.models.map((reference, index) => {
+    return { kind: 'model' as const, reference, at: ['models', index] as YamlPath };
+  });
+  const found: ReferredManifest[] = [];
+  const problems: Problem[] = [];
+  for (const { kind, reference, at } of [...models, ...others]) {
+    const located = await locateManifest(kind, reference, path, DISK);
+    if (located === undefined) continue;
+    const read = located.ok ? await DISK.read(located.path) : undefined;
+    if (!located.ok) problems.push(problemAt(document, at, located.expected, located.found));
+    else if (read?.ok !== true) {
+      problems.push(problemAt(document, at, `a ${kind} manifest`, `${read?.found ?? ''} at ${quoted(located.path)}`));
+    } else {
+      const sha256 = createHash('sha256').update(read.bytes).digest('hex');
+      const wrong = await pinProblem(reference, sha256, path, DISK);
+      if (wrong === undefined) found.push({ kind, reference, path: located.path, sha256 });
+      else problems.push(problemAt(document, at, wrong.expected, wrong.found));
+    }
+  }
+  if (problems.length > 0) orThrow({ ok: false, problems });
+  return found;
 }
 
 /**

@@ -153,6 +153,9 @@ function isOfOneProcess({ latency_ms: ms, low_ms: low }: LoggedModel): boolean {
   return ms !== null && low === null;
 }
 
+const NO_OUTPUTS = { outputs: null, layers: null };
+const OTHER_WEIGHTS = "the log's outputs are of the weights of its file, which an agent elsewhere does not have";
+
 async function reproduceOne(planned: Planned, index: number, tools: ReproduceTools): Promise<Reproduction['models']> {
   const { loaded, logged, settings } = planned;
   const times = logged.some(isOfOneProcess) ? tools.processes : 1;
@@ -162,7 +165,10 @@ async function reproduceOne(planned: Planned, index: number, tools: ReproduceToo
     const agent = await tools.connect();
     if (pass === 0) {
       const runOptions = runOptionsOf(loaded.manifest.threads, agent.description, runtimeIn(settings));
-      for (const model of loaded.models) ran.push(await runOutputs(model, runOptions, agent, tools.signal));
+      for (const [place, model] of loaded.models.entries()) {
+        const isOther = logged[place]?.weights === 'own' && agent.offerWeights === undefined;
+        ran.push(isOther ? NO_OUTPUTS : await runOutputs(model, runOptions, agent, tools.signal));
+      }
     }
     passes.push(await measured(planned, agent, tools));
   }
@@ -178,7 +184,7 @@ async function reproduceOne(planned: Planned, index: number, tools: ReproduceToo
       batch: loaded.manifest.batch_size,
       threads: loaded.manifest.threads,
       outputs: outputs.verdict,
-      outputs_detail: outputs.detail,
+      outputs_detail: ran[place] === NO_OUTPUTS ? OTHER_WEIGHTS : outputs.detail,
       first_layer:
         outputs.verdict === 'different'
           ? (firstDifferentLayer(before.layers, ran[place]?.layers ?? null) ?? null)

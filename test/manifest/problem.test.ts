@@ -85,7 +85,7 @@ test('a byte order mark moves nothing', () => {
 test('the item of a list is named by its place', () => {
   const yaml = `${HEAD}models:\n  - zoo:a\n  - model.pb\n`;
   assert.deepEqual(problemsOf('evaluation', yaml), [
-    'm.yml:6:5: models[1]: expected a model manifest (.yml), an ONNX file (.onnx) or zoo:NAME, found "model.pb"',
+    'm.yml:6:5: models[1]: expected a model manifest (.yml), an ONNX file (.onnx) or zoo:NAME, or NAME@VERSION of a manifest, found "model.pb"',
   ]);
 });
 

@@ -93,7 +93,7 @@ function surroundingsOf(surroundings: Surroundings | undefined): Record<string, 
 }
 
 /** Settings that a latency may depend on. */
-const ASPECTS = 'plugin cut granularity keep_dynamic warmup_runs runs min_runs time_budget_ms'.split(' ');
+const ASPECTS = 'cut granularity keep_dynamic warmup_runs runs min_runs time_budget_ms'.split(' ');
 
 /** Facts of a model's report that a latency may depend on. The fingerprint follows from them. */
 function factsOf({ report: { system, settings, provenance }, model }: Entry): ReadonlyMap<string, string> {
@@ -128,11 +128,18 @@ function aspectsOf(pairs: readonly (readonly [Entry, Entry])[]): readonly Aspect
   return [...found.values()];
 }
 
+/** A log states it; reports are of this plugin. */
+function pluginOf({ settings }: Comparable): string {
+  const plugin = ownValue(settings, 'plugin');
+  return typeof plugin === 'string' ? plugin : 'dlbricks';
+}
+
 /** Why two models of one name cannot be compared; undefined where they can. */
-function whyNot(before: ComparableModel, after: ComparableModel): string | undefined {
-  const one = before.graph_signature;
-  const other = after.graph_signature;
-  if (one !== null && other !== null && one !== other) return 'the two have different graphs';
+function whyNot({ report, model: before }: Entry, { report: other, model: after }: Entry): string | undefined {
+  const [one, two] = [pluginOf(report), pluginOf(other)];
+  if (one !== two) return `one is of the plugin ${one}, the other of ${two}; the two time different things`;
+  const graphs = [before.graph_signature, after.graph_signature];
+  if (graphs[0] !== null && graphs[1] !== null && graphs[0] !== graphs[1]) return 'the two have different graphs';
   const partial = [before, after].map(({ coverage }) => coverage < 1);
   if (partial[0] === true || partial[1] === true) {
     const which =
@@ -144,11 +151,9 @@ function whyNot(before: ComparableModel, after: ComparableModel): string | undef
   return undefined;
 }
 
-function comparedModel(
-  [{ report, model: before }, { report: other, model: after }]: readonly [Entry, Entry],
-  count: number,
-): ComparedModel {
-  const reason = whyNot(before, after);
+function comparedModel(pair: readonly [Entry, Entry], count: number): ComparedModel {
+  const [{ report, model: before }, { report: other, model: after }] = pair;
+  const reason = whyNot(...pair);
   const from = positive(before.end_to_end_ms);
   const to = positive(after.end_to_end_ms);
   return {
@@ -269,7 +274,7 @@ export function compareReports(before: readonly Comparable[], after: readonly Co
     const other = otherByKey.get(key);
     return other === undefined ? [] : [[entry, other]];
   });
-  const comparable = pairs.filter(([{ model }, other]) => whyNot(model, other.model) === undefined);
+  const comparable = pairs.filter((pair) => whyNot(...pair) === undefined);
   const models = pairs.map((pair) => comparedModel(pair, comparable.length));
   const namesIn = (entries: ReadonlyMap<string, Entry>, others: ReadonlyMap<string, Entry>): string[] => {
     return [...new Set([...entries].flatMap(([key, { model }]) => (others.has(key) ? [] : [model.name])))];

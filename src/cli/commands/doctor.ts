@@ -25,7 +25,7 @@ function textOf(findings: readonly Finding[], width: number | undefined): string
   if (findings.length === 0) return 'nothing found\n';
   const table = fittingTable(COLUMNS, findings, { width, dispensable: [] }).text;
   const advice = findings.map(({ id, why, remedy }) => `${oneLine(id)}: ${oneLine(why)}; ${oneLine(remedy)}`);
-  return `${[table, ...advice].join('\n')}\n`;
+  return `${[table, ...new Set(advice)].join('\n')}\n`;
 }
 
 interface DoctorOptions {

@@ -6,7 +6,8 @@ import { addQuietOption } from '../../command/options.js';
 import type { Progress } from '../../evaluation/plugin.js';
 import type { FetchRules } from '../../fetch/fetch-model.js';
 import { isPublicAddress } from '../../http/public-address.js';
-import { loadManifest, type ModelManifest, orThrow } from '../../manifest/index.js';
+import { loadManifest, type ModelManifest, orThrow, referredManifests } from '../../manifest/index.js';
+import { kindOfManifest } from '../../manifest/load.js';
 import { besideManifest } from '../../manifest/reference.js';
 import { problemsLine, readFolder } from '../../registry/model-folder.js';
 import type { OwnedHost } from '../host.js';
@@ -36,9 +37,18 @@ async function manifestsOf(
   references: readonly string[],
   onProblem: (line: string) => void,
   onNotRead: (line: string) => void,
+  onReferred: (evaluation: string, pins: ReadonlyMap<string, string>) => void,
 ) {
   const manifests: ManifestToFetch[] = [];
   for (const reference of references) {
+    if ((await kindOfManifest(reference)) === 'evaluation') {
+      const referred = await referredManifests(reference);
+      onReferred(reference, new Map(referred.map(({ reference: text, sha256 }) => [text, sha256])));
+      for (const { kind, path } of referred) {
+        if (kind === 'model') manifests.push({ path, manifest: orThrow(await loadManifest(path, ['model'])).manifest });
+      }
+      continue;
+    }
     if (!(await isFolder(reference))) {
       manifests.push({ path: reference, manifest: orThrow(await loadManifest(reference, ['model'])).manifest });
       continue;
@@ -89,9 +99,14 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
     failures.push(new PlatformError('manifest', line));
     unreadable++;
   };
-  const manifests = await manifestsOf(references, onProblem, warn);
+  const referred = new Map<string, ReadonlyMap<string, string>>();
+  const manifests = await manifestsOf(references, onProblem, warn, (evaluation, pins) =>
+    referred.set(evaluation, pins),
+  );
   // Loaded here, because other commands need no archives.
   const { fetchModel } = await import('../../fetch/fetch-model.js');
+  const { pinManifests } = await import('../../fetch/lock.js');
+  for (const [evaluation, pins] of referred) await pinManifests(evaluation, pins);
   const graphs: string[] = [];
   try {
     for (const [done, { path, manifest }] of manifests.entries()) {
@@ -126,7 +141,7 @@ export function registerModelsCommand(program: Command, host: OwnedHost): void {
   const command = models
     .command('fetch')
     .description("Download the files that model manifests name by their addresses, and print the graphs' paths")
-    .argument('<path...>', 'model manifests (.yml), or folders of them')
+    .argument('<path...>', 'model manifests (.yml), folders of them, or evaluations')
     .option('--mirror <dir>', 'take files from this folder, where it has them by their addresses or names')
     .option('--allow-http', 'also take files over http://')
     .option('--allow-private-urls', 'also take files from this machine and its private network')
@@ -143,8 +158,10 @@ export function registerModelsCommand(program: Command, host: OwnedHost): void {
       `
 Files go to the folder fetched beside each manifest. The lock file
 models-lock.json there gets the SHA-256 of each: a file that is different next
-time is refused. Commit the lock file. An interrupted download continues when
-the same command runs again. No other command downloads anything.
+time is refused. Of an evaluation, the manifests that it refers to are pinned
+beside it, and every command refuses one that was changed. Commit the lock file.
+An interrupted download continues when the same command runs again. No other
+command downloads anything.
 
 Examples:
   mlmodelscope models fetch models/resnet50.yml

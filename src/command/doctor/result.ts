@@ -45,6 +45,7 @@ const documentSchema = z.looseObject({
   provenance: provenanceSchema.nullable().catch(null),
   models: z.array(modelSchema).nullable().catch(null),
   settings: z.looseObject({ runs: number, warmup_runs: number }).nullable().catch(null),
+  summary: z.looseObject({ spread_percent: number }).nullable().catch(null),
   warnings: z
     .array(z.union([name, z.looseObject({ cause: name, message: name })]))
     .nullable()
@@ -59,6 +60,7 @@ type Model = z.infer<typeof modelSchema>;
 
 const MIN_RUNS = 10;
 const MAX_DISTURBANCE_PERCENT = 10;
+const MAX_SPREAD_PERCENT = 5;
 const MAX_TRACING_SHARE = 0.05;
 
 function listed(models: readonly Model[]): string {
@@ -140,6 +142,18 @@ const occasions: Check = (document) => {
     found: `bricks of ${listed(once)} were measured on one occasion`,
     why: 'each process places its memory anew, and the spread between processes stays unknown',
     remedy: 'leave --repeat-limit out, or raise it',
+  };
+};
+
+const spread: Check = ({ summary }) => {
+  const percent = summary?.spread_percent ?? 0;
+  if (percent <= MAX_SPREAD_PERCENT) return undefined;
+  return {
+    id: 'wide_spread',
+    level: 'warn',
+    found: `a brick differs by ${percent.toFixed(1)} % between processes (standard deviation)`,
+    why: 'a smaller difference between two results may be chance',
+    remedy: 'measure on a quieter machine, or both sides by turns (mlmodelscope compare A B -- MODEL)',
   };
 };
 
@@ -226,6 +240,7 @@ const CHECKS: readonly Check[] = [
   fewRuns,
   warmUp,
   occasions,
+  spread,
   disturbed,
   coverage,
   kernels,

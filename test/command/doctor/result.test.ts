@@ -37,6 +37,7 @@ describe('the doctor finds in a result', () => {
     few_runs: ['warn', ofModel({ runs: 3 })],
     no_warm_up: ['warn', { ...ofModel({}), settings: { runs: 50, warmup_runs: 0 } }],
     one_occasion: ['warn', ofModel({ bricks: [{ occasions: 1, runs: 30 }] })],
+    wide_spread: ['warn', { ...ofModel({}), summary: { spread_percent: 6 } }],
     disturbed: ['warn', ofModel({ disturbance_percent: 12 })],
     incomplete: ['warn', ofModel({ coverage: 0.5 })],
     other_kernels: ['refuse', ofModel({ kernel_differences: [{ operator: 'Conv', of_file: 1, made_up: 2 }] })],

@@ -53,6 +53,22 @@ describe('compare of what is there', { ...deadline, concurrency: 1 }, () => {
     assert.deepEqual([models[0]?.model, models[0]?.ratio], ['net', 1]);
   });
 
+  it('does not compare a latency of runs with an estimate', async () => {
+    const { code } = await place.run([
+      'latency',
+      'net.onnx',
+      ...QUICK,
+      ...AS_STORED,
+      '--threads',
+      '1',
+      '--log',
+      'l.yml',
+    ]);
+    assert.equal(code, 0);
+    const { models } = await documentOf(place, ['1.yml', 'l.yml']);
+    assert.match(models[0]?.reason ?? '', /one is of the plugin dlbricks, the other of latency/);
+  });
+
   it('takes two systems of the store', async () => {
     const listed = await refusalOf(place, ['store#', 'store#']);
     assert.match(listed, /store#: several systems begin with .*; it has:/);
