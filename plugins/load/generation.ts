@@ -15,7 +15,7 @@ import {
 import type { GenerationRow, Overhead } from './load-result.js';
 import { perSecondText } from './headlines.js';
 import type { LoadSettings } from './settings.js';
-import { costsAt } from './predict.js';
+import { costsAt, type EstimatedTimes } from './predict.js';
 import { serverQueries } from './trials.js';
 
 /** As for reports in other commands: a thousand models take some megabytes. */
@@ -68,6 +68,7 @@ function firstTokens(
   perSecond: number,
   seed: number,
   { settings, overhead, bound }: Generating,
+  end: keyof EstimatedTimes = 'value',
 ): { readonly summary: TrialSummary; readonly offered: number } {
   const arrivals = poissonArrivals({
     perSecond,
@@ -76,7 +77,7 @@ function firstTokens(
     seed,
   });
   const options = { plan: { kind: 'open', arrivals }, dispatch: 'turns', seed, limit: 1 } as const;
-  const { handoverMs, slowdown } = costsAt(overhead, (perSecond * (firstMs + furtherMs)) / 1000);
+  const { handoverMs, slowdown } = costsAt(overhead, (perSecond * (firstMs + furtherMs)) / 1000, end);
   const service = { runMs: () => (firstMs + furtherMs) * slowdown, handoverMs, betweenMs: overhead.between_ms };
   const trial = simulateTrial(options, NO_BATCHING, [service]);
   const records = trial.records.map((one) => ({ ...one, finishedMs: (one.startedMs ?? NaN) + firstMs * slowdown }));
@@ -117,11 +118,12 @@ export async function predictGeneration(one: Generation, generating: Generating)
     ];
   }
   const slowest = high ?? value;
-  const slowestMs = slowest.firstMs + slowest.furtherMs + generating.overhead.between_ms;
+  const { slowdown } = costsAt(generating.overhead, 1, 'high');
+  const slowestMs = (slowest.firstMs + slowest.furtherMs) * slowdown + generating.overhead.between_ms;
   const rates = settings.rates ?? (await largestFirst(value, generating));
   return rates.map((perSecond): GenerationRow => {
-    const at = (times: Times | undefined) => {
-      return times === undefined ? undefined : firstTokens(times, perSecond, settings.seed, generating);
+    const at = (times: Times | undefined, end: keyof EstimatedTimes) => {
+      return times === undefined ? undefined : firstTokens(times, perSecond, settings.seed, generating, end);
     };
     const worst = (perSecond * slowestMs) / 1000;
     const row = { ...nothing, utilization: (perSecond * (value.firstMs + value.furtherMs)) / 1000 };
@@ -129,7 +131,7 @@ export async function predictGeneration(one: Generation, generating: Generating)
       const reason = `texts may take longer than they come (utilization ${worst.toPrecision(3)}); rates below ${perSecondText(perSecond / worst)} are safe`;
       return { ...row, offered_per_second: perSecond, first_token_p50_ms: none, first_token_p99_ms: none, reason };
     }
-    const [atLow, atValue, atHigh] = [at(low), at(value), at(high)];
+    const [atLow, atValue, atHigh] = [at(low, 'low'), at(value, 'value'), at(high, 'high')];
     const figure = (index: number) => ({
       low: atLow?.summary.percentilesMs[index] ?? null,
       value: atValue?.summary.percentilesMs[index] ?? null,

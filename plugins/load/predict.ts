@@ -100,13 +100,21 @@ interface Costs {
   readonly slowdown: number;
 }
 
-/** Linear between the measured loads. An idle machine is slower, so both costs fall while the utilization grows. */
-export function costsAt({ loads }: Overhead, utilization: number): Costs {
+/**
+ * Linear between the measured loads: an idle machine is slower, so both costs fall while the utilization grows. Costs
+ * vary from hour to hour, so the ends of a prediction's interval have the smallest and the largest ones.
+ */
+export function costsAt({ loads }: Overhead, utilization: number, end: keyof EstimatedTimes): Costs {
   const sorted = loads.toSorted((a, b) => a.utilization - b.utilization);
   const after = sorted.findIndex((load) => load.utilization >= utilization);
   const high = sorted[after] ?? sorted.at(-1);
   const low = sorted[after - 1] ?? high;
   if (low === undefined || high === undefined) return { handoverMs: 0, slowdown: 1 };
+  if (end !== 'value') {
+    const extreme = end === 'low' ? Math.min : Math.max;
+    const handoverMs = extreme(...loads.map((load) => load.handover_ms));
+    return { handoverMs, slowdown: extreme(1, ...loads.map(({ slowdown }) => slowdown)) };
+  }
   const share = low === high ? 0 : (utilization - low.utilization) / (high.utilization - low.utilization);
   const mixed = (of: 'handover_ms' | 'slowdown'): number => low[of] + share * (high[of] - low[of]);
   return { handoverMs: mixed('handover_ms'), slowdown: mixed('slowdown') };
@@ -128,10 +136,11 @@ function serviceTimes(
   return { runMs, handoverMs, returnMs, betweenMs };
 }
 
-function simulated(plan: TrialPlan, times: readonly BatchTime[] | undefined, predicting: Predicting): Figures | null {
+function simulated(plan: TrialPlan, predicting: Predicting, end: keyof EstimatedTimes): Figures | null {
+  const times = predicting.times[end];
   if (times === undefined) return null;
   const { agents, waitMs } = predicting;
-  const costs = costsOf(plan, predicting);
+  const costs = costsOf(plan, predicting, end);
   const servers = Array.from({ length: agents }, (_, agent) => {
     return serviceTimes(times, predicting, costs, plan.seed + agent);
   });
@@ -142,8 +151,8 @@ function simulated(plan: TrialPlan, times: readonly BatchTime[] | undefined, pre
 }
 
 /** Closed loops keep an agent as busy as they can. */
-function costsOf(plan: TrialPlan, predicting: Predicting): Costs {
-  return costsAt(predicting.overhead, utilizationOf(plan, predicting.times.value, predicting) ?? 1);
+function costsOf(plan: TrialPlan, predicting: Predicting, end: keyof EstimatedTimes): Costs {
+  return costsAt(predicting.overhead, utilizationOf(plan, predicting.times.value, predicting) ?? 1, end);
 }
 
 /** Share of the time in which runs of the largest size keep the agents busy at an offered rate. */
@@ -177,22 +186,23 @@ const NOTHING: PredictedLoad = {
 
 /** What a trial would show, three times: with both ends of the estimate's interval, and with the estimate. */
 export function predictTrial(plan: TrialPlan, predicting: Predicting): PredictedLoad {
-  const { low, value, high } = predicting.times;
-  const { slowdown } = costsOf(plan, predicting);
+  const { value, high } = predicting.times;
   const [samples = 1] = plan.samples;
-  const at = (times: readonly BatchTime[] | undefined) => {
-    return times === undefined ? null : interpolated(times)(samples) * slowdown;
+  const slowdownAt = (end: keyof EstimatedTimes): number => costsOf(plan, predicting, end).slowdown;
+  const serviceAt = (end: keyof EstimatedTimes): number | null => {
+    const times = predicting.times[end];
+    return times === undefined ? null : interpolated(times)(samples) * slowdownAt(end);
   };
   const { runTimes } = predicting;
   const service = {
-    service_ms: at(value),
-    slowdown,
-    service_low_ms: at(low),
-    service_high_ms: at(high),
+    service_ms: serviceAt('value'),
+    slowdown: slowdownAt('value'),
+    service_low_ms: serviceAt('low'),
+    service_high_ms: serviceAt('high'),
     service_variation: runTimes === undefined ? null : variationOf(runTimes),
   };
-  const rho = utilizationOf(plan, value, predicting, slowdown);
-  const worst = utilizationOf(plan, high ?? value, predicting, slowdown);
+  const rho = utilizationOf(plan, value, predicting, slowdownAt('value'));
+  const worst = utilizationOf(plan, high ?? value, predicting, slowdownAt('high'));
   // Everything at one time fills the queue on purpose.
   if (worst !== null && worst >= 1) {
     const safe = Number(((offeredOf(plan) ?? 0) / worst).toPrecision(3));
@@ -201,9 +211,9 @@ export function predictTrial(plan: TrialPlan, predicting: Predicting): Predicted
   }
   return {
     ...service,
-    low: simulated(plan, low, predicting),
-    value: simulated(plan, value, predicting),
-    high: simulated(plan, high, predicting),
+    low: simulated(plan, predicting, 'low'),
+    value: simulated(plan, predicting, 'value'),
+    high: simulated(plan, predicting, 'high'),
     utilization: rho,
     growth: rho === null ? null : (2 - rho) / (1 - rho),
     reason: null,
@@ -228,7 +238,7 @@ export async function predictRate(
     if (times === undefined) return null;
     const trial = (perSecond: number, ofTrial: number): Promise<boolean | null> => {
       const plan = trialAt(perSecond, ofTrial);
-      return Promise.resolve(simulated(plan, times, predicting)?.holds ?? null);
+      return Promise.resolve(simulated(plan, predicting, end)?.holds ?? null);
     };
     return (await largestRate(trial, startRate(times), seed)).passed;
   };

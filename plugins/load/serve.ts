@@ -118,7 +118,7 @@ export async function whileServing<T>(
 }
 
 /** Regular queries, so far apart that the machine idles for most of the time. */
-const HANDED_OVER = Array.from({ length: 100 }, (_, query) => ({ atMs: 20 * query, samples: 1 }));
+const HANDED_OVER = Array.from({ length: 100 }, (_, query) => ({ atMs: 30 * query, samples: 1 }));
 
 const CLIENTS = 8;
 
@@ -137,7 +137,7 @@ export async function measureOverhead(place: Place): Promise<Overhead> {
   const { result } = await whileServing('handover', models, one, place, async (generator) => {
     const usual = { dispatch: 'turns', seed: 1, limit: 1 } as const;
     const apart = await generator.trial({ ...usual, plan: { kind: 'open', arrivals: HANDED_OVER } });
-    const closed = { kind: 'closed', thinkMs: 0, samples: 1, queries: 200, leastMs: 0 } as const;
+    const closed = { kind: 'closed', thinkMs: 0, samples: 1, queries: 100, leastMs: 0 } as const;
     const alone = await generator.trial({ ...usual, plan: { ...closed, clients: 1 } });
     const dense = await generator.trial({ ...usual, plan: { ...closed, clients: CLIENTS } });
     return { apart, alone, dense };

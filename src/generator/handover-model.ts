@@ -1,8 +1,8 @@
 import type { Benchmark } from '../measurement/benchmark.js';
 import { weightlessBenchmark } from '../measurement/weightless.js';
 
-/** A run of some milliseconds, with weights of 16 MB: it leaves the caches as cold as a model does. */
-const ROWS = 64;
+/** A run of some milliseconds, with weights of 16 MB: it reads as many bytes in its time as networks for images do. */
+const ROWS = 128;
 const SIZE = 2048;
 
 /** A model of one layer: its load runs show what a query costs besides the model's run. */

@@ -13,6 +13,8 @@ export interface RateSearch {
 
 const TOLERANCE = 0.02;
 const CONFIRMATIONS = 3;
+/** Trials at a rate until one has a result. */
+const ATTEMPTS = 3;
 /** Bounds of the search, which no real server reaches. */
 const MAX_DOUBLINGS = 16;
 const MAX_HALVINGS = 12;
@@ -34,9 +36,12 @@ export async function largestRate(trial: RateTrial, startRate: number, seed: num
     return { passed, failed: above.length === 0 ? null : Math.min(...above), trials, stopped };
   };
   const holds = async (rate: number): Promise<boolean | null> => {
-    const result = await trial(rate, seed + trials++);
-    if (result === false) failures.push(rate);
-    return result;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const result = await trial(rate, seed + trials++);
+      if (result === false) failures.push(rate);
+      if (result !== null) return result;
+    }
+    return null;
   };
 
   let low: number | undefined;

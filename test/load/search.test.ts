@@ -47,7 +47,12 @@ test('a rate that passes by chance is lowered until it passes with three further
   assert.ok(passed !== null && passed <= 95 && passed > 90, `${passed}`);
 });
 
-test('a trial without a result ends the search with the reason', async () => {
-  const { stopped } = await largestRate(() => Promise.resolve(null), 50, 1);
-  assert.match(stopped ?? '', /a trial had no result/);
+test('a trial without a result is repeated, and three of them end the search with the reason', async () => {
+  let trials = 0;
+  const often = await largestRate((rate) => Promise.resolve(trials++ % 3 > 0 ? rate <= 95 : null), 50, 1);
+  assert.equal(often.stopped, null);
+  assert.ok(often.passed !== null && often.passed <= 95 && often.passed > 90, `${often.passed}`);
+  const never = await largestRate(() => Promise.resolve(null), 50, 1);
+  assert.match(never.stopped ?? '', /a trial had no result/);
+  assert.equal(never.trials, 3);
 });
