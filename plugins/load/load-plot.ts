@@ -44,13 +44,15 @@ function seriesOf(rows: readonly LoadRow[], figures: readonly Figure[], at: (row
       return [{ label: name, values: positions.map((position) => last.get(position)), isDashed }];
     });
   });
-  return { positions, series, isConnected: true };
+  return { positions, series };
 }
 
 /** Latency over the rate with the bound, throughput over the batch, or latency by the number of clients. */
-export function loadPlot({ rows, settings: { scenario, bound: text } }: LoadResult): string {
+export function loadPlot({ rows, rates, settings: { scenario, bound: text } }: LoadResult): string {
   const bound = text === null ? undefined : boundOf(text);
   const samplesPerSecond = 'samples per second';
+  // The trials of a search have different seeds.
+  const isConnected = rates.length === 0;
   switch (scenario) {
     case 'server':
     case 'replay': {
@@ -58,16 +60,28 @@ export function loadPlot({ rows, settings: { scenario, bound: text } }: LoadResu
       const title = text === null ? 'Latency over the rate' : `Latency over the rate, with the bound ${text}`;
       const lines = seriesOf(known, latencies(bound), (row) => row.offered_per_second ?? 0);
       const withBound = bound === undefined ? {} : { reference: bound.ms };
-      return linePlot({ title, xTitle: 'queries per second', yTitle: 'ms', ...withBound, ...lines });
+      return linePlot({ title, xTitle: 'queries per second', yTitle: 'ms', isConnected, ...withBound, ...lines });
     }
     case 'batch':
     case 'single': {
       const lines = seriesOf(rows, THROUGHPUTS, ({ samples: [batch = 1] }) => batch);
-      return linePlot({ title: 'Throughput over the batch', xTitle: 'batch', yTitle: samplesPerSecond, ...lines });
+      return linePlot({
+        title: 'Throughput over the batch',
+        xTitle: 'batch',
+        yTitle: samplesPerSecond,
+        isConnected,
+        ...lines,
+      });
     }
     case 'clients': {
       const lines = seriesOf(rows, THROUGHPUTS, ({ clients }) => clients ?? 0);
-      return linePlot({ title: 'Throughput over the clients', xTitle: 'clients', yTitle: samplesPerSecond, ...lines });
+      return linePlot({
+        title: 'Throughput over the clients',
+        xTitle: 'clients',
+        yTitle: samplesPerSecond,
+        isConnected,
+        ...lines,
+      });
     }
   }
 }

@@ -94,7 +94,8 @@ export function linePlot(drawn: LinePlot): string {
     return isStacked ? sumOf(series.slice(0, index).map(({ values }) => values[position] ?? 0)) : 0;
   };
   const tops = isStacked ? positions.map((_, position) => below(position, series.length)) : known;
-  const highest = Math.max(reference ?? 0, ...tops, ...boxes.flatMap((box) => box?.most ?? []));
+  // A little room, so that the reference is not taken for the frame.
+  const highest = Math.max((reference ?? 0) * 1.05, ...tops, ...boxes.flatMap((box) => box?.most ?? []));
   const y = linearScale(highest > 0 ? highest : 1, plot.y);
   const content = series.flatMap(({ label, values, isDashed = false }, index) => {
     const dashedBefore = series.slice(0, index + 1).filter((one) => one.isDashed === true).length;

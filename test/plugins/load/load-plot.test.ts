@@ -10,7 +10,7 @@ function rowAt(perSecond: number, figures: Readonly<Record<string, number>> | nu
 }
 
 const resultOf = (rows: readonly LoadRow[], bound: string | null): LoadResult => {
-  return { rows, settings: { scenario: 'server', bound } } as unknown as LoadResult;
+  return { rows, rates: [], settings: { scenario: 'server', bound } } as unknown as LoadResult;
 };
 
 const labelsOf = (svg: string): readonly string[] =>
