@@ -59,6 +59,7 @@ interface AdvisedModel {
   readonly kernels_ms: number;
   readonly floor_ms: number;
   readonly floor_with_reorders_ms: number;
+  readonly parallel_floor_ms: number;
   readonly parallelism: number;
   readonly scaling: object | null;
   readonly call_ms: number | null;
@@ -117,6 +118,7 @@ describe('dlbricks advise', deadline, () => {
       assert.match(text, /not tried: reduced precision/);
       assert.ok(advised.floor_ms <= advised.kernels_ms * (1 + 1e-9));
       assert.ok(advised.floor_with_reorders_ms >= advised.floor_ms * (1 - 1e-9));
+      assert.ok(advised.parallel_floor_ms <= advised.floor_ms * (1 + 1e-9), 'changes of layout are in neither');
       const whole = await wholeSaving(place);
       if (whole[0] <= high && low <= whole[1]) return;
       const found = JSON.stringify({ kernels: [low, high], whole });

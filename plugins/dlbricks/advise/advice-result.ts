@@ -196,6 +196,11 @@ function savingText({ ms: saved, low, high, share }: Saving): string {
 
 function takenText(what: string, saving: Saving | undefined): string {
   if (saving === undefined) return `${what}: not measured, or there is none`;
+  const { ms: saved, low, high, share } = saving;
+  if (high !== null && high < 0 && share < -RESOLUTION) {
+    const cost = { ...saving, ms: -saved, low: -high, high: low === null ? null : -low, share: -share };
+    return `${what} costs ${savingText(cost)}`;
+  }
   return saving.isSeen ? `${what} saves ${savingText(saving)}` : `${what}: not seen (${savingText(saving)})`;
 }
 

@@ -192,8 +192,12 @@ function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readon
   };
   const withReordersMs = !isBlockedAnywhere ? freeMs : perByte === undefined ? undefined : withReorders(perByte);
   const places = unitsOfKernels(today, units.unitOf);
-  const weights = today.graph.layers.map((_, index) => {
-    const ms = mean(today.rounds.map((round) => round[index] ?? 0));
+  const meanOf = (index: number): number => mean(today.rounds.map((round) => round[index] ?? 0));
+  const changesMs = today.graph.layers.flatMap((kernel, index) => (isReorder(kernel) ? [meanOf(index)] : []));
+  const weights = today.graph.layers.map((kernel, index) => {
+    // As in the floor with free layouts.
+    if (isReorder(kernel)) return 0;
+    const ms = meanOf(index);
     const unit = places[index];
     const ofUnit = unit === undefined ? 0 : (own?.ms[unit] ?? 0);
     return unit === undefined || ofUnit === 0 ? ms : (ms * (best[unit]?.ms ?? 0)) / ofUnit;
@@ -217,15 +221,26 @@ function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readon
     }),
     edges: today.prepared.recipe.edges,
     parallelism: parallelMs === 0 ? 1 : sumOf(weights) / parallelMs,
-    units: grouped
-      .map((of) => ({
+    units: [
+      ...grouped.map((of) => ({
         operators: `${of[0].operators}${of[0].shape === '' ? '' : ` ${of[0].shape}`}`,
         units: of.length,
         todayMs: sumOf(of.map(({ todayMs }) => todayMs)),
         bestMs: sumOf(of.map(({ ms = 0 }) => ms)),
         setting: of[0].setting ?? '',
-      }))
-      .toSorted((a, b) => b.todayMs - b.bestMs - (a.todayMs - a.bestMs)),
+      })),
+      ...(changesMs.length === 0 || withReordersMs === undefined
+        ? []
+        : [
+            {
+              operators: 'changes of layout',
+              units: changesMs.length,
+              todayMs: sumOf(changesMs),
+              bestMs: withReordersMs - freeMs,
+              setting: 'the least time with them',
+            },
+          ]),
+    ].toSorted((a, b) => b.todayMs - b.bestMs - (a.todayMs - a.bestMs)),
   };
 }
 

@@ -27,7 +27,7 @@ import {
   totalsOf,
 } from './advice.js';
 import { measureVariants, type TimedVariant } from './measure-variants.js';
-import { AS_TODAY, type Setting, settingsFor, variantsOf } from './variants.js';
+import { AS_TODAY, runKey, type Setting, settingsFor, variantsOf } from './variants.js';
 
 export interface AdviseSettings extends Omit<MeasureSettings, 'runOptions'> {
   readonly threads: number;
@@ -188,8 +188,13 @@ export async function adviseOn(
   const floors = floorsOf(found.source, together);
   const isWorth = threads > 1 && floors.parallelism > WORTH_TRYING;
   const parallel = { ...PARALLEL, runtime: { ...PARALLEL.runtime, inter_op_threads: threads } };
+  // Of settings that make the same kernels, the first is advised.
+  const isFirst = (variant: TimedVariant): boolean =>
+    variants.find((other) => runKey(other) === runKey(variant)) === variant;
   const claims: Claim[] = savings.flatMap(({ variant, saving }) =>
-    saving?.isSeen === true ? [{ setting: variant.setting.name, by: 'bricks' as const, saving }] : [],
+    saving?.isSeen === true && isFirst(variant)
+      ? [{ setting: variant.setting.name, by: 'bricks' as const, saving }]
+      : [],
   );
   const wholes: number[] = [];
   if (isWorth) {

@@ -63,6 +63,11 @@ export interface Variants {
   readonly refused: readonly { readonly setting: Setting; readonly reason: string }[];
 }
 
+/** The same for variants that run the same kernels in the same way. */
+export function runKey({ prepared, runOptions }: Variant): string {
+  return JSON.stringify([graphKey(prepared), runOptions.session ?? []]);
+}
+
 function graphKey({ recipe }: Variant['prepared']): string {
   return JSON.stringify([recipe.sequences.map((brick) => recipe.bricks[brick]?.signature), recipe.edges]);
 }
