@@ -137,8 +137,9 @@ function overheadLine({ overhead }: LoadResult): readonly string[] {
   if (overhead === null) return [];
   const { loads, between_ms: between } = overhead;
   const costs = loads.map(({ utilization, handover_ms: handover, slowdown }) => {
-    const longer = Number(((slowdown - 1) * 100).toFixed(1));
-    return `${text(handover, 3)} ms until its run begins and a run that is ${longer} % longer at a utilization of ${text(utilization, 2)}`;
+    const percent = Number(((slowdown - 1) * 100).toFixed(1));
+    const run = percent < 0 ? `${-percent} % shorter` : `${percent} % longer`;
+    return `${text(handover, 3)} ms until its run begins and a run that is ${run} at a utilization of ${text(utilization, 2)}`;
   });
   return [
     `predictions add what a query of a model of one layer costs here: ${[...costs, `${text(between, 3)} ms between runs`].join('; ')}`,
