@@ -122,6 +122,7 @@ export {
   layerGraph,
   type LayerGraph,
 } from './onnx/layers/layer-graph.js';
+export { CLASS_VALUES, decidesTime, valueClasses, withClassesOfConstants } from './onnx/layers/value-classes.js';
 export { bindDimensions } from './onnx/layers/bind-dimensions.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/layers/rename-subgraphs.js';
 export { nestedNodes } from './onnx/model/nested-nodes.js';

@@ -65,6 +65,9 @@ const MIN_ROUGH_MS = 1;
 /** Limit of the nodes that repeating adds. */
 const MAX_REPEATED_NODES = 600;
 
+/** Limit of the bytes of a graph that repeats bricks: a forest is one node with all its trees. */
+const MAX_REPEATED_BYTES = 2 ** 22;
+
 interface Facts {
   readonly index: number;
   readonly footprintBytes: number;
@@ -74,6 +77,8 @@ interface Facts {
   /** Bytes of the weights that one run reads. */
   readonly touchedBytes: number;
   readonly activationBytes: number;
+  /** Bytes of its graph. */
+  readonly graphBytes: number;
   readonly operators: Operators;
 }
 
@@ -103,6 +108,7 @@ function factsOf({ benchmark, context, modelBytes, roughMs }: BrickInContext, in
     touchedBytes: touchedBytes(benchmark, operators),
     // Outputs are about as large as inputs.
     activationBytes: 2 * inputBytes(benchmark.inputs, 'activation'),
+    graphBytes: benchmark.model.length,
     operators,
   };
 }
@@ -125,6 +131,7 @@ class CompositeDraft {
   /** Bytes of the largest activations of one brick: the runtime's arena serves the bricks one after another. */
   #arenaBytes = 0;
   #nodes = 0;
+  #graphBytes = 0;
   #roughMs = 0;
 
   constructor(
@@ -174,6 +181,7 @@ class CompositeDraft {
     this.#touchedBytes += brick.touchedBytes;
     this.#arenaBytes = Math.max(this.#arenaBytes, brick.activationBytes);
     this.#nodes += brick.operators.nodes;
+    this.#graphBytes += brick.graphBytes;
     this.#roughMs += brick.roughMs;
     for (const [domain, version] of brick.operators.opsets) {
       this.#opsets.set(domain, Math.max(version, this.#opsets.get(domain) ?? version));
@@ -194,8 +202,8 @@ class CompositeDraft {
   #repetition(): Repetition {
     // Where caches hold nothing, repeats would be warmer than the model.
     if (this.#isCold || this.#roughMs === 0) return { times: 1, weightSets: 1 };
-    const wanted = Math.min(Math.ceil(MIN_ROUGH_MS / this.#roughMs), MAX_REPEATED_NODES / Math.max(1, this.#nodes));
-    const times = Math.max(1, Math.floor(wanted));
+    const most = Math.min(MAX_REPEATED_NODES / Math.max(1, this.#nodes), MAX_REPEATED_BYTES / this.#graphBytes);
+    const times = Math.max(1, Math.floor(Math.min(Math.ceil(MIN_ROUGH_MS / this.#roughMs), most)));
     // A model that repeats its kernels has other weights for each, as far as its footprint goes.
     const weightSets = Math.floor(this.#modelBytes / Math.max(1, this.#weightBytes));
     return { times, weightSets: Math.max(1, Math.min(times, weightSets)) };

@@ -114,6 +114,18 @@ describe('bricks that go into one graph', () => {
     assert.deepEqual(repetition({ weightMib: 1, modelBytes: 100 * MIB, roughMs: 0.1 }), once, 'cold');
   });
 
+  test('are repeated less often the larger their graphs are: a forest is one node with all its trees', () => {
+    const repeats = [0, 1, 5].map((mib) => {
+      const small = brick({ footprintMib: 1, modelBytes: 1024, roughMs: 0.001 });
+      const parsed = parseModel(small.benchmark.model, 'brick');
+      const graph = { ...parsed.graph, name: 'x'.repeat(mib * MIB) };
+      const model = encodeModelToBytes({ ...parsed, graph });
+      const [plan] = planComposites([{ ...small, benchmark: { ...small.benchmark, model } }], LIMITS);
+      return plan?.repetition.times;
+    });
+    assert.deepEqual(repeats, [600, 3, 1]);
+  });
+
   test('count only the rows of a table that are looked up, since only these pass through the caches', () => {
     const rows = (4 * MIB) / 4;
     const lookup = (index: number): BrickInContext => {

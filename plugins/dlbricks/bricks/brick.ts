@@ -1,8 +1,10 @@
 import {
   anonymousAttributes,
+  CLASS_VALUES,
   type Benchmark,
   type BenchmarkInput,
   type DeclaredType,
+  decidesTime,
   type InputValues,
   type LayerGraph,
   type Node,
@@ -82,13 +84,21 @@ export function longestPrivateList({ inputs }: Pick<Brick, 'inputs'>): number {
   return longest > MAX_VALUES ? longest : 0;
 }
 
-/** Values of a graph that are known, from a user or from a run: all of them for values that steer the sequence. */
+/**
+ * Values of a graph that are known, from a user or from a run: all of them for values that steer the sequence. Other
+ * values of a class become those of the class.
+ */
 function knownValues(graph: LayerGraph, layers: readonly Node[]): (value: string) => InputValues | undefined {
   const steering = new Set(layers.flatMap(steeringNames));
+  const isFloat32 = (value: string): boolean => {
+    return (graph.types.get(value) ?? graph.constants.get(value))?.elementType === 'float32';
+  };
   return (value) => {
     const given = graph.given?.get(value);
     if (steering.has(value)) return given ?? graph.ofRun?.values.get(value);
-    return given && disclosable(given);
+    const one = graph.classes?.get(value);
+    if (one === undefined || !isFloat32(value)) return given && disclosable(given);
+    return decidesTime(one, layers) ? CLASS_VALUES[one] : undefined;
   };
 }
 

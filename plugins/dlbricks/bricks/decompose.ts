@@ -16,8 +16,10 @@ import {
   PlatformError,
   type RunOptions,
   symbolicBenchmark,
+  valueClasses,
   weightlessBenchmark,
   inputBytes,
+  withClassesOfConstants,
 } from '../../../src/plugin-api.js';
 import type { Cut } from '../cut/cut.js';
 import { type CheckableGraph, checkableGraph } from './checkable-graph.js';
@@ -77,7 +79,8 @@ export function wholeOf(
   { model, open }: LoadedModel,
   { keepDynamic = false }: Pick<CutSettings, 'keepDynamic'>,
 ): Benchmark {
-  return keepDynamic && open !== undefined ? symbolicBenchmark(model, open) : weightlessBenchmark(model);
+  const classed = withClassesOfConstants(model);
+  return keepDynamic && open !== undefined ? symbolicBenchmark(classed, open) : weightlessBenchmark(classed);
 }
 
 export interface GraphToCut {
@@ -121,7 +124,8 @@ async function graphByRun(
   const { model } = loaded;
   const ofFile = weights === 'own' && own?.weights !== undefined ? { weights: own.weights } : {};
   const known = (graph: LayerGraph, values: ReadonlyMap<string, InferredValue> = new Map()): LayerGraph => {
-    return steeringValues ? withValuesOfRun(graph, values, weights) : graph;
+    const classed = { ...graph, classes: valueClasses(model.graph) };
+    return steeringValues ? withValuesOfRun(classed, values, weights) : classed;
   };
   if (cut === 'layer') {
     const needsRun = steeringValues || weights === 'own' || !isCompletelyTyped(model);

@@ -4,6 +4,7 @@ import { staticTypeOf } from '../model/static-type.js';
 import type { Graph, InputValues, Model, Node, Tensor, TensorType } from '../model/model.js';
 import { domainOf } from '../model/opsets.js';
 import type { KnownValue } from '../values/content-values.js';
+import type { ValueClass } from './value-classes.js';
 
 /**
  * A model as its layers in topological order, with every type known. Constants that produce weights are not layers;
@@ -28,6 +29,8 @@ export interface LayerGraph {
   readonly opaque: ReadonlySet<string>;
   readonly given?: ReadonlyMap<string, InputValues> | undefined;
   readonly ofRun?: ValuesOfRun | undefined;
+  /** Values of a class that decides how fast kernels are, by name. */
+  readonly classes?: ReadonlyMap<string, ValueClass> | undefined;
 }
 
 /** Values of one run of a graph, and whether it ran with the weights of its file or with made-up ones. */

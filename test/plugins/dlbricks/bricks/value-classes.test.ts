@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decomposeModel } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
+import { wholeOf } from '../../../../plugins/dlbricks/bricks/decompose.js';
+import type { MeasurableBrick } from '../../../../plugins/dlbricks/bricks/brick-copies.js';
+import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
+import { CLASS_VALUES, valueClasses } from '../../../../src/onnx/layers/value-classes.js';
+import { parseModel } from '../../../../src/onnx/read/read-model.js';
+import { ELEMENT_TYPES } from '../../../../src/onnx/model/element-type.js';
+import { floats, model, node, value } from '../../../onnx/protos.js';
+import { maskedAttention } from '../support/hard-to-measure.js';
+
+const SHAPE = [8, 64];
+
+/** Numbers that a mask does not hide; no brick may have them. */
+const SECRET = 0.123456;
+
+function classesOf(bytes: Uint8Array): ReadonlyMap<string, string> {
+  return valueClasses(parseModel(bytes, 'm').graph);
+}
+
+function bricksOf(bytes: Uint8Array): ReadonlyMap<string, MeasurableBrick> {
+  const { graph, ...rest } = parseModel(bytes, 'm');
+  const layers = { ...layerGraph({ ...rest, graph }), classes: valueClasses(graph) };
+  return new Map(decomposeModel('m', layers, 1).bricks.map((brick) => [brick.operators.join(), brick]));
+}
+
+/** What a model gives a Softmax whose result a product reads. */
+function beforeSoftmax(mask: readonly number[], nodes = [node('Add', ['x', 'mask'], ['scores'])]): Uint8Array {
+  return model({
+    input: [value('x', SHAPE), value('hidden', SHAPE, 'bool')],
+    node: [...nodes, node('Softmax', ['scores'], ['shares']), node('MatMul', ['shares', 'w'], ['y'])],
+    initializer: [
+      floats('mask', [...mask], mask.length === 1 ? [] : [1, mask.length]),
+      floats('w', new Array<number>(128).fill(1), [64, 2]),
+    ],
+    output: [value('y', [8, 2])],
+    valueInfo: ['scores', 'shares'].map((name) => value(name, SHAPE)),
+  });
+}
+
+const half = (hidden: number): number[] => Array.from({ length: 64 }, (_, at) => (at % 2 === 0 ? SECRET : hidden));
+
+describe('values that decide how fast kernels are', () => {
+  test('are masks whose exponential is denormal, and what a Softmax makes of them', () => {
+    const masked = classesOf(beforeSoftmax(half(-100)));
+    assert.deepEqual(Object.fromEntries(masked), { mask: 'mask', scores: 'mask', shares: 'denormal' });
+    for (const hidden of [-50, -10_000, -3.4e38, 0]) assert.equal(classesOf(beforeSoftmax(half(hidden))).size, 0);
+    const one = classesOf(beforeSoftmax([...Array.from({ length: 99 }, () => 0), -100]));
+    assert.equal(one.size, 0, 'too few to be seen in a time');
+    assert.equal(classesOf(beforeSoftmax(Array.from({ length: 64 }, () => -100))).size, 0, 'a Softmax does not see it');
+  });
+
+  test('may come from one number, as where an exporter fills what a condition hides', () => {
+    const [first, second, third] = ['shifted', 'wide', 'scores'];
+    const filled = [
+      node('Where', ['hidden', 'mask', 'x'], [first]),
+      node('Transpose', [first], [second]),
+      node('Transpose', [second], [third]),
+    ];
+    assert.equal(classesOf(beforeSoftmax([-100], filled)).get('shares'), 'denormal');
+    assert.equal(classesOf(beforeSoftmax([-100])).get('shares'), undefined, 'all scores are lower');
+  });
+
+  test('are denormal constants', () => {
+    assert.equal(classesOf(beforeSoftmax(half(1e-40))).get('mask'), 'denormal');
+  });
+
+  test('are in the bricks whose time they decide, and change no other signature', () => {
+    const [plain, masked] = [0, -100].map((hidden) => bricksOf(maskedAttention(1, hidden)));
+    assert.ok(plain !== undefined && masked !== undefined);
+    const changed = [...plain].filter(([label, { signature }]) => masked.get(label)?.signature !== signature);
+    assert.deepEqual(
+      changed.map(([label]) => label),
+      ['MatMul', 'Softmax'],
+    );
+    const givenTo = (label: string): unknown =>
+      masked.get(label)?.inputs.map(({ isGiven, fill }) => isGiven && fill.list);
+    assert.deepEqual(givenTo('Softmax'), [CLASS_VALUES.mask.list]);
+    assert.deepEqual(givenTo('MatMul'), [CLASS_VALUES.denormal.list, undefined]);
+    assert.deepEqual(givenTo('Add'), [undefined, undefined]);
+  });
+
+  test('never have the numbers of the file', () => {
+    const bytes = beforeSoftmax(half(-98.7654));
+    const whole = wholeOf({ model: parseModel(bytes, 'm') } as Parameters<typeof wholeOf>[0], {});
+    const { array } = ELEMENT_TYPES.float32;
+    for (const { model: file, inputs } of [whole, ...bricksOf(bytes).values()]) {
+      for (const number of [SECRET, -98.7654]) {
+        assert.equal(Buffer.from(file).indexOf(Buffer.from(new array([number]).buffer)), -1);
+        assert.ok(inputs.every(({ fill: { low, high, list = [] } }) => ![low, high, ...list].includes(number)));
+      }
+    }
+    const mask = whole.inputs.find(({ name }) => name === 'mask');
+    assert.deepEqual(mask?.fill.list, CLASS_VALUES.mask.list);
+  });
+});
