@@ -39,6 +39,8 @@ const COMMANDS: Readonly<Record<string, readonly (readonly [args: readonly strin
   ],
   'dlbricks advise': [[['none.onnx'], 2]],
   compare: [[['none.json', 'none.json'], 2]],
+  agree: [[['none.onnx', 'none.onnx'], 2]],
+  reproduce: [[['none.yml'], 2]],
   'dlbricks import': [[['none.json'], 2]],
   latency: [
     [['relu.onnx', ...QUICK], 0],
