@@ -83,6 +83,8 @@ bench-web: build ## Time the first page of `serve --http` with a store of MEASUR
 screenshots: build ## Measure the quick start with one and two threads, and write docs/pictures (needs Chromium)
 	$(MLMODELSCOPE) dlbricks run manifests/evaluations/quickstart.yml --threads 1,2 --store out/screenshots/store \
 		--export-html out/screenshots/quickstart.html
+	$(MLMODELSCOPE) dlbricks share zoo:squeezenet1.1 zoo:resnet18 zoo:resnet34 zoo:resnet50 --store out/screenshots/store \
+		--export-html out/screenshots/share.html
 	node dist/bench/screenshots.js out/screenshots docs/pictures
 
 bench-generation: build ## Generate text with a decoder of the zoo: MODEL=llama_1b PROMPT=128 TOKENS=64 THREADS=1; FILES=report.json compares

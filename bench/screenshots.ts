@@ -10,8 +10,8 @@ import { launch } from '../test/web/support/chromium.js';
 
 const [made = 'out/screenshots', pictures = 'docs/pictures'] = process.argv.slice(2);
 
-/** Those that docs show. */
-const IN_DOCS = new Set(['report', 'models', 'history']);
+/** Those that docs show: they have no latencies, which depend on the load of the machine. */
+const IN_DOCS = new Set(['share']);
 
 /** The picture of docs, and others to look at. */
 const LOOKS = [
@@ -45,7 +45,11 @@ const browser = await launch();
 try {
   const site = `http://${server.httpAddress}`;
   const [first] = await currentEstimates(store);
-  await shoot(browser, 'report', pathToFileURL(resolve(made, 'quickstart.html')).href);
+  for (const [name, file] of [
+    ['report', 'quickstart.html'],
+    ['share', 'share.html'],
+  ] as const)
+    await shoot(browser, name, pathToFileURL(resolve(made, file)).href);
   await shoot(browser, 'models', `${site}/`);
   await shoot(browser, 'model', `${site}/model?name=${encodeURIComponent(first?.model ?? '')}`);
   await shoot(browser, 'history', `${site}/estimates/${first?.subject}`);

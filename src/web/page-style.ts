@@ -20,7 +20,9 @@ p { margin: .5rem 0; max-width: 75ch; }
 .warnings li { background: var(--warn); border-left: .3rem solid var(--warn-line); padding: .5rem .75rem; }
 .notes { padding-left: 1.2rem; max-width: 90ch; }
 .table { overflow-x: auto; max-width: 100%; }
-.table:focus-visible, button:focus-visible, input:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+.long { content-visibility: auto; contain-intrinsic-size: auto 60rem; }
+.table:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
+button:focus-visible, input:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .93rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .7rem; border-bottom: 1px solid var(--line);
   min-width: 3rem; max-width: 30rem; }

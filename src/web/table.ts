@@ -40,6 +40,9 @@ export function withLinks({ links, ...table }: TextTable, root: string | undefin
   return { ...table, rows: table.rows.map((cells, row) => cells.map((text, at) => cellOf(text, links[row]?.[at]))) };
 }
 
+/** The browser draws longer tables when they are scrolled to: a page with ten thousand rows opens at once. */
+const LONG = 1000;
+
 export function tableMarkup(name: string, { titles, aligns, rows, hints }: MarkupTable): Markup {
   const right = titles.map((_, column) => Markup.trusted(aligns?.[column] === 'right' ? ' class="right"' : ''));
   const cellOf = (cell: Cell, row: number, column: number): Markup => {
@@ -49,7 +52,8 @@ export function tableMarkup(name: string, { titles, aligns, rows, hints }: Marku
     return markup`<td${right[column]}${title}>${cell}</td>`;
   };
   if (rows.length === 0) return markup`<p class="quiet">nothing to show</p>`;
-  return markup`<div class="table" role="region" tabindex="0" aria-label="${name}"><table>
+  const long = Markup.trusted(rows.length > LONG ? ' long' : '');
+  return markup`<div class="table${long}" role="region" tabindex="0" aria-label="${name}"><table>
 <thead><tr>${titles.map((title, column) => markup`<th scope="col"${right[column]}>${title}</th>`)}</tr></thead>
 <tbody>
 ${rows.map((cells, row) => markup`<tr>${cells.map((cell, column) => cellOf(cell, row, column))}</tr>\n`)}</tbody>
