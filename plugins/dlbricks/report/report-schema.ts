@@ -405,6 +405,7 @@ const warningSchema = z.strictObject({
     'spread',
     'kernels',
     'values',
+    'loops',
     'settings',
   ]),
   message: z.string(),

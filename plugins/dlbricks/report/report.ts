@@ -38,6 +38,9 @@ export interface ReportSettings {
   readonly targetError?: number | undefined;
 }
 
+/** Operators that run a graph of their own many times. */
+const LOOPS: ReadonlySet<string> = new Set(['Loop', 'Scan']);
+
 /** Facts that a report has in other parts. */
 const IN_REPORT = {
   graph_sha256: 'graph_signature of the models',
@@ -222,6 +225,17 @@ function madeUpValues({ models }: EstimateResult): Report['warnings'] {
   });
 }
 
+/** Warnings for models with loops at the layer cut, where a loop runs without what the runtime does in the whole model. */
+function loopsAlone({ models }: EstimateResult, cut: ReportSettings['cut']): Report['warnings'] {
+  if (cut !== 'layer') return [];
+  return models.flatMap(({ estimate: { name, placed } }) => {
+    const loops = placed.flatMap(({ operators }) => operators).filter((operator) => LOOPS.has(operator));
+    if (loops.length === 0) return [];
+    const message = `${name}: has ${[...new Set(loops)].join(' and ')}, which the layer cut estimates up to three times too high; use --cut kernel`;
+    return [{ cause: 'loops' as const, message }];
+  });
+}
+
 /** Whether measurements are missing, or an estimate depends on made-up values. */
 export function isPartial({ models }: Report): boolean {
   return models.some(({ missing, made_up_values: madeUp }) => missing.length > 0 || madeUp !== null);
@@ -263,8 +277,12 @@ export function reportOf(
     models,
     generations: [],
     summary: summaryOf(result, models),
-    warnings: [...madeUpValues(result), ...otherGraphs(result), ...settingsWarnings(result), ...noise].map(
-      (warning) => ({ ...warning }),
-    ),
+    warnings: [
+      ...madeUpValues(result),
+      ...loopsAlone(result, cut),
+      ...otherGraphs(result),
+      ...settingsWarnings(result),
+      ...noise,
+    ].map((warning) => ({ ...warning })),
   };
 }

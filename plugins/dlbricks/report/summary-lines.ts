@@ -104,9 +104,12 @@ function extensionLines({ models }: Report): string[] {
   });
 }
 
+/** What may make numbers far off is said above the table. */
+const LEADING: ReadonlySet<string> = new Set(['values', 'loops']);
+
 function warningLines(report: Report): string[] {
-  // Too many threads are warned of before anything is measured, and made-up values above the table.
-  const ofMeasuring = report.warnings.filter(({ cause }) => cause !== 'threads' && cause !== 'values');
+  // Too many threads are warned of before anything is measured.
+  const ofMeasuring = report.warnings.filter(({ cause }) => cause !== 'threads' && !LEADING.has(cause));
   return [...wideIntervalLines(report), ...ofMeasuring.map(({ message }) => `warning: ${message}`)];
 }
 
@@ -270,7 +273,7 @@ function linesOfSeveral(reports: readonly Report[], options: { readonly wide: bo
 
 /** The lines above the table: why numbers in it may be far off. */
 export function leadingLines(reports: readonly Report[]): readonly string[] {
-  const warnings = reports.flatMap((report) => report.warnings.filter(({ cause }) => cause === 'values'));
+  const warnings = reports.flatMap((report) => report.warnings.filter(({ cause }) => LEADING.has(cause)));
   return [...new Set(warnings.map(({ message }) => oneLine(`warning: ${message}`)))];
 }
 

@@ -71,3 +71,13 @@ describe('the report of a model whose work depends on made-up values', () => {
     assert.deepEqual([sure.models[0]?.made_up_values, sure.models[0]?.values_of_run], [null, 'own']);
   });
 });
+
+describe('the report of a model with a loop', () => {
+  const placed = [{ kernels: ['k'], operators: ['Scan', 'Relu'], ms: 4, isPredicted: false }];
+  const looping = resultOf([{ ...detector, estimate: estimateOf('looping', 4, { placed }) }]);
+
+  test('warns above the table at the layer cut only', () => {
+    assert.match(text(reportOf(looping, SETTINGS)), /^warning: looping: has Scan, .*too high; use --cut kernel\n/);
+    assert.doesNotMatch(text(reportOf(looping, { ...SETTINGS, cut: 'kernel' })), /use --cut kernel/);
+  });
+});
