@@ -311,12 +311,20 @@ Examples:
       };
       const protocol = { ...PROTOCOL, warmupRuns: warmup, runs, minRuns: Math.min(runs, PROTOCOL.minRuns) };
       const request = { benchmark: weightlessBenchmark(model), runOptions, protocol, limits: LIMITS };
-      const measure = async (): Promise<{ readonly layers: LayerTrace; readonly traceId: string | undefined }> => {
+      const measure = async () => {
         const layers = await agent.trace(request, level, { signal: host.signal, onProgress });
-        return { layers, traceId: tracing?.traceId() };
+        const table = kernelTable(layers);
+        // Inside of the same span: a trace of its own would be the latest one in the store.
+        const placing = onAuthorsGraph(model, runOptions, table.rows, agent, host.signal);
+        const placed = await placing.catch((error: unknown) => {
+          if (options.annotate !== undefined || host.signal.aborted) throw error;
+          host.warn(`note: which of the author's layers the kernels compute is not known: ${messageOf(error)}`);
+          return undefined;
+        });
+        return { layers, table, placed, traceId: tracing?.traceId() };
       };
       const span = { level: 'APPLICATION_TRACE', attributes } as const;
-      const { layers, traceId } = await (
+      const { layers, table, placed, traceId } = await (
         tracing?.atLevel(level, () => tracing.inSpan('evaluation_trace', span, measure)) ?? measure()
       ).finally(() => progress.stop());
       const provenance = provenanceOf({
@@ -331,13 +339,6 @@ Examples:
       const source = `trace model ${reference}`;
       const wholes = { wholeMs: layers.untracedMs, tracedWholeMs: layers.tracedMs };
       const about = { model: name, system: nameOfSystem(system, description.host), source, ...wholes };
-      const table = kernelTable(layers);
-      const placing = onAuthorsGraph(model, runOptions, table.rows, agent, host.signal);
-      const placed = await placing.catch((error: unknown) => {
-        if (options.annotate !== undefined || host.signal.aborted) throw error;
-        host.warn(`note: which of the author's layers the kernels compute is not known: ${messageOf(error)}`);
-        return undefined;
-      });
       const identified = { ...about, traceIds: traceId === undefined ? [] : [traceId] };
       const traced = tracedModelOf(layers.kernels, identified, placed && sourcesOf(placed));
       const own = { system, host: description.host, batch };
