@@ -1,4 +1,5 @@
 import { RegistryDefinition } from '../generated/carml/org/dlframework/registry.js';
+import { AnalysisServiceDefinition } from '../generated/mlmodelscope/analysis/v1/analysis.js';
 import { BenchmarkServiceDefinition } from '../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { EvaluationServiceDefinition } from '../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import { PluginServiceDefinition } from '../generated/mlmodelscope/evaluation/v1/plugin_service.js';
@@ -27,6 +28,7 @@ interface MethodDefinition {
 
 const SERVICES: readonly ServiceDefinition[] = [
   AgentRegistryServiceDefinition,
+  AnalysisServiceDefinition,
   BenchmarkServiceDefinition,
   EvaluationServiceDefinition,
   LoadServiceDefinition,

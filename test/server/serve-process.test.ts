@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import { exists, needsLinux, until } from '../agent/support/processes.js';
+import { exists, needsLinux } from '../agent/support/processes.js';
+import { until } from '../support/until.js';
 import type { Running, Workplace } from '../cli/support/command.js';
 import { findingsIn, planIn, reportIn } from '../cli/support/report.js';
 import { untilSomethingIsStored } from '../cli/support/stored.js';
@@ -13,8 +14,8 @@ import { freePort } from '../support/free-port.js';
 /** Against hanging only, for all of a suite's tests together. */
 const deadline = { timeout: 600_000 };
 
-/** dlbricks and latency. */
-const PLUGINS = 2;
+/** dlbricks, latency and load. */
+const PLUGINS = 3;
 
 function childrenOf(parent: number): readonly number[] {
   return readFileSync(`/proc/${parent}/task/${parent}/children`, 'latin1').split(' ').filter(Boolean).map(Number);

@@ -9,7 +9,8 @@ import { schedule } from '../../torture/run/schedule.js';
 import { torture } from '../../torture/run/torture.js';
 import { TARGETS } from '../../torture/targets/index.js';
 import type { Target } from '../../torture/targets/target.js';
-import { isRunning, needsLinux, until } from '../agent/support/processes.js';
+import { isRunning, needsLinux } from '../agent/support/processes.js';
+import { until } from '../support/until.js';
 import { temporaryFolder } from '../store/temporary-folder.js';
 
 const deadline = { timeout: 60_000 };

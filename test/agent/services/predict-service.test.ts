@@ -9,7 +9,8 @@ import {
   PredictService,
 } from '../../../src/generated/mlmodelscope/org/dlframework/predictor.js';
 import { predictionModels } from '../support/prediction-models.js';
-import { exists, measuringProcessesOf, needsLinux, until } from '../support/processes.js';
+import { exists, measuringProcessesOf, needsLinux } from '../support/processes.js';
+import { until } from '../../support/until.js';
 import { hasStatus, type RawClient, rawClient } from '../support/raw-client.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { longProtocol, relu, runOptions } from '../support/tiny-benchmarks.js';

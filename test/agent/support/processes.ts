@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
 
 /** Why a test that looks at processes cannot run here, or false. */
 export const needsLinux = process.platform === 'linux' ? false : 'finds processes in Linux’s /proc';
@@ -56,9 +55,4 @@ export function residentBytes(pid: number): number {
   } catch {
     return 0;
   }
-}
-
-/** Waits until the condition holds, at most until the test's own time limit. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await setTimeout(20);
 }

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import type { RequestProgress } from '../../../src/agent/benchmark-agent.js';
 import { LOCK_GROUP_VARIABLE } from '../../../src/agent/worker/machine-lock.js';
 import { measureOne } from '../support/measure-one.js';
-import { needsLinux, until } from '../support/processes.js';
+import { needsLinux } from '../support/processes.js';
+import { until } from '../../support/until.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { matMul, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 

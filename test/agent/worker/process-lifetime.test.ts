@@ -11,7 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import { startAgent } from '../../../src/agent/services/server.js';
 import { refusal } from '../../rpc/support/refusal.js';
-import { isRunning, measuringProcessesOf, needsLinux, until } from '../support/processes.js';
+import { isRunning, measuringProcessesOf, needsLinux } from '../support/processes.js';
+import { until } from '../../support/until.js';
 import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { measureOne } from '../support/measure-one.js';
 

@@ -82,7 +82,11 @@ test('a suite that was measured elsewhere composes to the same estimates as its 
     },
     { agent: newAgent(), store: await openMemoryStore(), ...unwatched },
   );
-  assert.deepEqual(compose({ recipe: kept, context: undefined }, measurements), models[0]?.estimate);
+  const atHome = models[0]?.estimate;
+  assert.ok(atHome !== undefined);
+  // A recipe has no names of layers.
+  const placed = atHome.placed.map((sequence) => ({ ...sequence, kernels: undefined }));
+  assert.deepEqual(compose({ recipe: kept, context: undefined }, measurements), { ...atHome, placed });
 });
 
 describe('measuring a suite', () => {
