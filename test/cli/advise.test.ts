@@ -120,8 +120,10 @@ describe('dlbricks advise', deadline, () => {
       assert.ok(advised.floor_with_reorders_ms >= advised.floor_ms * (1 - 1e-9));
       assert.ok(advised.parallel_floor_ms <= advised.floor_ms * (1 + 1e-9), 'changes of layout are in neither');
       const whole = await wholeSaving(place);
-      if (whole[0] <= high && low <= whole[1]) return;
-      const found = JSON.stringify({ kernels: [low, high], whole });
+      // The saving is a few percent of a model of a millisecond: no more than the error of the whole estimate.
+      const gap = Math.max(0, whole[0] - high, low - whole[1]);
+      if (gap <= 0.1 * advised.kernels_ms) return;
+      const found = JSON.stringify({ kernels: [low, high], whole, of: advised.kernels_ms });
       t.diagnostic(`attempt ${attempt}: ${found}`);
       assert.ok(attempt < 3, found);
     }
