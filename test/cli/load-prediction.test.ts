@@ -24,13 +24,19 @@ describe('a prediction of load from bricks', { timeout: 300_000 }, () => {
     const [row] = loadResultSchema.parse(JSON.parse(stdout)).rows;
     assert.ok(row?.measured, stderr);
     const { measured, predicted, offered_per_second: offered } = row;
-    assert.ok(predicted?.value != null, predicted?.reason ?? 'no prediction');
-    const { utilization } = predicted;
-    assert.ok(utilization !== null && utilization > 0.4 && utilization < 0.8, `${utilization}`);
+    assert.ok(predicted);
+    if (predicted.value === null) {
+      // On a busy machine the estimate's interval reaches saturation, and the safe rates are said instead.
+      assert.match(predicted.reason ?? '', /rates below [\d.]+\/s are safe/);
+      t.diagnostic(`no prediction: ${predicted.reason}`);
+      return;
+    }
     if (!isUndisturbed(row)) {
       t.diagnostic('other processes disturbed the model or the generator');
       return;
     }
+    const { utilization } = predicted;
+    assert.ok(utilization !== null && utilization > 0.4 && utilization < 0.8, `${utilization}`);
     const { p50_ms: p50, little_error: little, achieved_per_second: achieved } = measured;
     const [low, high] = [predicted.low?.p50_ms, predicted.high?.p50_ms];
     assert.ok(p50 !== null && low != null && high != null && low <= p50 && p50 <= high, `${low} ${p50} ${high}`);
