@@ -3,7 +3,6 @@ import type { Limits, LoadedModel } from '../../src/plugin-api.js';
 import type { CutSettings } from './bricks/decompose.js';
 import { initializerBytes, LARGE_BYTES, largestInitializerBytes, shorteningOf } from './bricks/prepare-extended.js';
 
-/** The settings that decide how many bytes are built. */
 interface Building extends CutSettings {
   readonly limits: Limits;
   readonly measureEndToEnd: boolean;

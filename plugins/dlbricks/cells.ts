@@ -3,12 +3,10 @@ import { granularityOf } from './bricks/decompose.js';
 import type { Cut } from './cut/cut.js';
 import type { Matrix, Settings } from './settings.js';
 
-/** Stands for the default length of the cut. */
 export const AUTO = 'auto';
 
 export type Granularity = number | typeof AUTO;
 
-/** Several values of settings; undefined where there is one. */
 export interface CellAxes extends RuntimeAxes {
   readonly threads?: readonly number[] | undefined;
   readonly cut?: readonly Cut[] | undefined;
@@ -28,7 +26,6 @@ export function axesOf(matrix: Matrix | undefined, asked: CellAxes = {}): CellAx
   };
 }
 
-/** Threads and settings with which models are estimated once. */
 export interface Cell {
   readonly threads: number;
   readonly settings: Settings;

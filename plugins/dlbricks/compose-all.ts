@@ -20,9 +20,7 @@ import { limitOf, type Precision } from './measure/next-occasion.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './measure/tasks.js';
 import type { EndToEnd, EstimateResult, ModelResult } from './report/evaluation-result.js';
 
-/** Input of composing beside the models and their measurements. */
 export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut'> {
-  /** Whether whole models were to be measured as well. */
   readonly measureEndToEnd: boolean;
   /** undefined where this run does not repeat bricks. */
   readonly precision?: Precision | undefined;
@@ -48,7 +46,6 @@ export type ComposableModel = Pick<PreparedModel, 'recipe'> &
     >
   >;
 
-/** Composes every model's latency from the measurements. */
 export function composeAll(
   models: readonly ComposableModel[],
   results: KnownResults,
@@ -109,7 +106,6 @@ export function composeAll(
   };
 }
 
-/** Fewest models whose intervals are checked by halves. */
 const MIN_CROSS_CHECKED = 4;
 
 /**
@@ -137,7 +133,6 @@ function crossCheck(
   return inContext.map((model, index) => compose(model, observations, spreads[index % 2]).margins);
 }
 
-/** Latencies of whole models on the occasions on which they were measured. */
 export function wholesOf(models: readonly ComposableModel[], results: KnownResults, settings: MeasureSettings): Wholes {
   const latencies = models.flatMap(({ whole: benchmark }) => {
     if (benchmark === undefined) return [];
@@ -156,7 +151,6 @@ function withRefusal(estimate: Estimate, { refusal, whole }: ComposableModel): E
   return { ...estimate, missing: [{ signature, operators: ['whole graph'], shapes: [], count: 1, reason: refusal }] };
 }
 
-/** All measurements of the models' bricks, each occasion once. */
 function measurementsOf(needs: ReturnType<typeof modelNeeds>, observations: Observations): readonly Measurement[] {
   const keys = new Set(needs.map(({ signature, context }) => subjectKey(signature, context)));
   return [...keys].flatMap((key) => observations.get(key) ?? []);

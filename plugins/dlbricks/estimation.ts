@@ -25,11 +25,8 @@ import type { Report } from './report/report-schema.js';
 import { reportOf } from './report/report.js';
 import type { Settings } from './settings.js';
 
-/** An estimation to run, from a command line or from a manifest on a server. */
 export interface Estimation {
-  /** Name of its manifest; undefined for models that a command line names. */
   readonly evaluation?: string | undefined;
-  /** Its manifests; none for models that a command line names. */
   readonly identities?: readonly ManifestIdentity[] | undefined;
   readonly models: readonly LoadedModel[];
   /** Further models, which could not be read. */
@@ -45,7 +42,6 @@ export interface Estimation {
   readonly startMs?: number | undefined;
 }
 
-/** Warns of settings that make latencies vary, before anything is measured. */
 function warnOfThreads(threads: number, { cores }: AgentDescription, tell: MeasuringContext['onEvent']): void {
   if (threads <= cores) return;
   const message = `${threads} threads on ${cores} cores: latencies will vary more; ask for fewer with --threads or \`threads\``;
@@ -72,7 +68,6 @@ function measureOf({ measure, cut, measure_end_to_end: isWhole, check }: Setting
   return measure;
 }
 
-/** The result of an estimation: all its data, and the report of it. */
 export interface Estimated {
   readonly result: EstimateResult;
   readonly report: Report;

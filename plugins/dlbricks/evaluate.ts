@@ -44,34 +44,28 @@ import type { EstimateResult, MeasuringCost } from './report/evaluation-result.j
 
 export interface EstimateRequest extends CutSettings, MeasureSettings, Remeasuring {
   readonly models: readonly LoadedModel[];
-  /** Further models that could not be read: they get a row with the reason. */
   readonly unusable?: readonly UnusableModel[] | undefined;
   /** Wall time that reading the models took, and what came before; ms. */
   readonly readingMs: number;
   /** Whether to measure each whole model as well: after each brick's first measurement, and again at the end. */
   readonly measureEndToEnd: boolean;
-  /** Whether the bricks are compared with the kernels of one run of each whole graph. */
   readonly check?: boolean | undefined;
   /** The bricks to measure that the store lacks; default: all. The others are predicted; kernel cut only. */
   readonly measure?: Measure | undefined;
   /** Precision that bricks at the kernel cut need. */
   readonly precision: Precision;
-  /** Address of a trace on a tracing server; by default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
 }
 
-/** An evaluation whose models are cut and whose stored measurements are looked up. */
 interface Plan {
   readonly request: EstimateRequest;
   readonly system: System;
   readonly models: readonly PreparedModel[];
-  /** Names of the models for which the settings of the optimizer change nothing. */
   readonly unchanged: readonly string[];
   readonly preparingMs: number;
   readonly run: SystemRun;
   readonly bricks: MeasuringPlan;
   readonly wholes: MeasuringPlan;
-  /** The second measurement of the whole models. */
   readonly again: MeasuringPlan;
 }
 
@@ -136,7 +130,6 @@ async function planOf(
   return { request, system, models, unchanged, preparingMs, run, bricks, wholes, again };
 }
 
-/** Names of the models that have the same bricks in the same order in both. */
 function alike(prepared: readonly PreparedModel[], others: readonly PreparedModel[]): readonly string[] {
   const bricksOf = ({ recipe: { bricks, sequences } }: PreparedModel): unknown => [
     sequences,
@@ -151,12 +144,10 @@ function alike(prepared: readonly PreparedModel[], others: readonly PreparedMode
   });
 }
 
-/** The tasks of a phase whose measurements are known; nothing is measured. */
 function knownPart({ tasks }: MeasuringPlan, run: SystemRun): MeasuringPlan {
   return { tasks: tasks.filter((task) => run.has(task)), missing: [], disturbed: [] };
 }
 
-/** Measures what a plan lacks, and composes. */
 async function carryOut(plan: Plan, context: MeasuringContext): Promise<EstimateResult> {
   const { request, system, models, unchanged, preparingMs, run, bricks, wholes, again } = plan;
   const measuredBefore = run.measured;
@@ -307,12 +298,10 @@ function tellOfRefusals(models: readonly PreparedModel[], onEvent: MeasuringCont
   for (const message of refusals) onEvent({ kind: 'note', level: 'warning', message });
 }
 
-/** A model that could not be read, with its reason. */
 function unreadModel({ name, reason }: UnusableModel): ComposableModel {
   return { recipe: { name, layers: 0, bricks: [], sequences: [], edges: [] }, refusal: reason };
 }
 
-/** Announces the measurements. */
 function plannedEvent(
   plans: readonly Plan[],
   requests: readonly EstimateRequest[],

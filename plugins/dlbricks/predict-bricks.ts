@@ -20,7 +20,6 @@ import { largestTasks, type Measure } from './measure/largest.js';
 import type { Precision } from './measure/next-occasion.js';
 import { callTasks, type MeasureSettings, MAX_OCCASIONS, SECOND_OCCASION } from './measure/tasks.js';
 
-/** The part of a plan that predictions need. */
 interface PlanToPredict {
   readonly request: MeasureSettings &
     Remeasuring & {

@@ -19,11 +19,9 @@ export interface Remeasuring {
   readonly remeasure?: Remeasure | undefined;
 }
 
-/** One evaluation: its known measurements, its new ones, and their cost. */
 export class SystemRun {
   readonly #results = new KnownResults();
   readonly #measuring: Measuring;
-  /** Keys of the tasks that are planned already. */
   readonly #planned = new Set<string>();
   #measured = 0;
 
@@ -84,7 +82,6 @@ export class SystemRun {
     return { nowMs: this.#measuring.wallMs - before, beforeMs: knownMs };
   }
 
-  /** Measures a phase that turned out to be needed, with a count of its own. */
   measureMore(plan: MeasuringPlan, request: Remeasuring): Promise<MeasuringCost> {
     return this.measure(plan, request, RunProgress.of('repeating', plan.missing));
   }

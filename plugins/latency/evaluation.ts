@@ -33,7 +33,6 @@ const settings = z.strictObject({
   remeasure: remeasureSetting,
 });
 
-/** Times whole models, and shows the spread of their runs. */
 export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
   name: 'latency',
   version: '0.1.0',

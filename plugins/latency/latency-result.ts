@@ -141,7 +141,6 @@ export function latencyResultOf(
   };
 }
 
-/** A percentile of a row's runs, or why there is none. */
 export function percentileIn(row: LatencyRow, percentage: number): { latencyMs?: number; reason?: string } {
   if ('reason' in row) return { reason: row.reason };
   const latencyMs = row.latency_ms[`p${percentage}`];

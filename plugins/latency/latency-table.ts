@@ -22,7 +22,6 @@ import { type LatencyResult, type LatencyRow, latencyResultSchema } from './late
 type LatencyColumn = Column<LatencyRow>;
 type TimedRow = Extract<LatencyRow, { readonly runs: number }>;
 
-/** Stands for a figure that is not known. */
 const UNKNOWN = '-';
 
 /** Left out first on a narrow terminal. */
@@ -79,7 +78,6 @@ function minuteOf(time: string): string {
   return `${time.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** When the rows that an earlier run timed were measured, and how to time them anew. */
 function storedNotes(models: readonly LatencyRow[]): readonly string[] {
   const times = models.flatMap((row) => ('reason' in row || !row.is_stored ? [] : (row.measured_at ?? []))).sort();
   const oldest = times[0];
@@ -92,7 +90,6 @@ function storedNotes(models: readonly LatencyRow[]): readonly string[] {
   return [`${what}results from the store, ${when}; --fresh (remeasure: all in manifests) times anew`];
 }
 
-/** Why percentiles are not shown; the models are named where others have them. */
 function notShown(models: readonly LatencyRow[]): readonly string[] {
   const timed = models.flatMap((row) => ('reason' in row ? [] : [row]));
   const reasons = timed.flatMap(({ model, not_shown: of }) => Object.values(of).map((reason) => ({ model, reason })));
@@ -152,7 +149,6 @@ function rowName({ model, batch, threads, dimensions }: TimedRow): string {
   return [`${model}, batch ${batch}, ${counted(threads, 'thread')}`, dimensions].filter(Boolean).join(', ');
 }
 
-/** How the runs of each configuration are spread. */
 function histogramSections(timed: readonly TimedRow[]): readonly PageSection[] {
   const chart = histogramChart(
     'ms',
@@ -165,7 +161,6 @@ function histogramSections(timed: readonly TimedRow[]): readonly PageSection[] {
   return chart === undefined ? [] : [{ title: 'Distribution of the runs', chart }];
 }
 
-/** What was timed on what, and the spread of the runs on one scale. */
 function pageOf(result: LatencyResult): Page {
   const { models, processor, cores, framework, framework_version: version } = result;
   const names = [...new Set(models.map(({ model }) => model))].join(', ');
@@ -212,7 +207,6 @@ export function shownLatencies(result: LatencyResult, options: ShowOptions): Sho
   };
 }
 
-/** The same for a result document; undefined for that of another version. */
 export function showLatencies(document: unknown, options: ShowOptions): ShownResult | undefined {
   const { data } = latencyResultSchema.safeParse(document);
   return data && shownLatencies(data, options);

@@ -17,7 +17,6 @@ export function percentileOf(sortedMs: readonly number[], percentage: number): n
   return sortedMs[wholeFrom((percentage / 100) * sortedMs.length) - 1] ?? null;
 }
 
-/** Why runs show no percentile, and how to get it. */
 export function tooFewRuns(percentage: number, runs: number, protocol: Protocol): string {
   const least = runsFor(percentage);
   const remedy =

@@ -47,15 +47,12 @@ export interface ModelToTime {
 export interface TimingSettings {
   readonly protocol: Protocol;
   readonly limits: Limits;
-  /** The stored measurements to take again. */
   readonly remeasure: Remeasure;
   /** Address of a trace on a tracing server; by default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
 }
 
-/** A model as it was timed, now or before. */
 export interface TimedModel extends ModelToTime {
-  /** undefined where the run was interrupted before it. */
   readonly measurement: Measurement | undefined;
   /** Whether an earlier run took the measurement. */
   readonly isStored: boolean;
@@ -63,7 +60,6 @@ export interface TimedModel extends ModelToTime {
   readonly refusal?: string | undefined;
 }
 
-/** The models with the same threads and settings, which are one system to the store. */
 interface Series {
   readonly system: System;
   readonly tasks: ReadonlyMap<ModelToTime, Task>;
@@ -101,7 +97,6 @@ function problemWithMemory(
   return memoryProblem('a run', needOfGraph(layerGraph(model)), batch, memoryThere(limits, description));
 }
 
-/** Looks up the stored measurements of models with the same threads and settings. */
 async function seriesOf(
   models: readonly ModelToTime[],
   settings: TimingSettings,

@@ -105,7 +105,6 @@ async function settingsOf(options: LoadOptions): Promise<LoadSettings> {
   return settings;
 }
 
-/** One agent, or several of one system that share the queries. */
 async function agentOf({ agent, agents, framework }: LoadOptions, host: CommandHost): Promise<BenchmarkAgent> {
   if (agents === undefined) return host.connect(agent, framework);
   if (agent !== undefined) throw new PlatformError('usage', '--agent and --agents exclude each other');
@@ -126,7 +125,6 @@ async function agentOf({ agent, agents, framework }: LoadOptions, host: CommandH
 
 const DEPLOYMENT = /^(oip|predict):\/\/([^/]+)\/([^:/]+)(?::([^:/]+))?$/;
 
-/** The servers that have the model already. */
 async function deploymentOf(options: LoadOptions, host: CommandHost): Promise<DeploymentAddress | undefined> {
   if (options.deployment === undefined) return undefined;
   const [, kind, hosts = '', name = '', version = ''] = DEPLOYMENT.exec(options.deployment) ?? [];

@@ -25,7 +25,6 @@ function estimateOf({ model, measured, predicted }: LoadRow): EvaluationEvent {
   return { kind: 'estimate', model, latencyMs, coverage: latencyMs === undefined ? 0 : 1, percentiles };
 }
 
-/** Puts models under load, measured and predicted. */
 export const loadEvaluation: Evaluation<z.infer<typeof evaluationSettings>> = {
   name: 'load',
   version: '0.1.0',

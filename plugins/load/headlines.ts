@@ -24,7 +24,6 @@ function measuredText({ measured }: SearchedRate): string | undefined {
   return `${most}, ${measured.length} searches from ${range}`;
 }
 
-/** The largest rates within the bound, in words. */
 export function rateLines({ rates, settings: { bound } }: LoadResult): readonly string[] {
   return rates.map((rate) => {
     const texts = [measuredText(rate), predictedText(rate)].filter((text) => text !== undefined);
@@ -46,7 +45,6 @@ function curveText(kind: string, curve: LoadResult['batches'][number]['measured'
   return [`${kind}: ${ofBest}, most with ${largest} (${text(most)}/s${interval})${line}`];
 }
 
-/** Batch sweeps in words. */
 export function batchLines({ batches }: LoadResult): readonly string[] {
   return batches.flatMap(({ model, measured, predicted }) => {
     return [...curveText('measured', measured), ...curveText('predicted', predicted)].map(
@@ -60,7 +58,6 @@ function rangeText({ low, value, high }: GenerationRow['first_token_p50_ms']): s
   return low === null || high === null ? `${middle} ms` : `${middle} ms (${least} to ${most})`;
 }
 
-/** Texts of decoders under load, in words. */
 export function generationLines({ generations }: LoadResult): readonly string[] {
   return generations.map((row) => {
     const { model, prompt, tokens, offered_per_second: offered, reason, further_token_ms: further } = row;

@@ -2,7 +2,6 @@ import type { Plugin } from '../../src/plugin-api.js';
 import { registerLoad } from './command.js';
 import { loadEvaluation } from './evaluation.js';
 
-/** Puts models under load: as an evaluation and as a command. */
 const plugin: Plugin = {
   name: 'load',
   version: loadEvaluation.version,

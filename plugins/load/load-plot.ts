@@ -28,7 +28,6 @@ const THROUGHPUTS: readonly Figure[] = [
   { label: 'predicted', of: ({ predicted }) => predicted?.value?.samples_per_second, isPredicted: true },
 ];
 
-/** Lines of figures for each model over the values of `at`. */
 function seriesOf(rows: readonly LoadRow[], figures: readonly Figure[], at: (row: LoadRow) => number) {
   const known = rows.filter((row) => figures.some(({ of }) => of(row) != null));
   const positions = [...new Set(known.map(at))].sort((a, b) => a - b);

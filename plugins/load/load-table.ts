@@ -120,7 +120,6 @@ export function columnsFor({ rows, settings }: LoadResult, { wide }: ShowOptions
   ];
 }
 
-/** Why rows have no figures, each with its place. */
 function reasonsOf({ rows, unusable }: LoadResult): readonly string[] {
   const ofRows = rows.flatMap(({ model, offered_per_second: offered, measured: row, predicted: guess }) => {
     const place = offered === null ? model : `${model}, ${text(offered)}/s`;
@@ -203,7 +202,6 @@ export function shownLoad(result: LoadResult, options: ShowOptions): ShownResult
   };
 }
 
-/** The same for a result document; undefined for that of another version. */
 export function showLoad(document: unknown, options: ShowOptions): ShownResult | undefined {
   const { data } = loadResultSchema.safeParse(document);
   return data && shownLoad(data, options);

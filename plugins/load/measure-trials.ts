@@ -27,13 +27,10 @@ export interface LoadRun {
   readonly settings: LoadSettings;
   readonly threads: number;
   readonly runtime: RuntimeSettings;
-  /** Size of the batch with which the models were loaded. */
   readonly loadedBatch: number;
   readonly onSample?: OnSample | undefined;
-  /** A server that has the models already, instead of the agent. */
   readonly deployment?: DeploymentAddress | undefined;
   readonly origin?: Pick<Origin, 'identities'>;
-  /** Texts of decoders, from a report of dlbricks. */
   readonly generations?: readonly Generation[];
 }
 
@@ -52,7 +49,6 @@ export function rowOf({ name }: LoadedModel, plan: TrialPlan): Omit<LoadRow, 'me
   return { model: name, samples: [...samples], batch_limit: limit, clients, offered_per_second: offeredOf(plan), seed };
 }
 
-/** Runs one trial. */
 export async function measure(
   loaded: LoadedModel,
   plan: TrialPlan,

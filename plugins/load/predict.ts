@@ -20,14 +20,12 @@ import { figuresOf } from './figures.js';
 import { variationOf } from './stored-runs.js';
 import { offeredOf, type TrialPlan } from './trials.js';
 
-/** Estimates of a run of some sizes. */
 export interface EstimatedTimes {
   readonly low: readonly BatchTime[] | undefined;
   readonly value: readonly BatchTime[];
   readonly high: readonly BatchTime[] | undefined;
 }
 
-/** Where a prediction comes from. */
 export interface Predicting {
   readonly times: EstimatedTimes;
   readonly overhead: Overhead;
@@ -93,7 +91,6 @@ export async function storedEstimates(
   };
 }
 
-/** What a query costs under a load. */
 interface Costs {
   readonly handoverMs: number;
   /** Time of a run over its time without pauses. */
@@ -226,7 +223,6 @@ export function noPrediction(reason: string): PredictedLoad {
 
 export type PredictedRate = NonNullable<SearchedRate['predicted']>;
 
-/** The largest rate within the bound, by the same search as a measurement. */
 export async function predictRate(
   trialAt: (perSecond: number, seed: number) => TrialPlan,
   startRate: (times: readonly BatchTime[]) => number,

@@ -34,13 +34,10 @@ export interface Place {
   readonly agent: BenchmarkAgent;
   readonly signal: AbortSignal;
   readonly runOptions: RunOptions;
-  /** Called when another process has the machine's turn. */
   readonly onWaiting: (processId: number | undefined) => void;
-  /** A server that has the model already, instead of the agent. */
   readonly deployment?: DeploymentAddress | undefined;
 }
 
-/** Where a model is deployed, on one server or on several. */
 export interface DeploymentAddress {
   readonly kind: 'oip' | 'predict';
   readonly reaches: readonly Reach[];

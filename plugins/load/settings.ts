@@ -90,14 +90,12 @@ function timeOf(arrival: NonNullable<LoadSettings['arrivals']>[number]): number 
   return typeof arrival === 'number' ? arrival : arrival[0];
 }
 
-/** The queries of a replay. */
 export function replayedArrivals({ arrivals = [], scale }: LoadSettings) {
   return arrivals.map((arrival) => {
     return { atMs: timeOf(arrival) * scale, samples: typeof arrival === 'number' ? 1 : arrival[1] };
   });
 }
 
-/** The different sizes of the queries. */
 export function samplesAsked(settings: LoadSettings): readonly number[] {
   const all =
     settings.scenario === 'replay' ? replayedArrivals(settings).map(({ samples }) => samples) : settings.batches;

@@ -8,7 +8,6 @@ import {
 } from '../../src/plugin-api.js';
 import { limitOf, type LoadSettings, replayedArrivals } from './settings.js';
 
-/** A trial that is measured, predicted, or both. */
 export interface TrialPlan {
   readonly samples: readonly number[];
   readonly limit: number;
@@ -41,7 +40,6 @@ export function serverQueries({ queries }: LoadSettings, bound: Bound | undefine
   return queries ?? leastQueries(bound?.share ?? USUAL_SHARE, OVER);
 }
 
-/** A Poisson stream at a rate. */
 export function serverTrial(
   settings: LoadSettings,
   perSecond: number,
@@ -66,7 +64,6 @@ function planned(
   return { samples, limit, clients, seed, options: { plan, bound, dispatch, seed, limit } };
 }
 
-/** The trials of all scenarios but a search. */
 export function trialsOf(settings: LoadSettings, bound: Bound | undefined): readonly TrialPlan[] {
   const { scenario, rates = [], batches, seed, dispatch, think_ms: thinkMs, least_ms: leastMs } = settings;
   const usual = { bound, dispatch };

@@ -19,7 +19,6 @@ function compared(rows: readonly LoadRow[], figure: Figure): readonly Compared[]
   });
 }
 
-/** How far predictions are from measurements, in words. */
 function lineOf(name: string, all: readonly Compared[]): readonly string[] {
   if (all.length === 0) return [];
   const errors = all.map(({ measured, value }) => Math.abs(value / measured - 1) * 100);

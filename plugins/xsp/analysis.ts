@@ -69,7 +69,6 @@ export interface Definition {
   readonly draw?: Analysis['draw'];
 }
 
-/** Says why cells of a column are null. */
 function emptyNotes(
   columns: readonly Column[],
   rows: readonly Row[],
@@ -113,7 +112,6 @@ const REASONS: Readonly<Record<string, string>> = {
   model_duration_percent: 'null where the trace has no time of the whole model',
 };
 
-/** An analysis of traces: those of `trace model` and imported ones alike. */
 export function xspAnalysis(definition: Definition): Analysis<XspSettings> {
   const { name, description, level, rowsOf, notesOf, draw } = definition;
   return {

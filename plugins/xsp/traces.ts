@@ -20,9 +20,7 @@ import {
   z,
 } from '../../src/plugin-api.js';
 
-/** The settings of all analyses. */
 export const settingsSchema = z.strictObject({
-  /** Name of a model; default: all. */
   model: z.string().min(1).optional(),
   /** A part of the system's name; default: all. */
   system: z.string().min(1).optional(),
@@ -32,7 +30,6 @@ export const settingsSchema = z.strictObject({
     .transform(String)
     .pipe(z.string().regex(/^[0-9a-f]{4,64}$/))
     .optional(),
-  /** Size of the batch of imported traces, which do not state it. */
   batch: z.int().min(1).optional(),
   /** Whether rows have the columns that describe the machine. */
   base: z.boolean().default(false),
@@ -40,7 +37,6 @@ export const settingsSchema = z.strictObject({
 
 export type XspSettings = z.infer<typeof settingsSchema>;
 
-/** A kernel with what follows from its time, its shapes and its memory. */
 export interface Kernel {
   readonly layer: StoredLayer;
   readonly ms: number;
@@ -75,7 +71,6 @@ export function ratio(a: number | null | undefined, b: number | null | undefined
   return a == null || b == null || b === 0 ? null : a / b;
 }
 
-/** The sum; null where a part is not known. */
 export function sumOrNull(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length < values.length ? null : sumOf(known);
@@ -158,7 +153,6 @@ async function peaksFor({ traced }: StoredModel, { machine }: XspSettings, store
   return storedPeaks(store, system, system.runOptions);
 }
 
-/** The newest trace of each model, system and batch that the settings name. */
 export async function tracesFor(settings: XspSettings, store: ReadableStore): Promise<readonly Trace[]> {
   const all = await storedTraces(store);
   const { model, system } = settings;

@@ -25,7 +25,6 @@ function yesNo(value: boolean | null): string | null {
 
 type Work = Pick<Kernel, 'flops' | 'readBytes' | 'writeBytes' | 'intensity' | 'gflops' | 'occupancyPercent'>;
 
-/** Of kernels together. */
 export function togetherOf(kernels: readonly Kernel[], ms = sumOf(kernels.map((one) => one.ms))): Work {
   const [flops = null, readBytes = null, writeBytes = null] = (['flops', 'readBytes', 'writeBytes'] as const).map(
     (key) => sumOrNull(kernels.map((one) => one[key])),
@@ -42,7 +41,6 @@ export function togetherOf(kernels: readonly Kernel[], ms = sumOf(kernels.map((o
   };
 }
 
-/** The same in columns. */
 export function workOf(kernels: readonly Kernel[], { ridge }: Pick<Trace, 'ridge'>, ms?: number): Row {
   const { flops, readBytes, writeBytes, intensity, gflops, occupancyPercent } = togetherOf(kernels, ms);
   return {
@@ -56,7 +54,6 @@ export function workOf(kernels: readonly Kernel[], { ridge }: Pick<Trace, 'ridge
   };
 }
 
-/** Of one kernel. */
 export function intensityOf({ intensity, gflops, memoryBound }: Kernel): Row {
   return { arithmetic_intensity: intensity, arithmetic_throughput: gflops, memory_bound: yesNo(memoryBound) };
 }

@@ -11,7 +11,6 @@ import type { RunValue } from './run-value.js';
 
 export interface MeasureRequest {
   readonly benchmark: Benchmark;
-  /** Name of a whole model in traces; absent for bricks, which have their signature. */
   readonly name?: string | undefined;
   readonly runOptions: RunOptions;
   readonly protocol: Protocol;
@@ -82,7 +81,6 @@ export interface TraceOptions {
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
 }
 
-/** Where another process of this machine can connect to an agent. */
 export interface Reach {
   readonly address: string;
   readonly options: RpcClientOptions;

@@ -4,7 +4,6 @@ import type { LoadedModel } from '../registry/load-model.js';
 import type { WeightsOfFile } from '../registry/weights-of-file.js';
 import type { BenchmarkAgent } from './benchmark-agent.js';
 
-/** undefined where it has none, or where the agent cannot read the file. */
 export async function withOwnWeights(
   whole: Benchmark,
   weights: WeightsOfFile | undefined,

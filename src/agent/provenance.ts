@@ -14,7 +14,6 @@ import type { BenchmarkAgent } from './benchmark-agent.js';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** What a document is of. A field that is null has its reason in `reasons`. */
 export const provenanceSchema = z.strictObject({
   tool: z.strictObject({ name: z.string(), version: z.string() }),
   created_at: z.iso.datetime().describe('When the document was made'),
@@ -70,13 +69,10 @@ type ModelOfOrigin = Pick<LoadedModel, 'name' | 'identity' | 'sha256' | 'weights
   readonly ranWith?: 'own' | 'made_up' | undefined;
 };
 
-/** What a document is made of. */
 export interface Origin {
-  /** Of an evaluation and what it refers to. */
   readonly identities?: readonly ManifestIdentity[] | undefined;
   readonly models?: readonly ModelOfOrigin[] | undefined;
   readonly protocol?: Protocol | undefined;
-  /** The agent that measured. */
   readonly agent?: (Pick<BenchmarkAgent, 'offerWeights'> & { readonly description: Described }) | undefined;
   /** Why facts are not known, or where else the document has them. */
   readonly reasons?: Readonly<Partial<Record<Field, string>>> | undefined;

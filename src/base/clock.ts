@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** A clock for waiting. Tests inject one that they advance themselves. */
 export interface Clock {
   /** Milliseconds since some moment in the past; never steps when the wall clock is set. */
   readonly now: () => number;

@@ -1,7 +1,6 @@
 import { type Column, drawTable, textTable } from './text-table.js';
 import { wrap } from './wrap.js';
 
-/** How a table is fitted into a terminal. */
 export interface TableFitting {
   readonly width: number | undefined;
   /** Titles of the columns that may be left out, the least important first. */

@@ -1,6 +1,5 @@
 import { oneLine } from './one-line.js';
 
-/** HTML or SVG in which all foreign text is escaped. */
 export class Markup {
   private constructor(readonly text: string) {}
 

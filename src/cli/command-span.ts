@@ -24,7 +24,6 @@ export function serviceName(argv: readonly string[]): string {
   return server === undefined ? 'mlmodelscope' : `mlmodelscope-${server}`;
 }
 
-/** Runs a command in a span that is its trace's root. */
 export async function inCommandSpan(
   names: readonly string[],
   level: TraceLevel = DEFAULT_TRACE_LEVEL,

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 
-/** The subcommands and options that may follow the words of a command line. */
 export interface CompletionPoint {
   readonly words: readonly string[];
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
@@ -14,7 +13,6 @@ export interface CompletionPoint {
   readonly values: readonly string[];
 }
 
-/** Every command of a program, itself first, with the words that may follow it. */
 export function completionPoints(command: Command, words: readonly string[] = []): readonly CompletionPoint[] {
   const options = command.options.flatMap(({ long, description, hidden, argChoices = [] }) => {
     return long == null || hidden ? [] : [{ name: long, description, values: argChoices }];

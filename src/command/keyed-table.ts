@@ -52,7 +52,6 @@ interface About extends Pick<Page, 'title'>, Partial<Pick<Page, 'verdict'>> {
   readonly picture?: (() => string) | undefined;
 }
 
-/** A table whose columns have keys, for people, pages and exports. */
 export function shownTable(table: AnalysisTable, { document, title, verdict, picture }: About): Shown {
   const result = keyedResult(table, document);
   const chart = picture === undefined ? undefined : drawn(picture());

@@ -4,7 +4,6 @@ export interface LogOption {
   readonly log?: string;
 }
 
-/** For commands that measure. */
 export function addLogOption(command: Command): Command {
   return command.option(
     '--log <file>',

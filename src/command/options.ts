@@ -21,7 +21,6 @@ import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../predi
 import { dimensionOption, dimensionsOption } from './dimension-option.js';
 import { storeDescription } from './store-description.js';
 
-/** Where results go. */
 export interface OutputOptions {
   readonly quiet?: boolean;
   readonly exportJson?: string;
@@ -33,7 +32,6 @@ export interface OutputOptions {
   readonly exportDot?: string;
 }
 
-/** Which agent measures. */
 export interface AgentOptions {
   readonly agent?: string;
   readonly framework?: FrameworkName;
@@ -41,7 +39,6 @@ export interface AgentOptions {
   readonly allowVersion?: true;
 }
 
-/** How often benchmarks run; undefined where the manifest or the default decides. */
 export interface ProtocolOptions {
   readonly runs?: number;
   readonly warmup?: number;
@@ -53,7 +50,6 @@ export interface SweepOptions extends RuntimeAxes {
   readonly threads?: readonly number[];
 }
 
-/** The models' inputs, by their names. */
 export interface InputOptions {
   /** Sizes of symbolic dimensions beside the batch. */
   readonly dimension?: ReadonlyMap<string, number>;
@@ -148,7 +144,6 @@ export function runtimeOf(options: RuntimeAxes): RuntimeSettings {
   );
 }
 
-/** For commands that run once for each combination of the values. */
 export function addSweepOptions(command: Command): Command {
   return addRuntimeOptions(command)
     .option(
@@ -192,7 +187,6 @@ function addInputValues(command: Command): Command {
   );
 }
 
-/** Parses NAME=VALUE, the values of an input, collected over several uses of the option. */
 function inputOption(text: string, before: ReadonlyMap<string, GivenText> = new Map()): ReadonlyMap<string, GivenText> {
   const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   const given = givenTextOf(value);
@@ -218,7 +212,6 @@ export function addProtocolOptions(command: Command, byDefault: Protocol = DEFAU
     );
 }
 
-/** The manifest's protocol, or the default, with the changes that the options ask for. */
 export function askedProtocol(
   { runs: asked, warmup }: ProtocolOptions,
   manifest: Protocol = DEFAULT_PROTOCOL,
@@ -259,7 +252,6 @@ export function addAgentOptions(command: Command, does?: 'measures' | 'predicts'
   return addAllowVersionOption(addAgentPlaceOptions(command, does));
 }
 
-/** Adds only the options that choose the agent. */
 export function addAgentPlaceOptions(command: Command, does: 'measures' | 'predicts' = 'measures'): Command {
   const framework = `framework of the agent that is started on this machine (default: ${DEFAULT_FRAMEWORK})`;
   if (!command.options.some(({ long }) => long === '--server')) {

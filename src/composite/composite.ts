@@ -19,12 +19,10 @@ import { spelledOut } from './spell-out.js';
 // the nodes that run first have the highest indices. The list of nodes has the producers first, then the chains of
 // bricks in reverse, then the nodes that read the ends of the chains, in reverse.
 
-/** Many bricks in one graph. */
 export interface Composite {
   readonly benchmark: Benchmark;
   /** For each brick the names of its nodes, in all places where it is in the graph. */
   readonly nodesOf: readonly (readonly string[])[];
-  /** Number of places of each brick. */
   readonly places: number;
   /** Nodes with almost no work, one right after another, by their number of inputs; see {@link IDLE_INPUTS}. */
   readonly idleNodes: ReadonlyMap<number, readonly string[]>;
@@ -68,7 +66,6 @@ export const IDLE_INPUTS = [1, 4] as const;
  */
 const IDLE_NODES = 16;
 
-/** A value that a brick has written. */
 interface Written extends TensorType {
   readonly name: string;
   /** Index of the brick in its chain. */
@@ -303,7 +300,6 @@ class CompositeBuilder {
     };
   }
 
-  /** A node that reads this many bytes. */
   #padding(bytes: number): Node | undefined {
     const rows = Math.round(bytes / (PADDING_ROW * Float32Array.BYTES_PER_ELEMENT));
     if (rows === 0) return undefined;

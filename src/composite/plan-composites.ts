@@ -15,7 +15,6 @@ export interface BrickInContext {
   readonly roughMs: number;
 }
 
-/** Bricks that go into one graph. */
 export interface CompositePlan {
   /** Their indices among the requested bricks, in order. */
   readonly bricks: readonly number[];
@@ -77,7 +76,6 @@ interface Facts {
   /** Bytes of the weights that one run reads. */
   readonly touchedBytes: number;
   readonly activationBytes: number;
-  /** Bytes of its graph. */
   readonly graphBytes: number;
   readonly operators: Operators;
 }
@@ -143,7 +141,6 @@ class CompositeDraft {
     this.#isCold = isColdFootprint(footprintBytes, limits.cacheBytes);
   }
 
-  /** Whether a brick may be added. */
   takes(brick: Facts): boolean {
     if (this.bricks.length === 0) return true;
     if (brick.footprintBytes !== this.footprintBytes) return false;

@@ -47,7 +47,6 @@ export class Producers {
 
   constructor(private readonly addWeight: (weight: BenchmarkInput) => void) {}
 
-  /** Adds the node that writes an input under a new name. */
   produce(input: BenchmarkInput, name: string): void {
     const { elementType, dims } = input;
     const split = splitOf(dims);

@@ -1,7 +1,6 @@
 /** Below the 4 MiB that gRPC clients accept by default; encoding this much takes some milliseconds. */
 const PAGE_BYTES = 2 * 2 ** 20;
 
-/** The items of a list that go into one message, and whether the list ends with them. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly isLast: boolean;

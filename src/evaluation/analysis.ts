@@ -3,7 +3,6 @@ import { provenanceField } from '../agent/provenance.js';
 import type { Collection, CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
 
-/** Limits of an analysis' result. */
 export const MAX_ROWS = 10_000;
 const MAX_COLUMNS = 64;
 const MAX_NOTES = 100;
@@ -27,7 +26,6 @@ export const analysisTableSchema = z
       .array(z.record(z.string(), z.union([text, z.number(), z.null()])))
       .max(MAX_ROWS)
       .readonly(),
-    /** Notes that explain the rows, in sentences. */
     notes: z.array(text).max(MAX_NOTES).readonly(),
   })
   .superRefine(({ columns, rows }, context) => {
@@ -67,6 +65,5 @@ export interface Analysis<Settings = unknown> {
   readonly settings: z.ZodType<Settings>;
   /** An error that is thrown ends the analysis with its message. */
   run(settings: Settings, context: AnalysisContext): Promise<AnalysisTable>;
-  /** A picture of the table as SVG; undefined where it shows nothing. */
   readonly draw?: (table: AnalysisTable) => string | undefined;
 }

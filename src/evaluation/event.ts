@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../base/errors.js';
 
-/** A percentile of the runs of a model. */
 export interface Percentile {
   /** Above 0 and below 100. */
   readonly percentage: number;

@@ -1,14 +1,12 @@
 import { activeTracing } from '../tracing/tracing.js';
 import type { Progress } from './plugin.js';
 
-/** The models and batch sizes of an evaluation. */
 export interface SpanModels {
   readonly models: readonly { readonly name: string }[];
   /** One batch size, or those of a sweep. */
   readonly batchSizes: readonly number[];
 }
 
-/** The framework that runs an evaluation. */
 export interface SpanFramework {
   readonly framework: string;
   readonly frameworkVersion: string;

@@ -20,9 +20,7 @@ export interface Submission {
   readonly manifestPath: string;
   /** Contents by path; undefined for the file of a model whose graph is in `graphs`. */
   readonly files: ReadonlyMap<string, Uint8Array | undefined>;
-  /** By the model's name. */
   readonly graphs: ReadonlyMap<string, Benchmark>;
-  /** Models that the client could not read. */
   readonly unusable?: readonly UnusableModel[];
   /** Whether any version of its manifests' frameworks is accepted. */
   readonly allowVersion?: boolean | undefined;
@@ -44,7 +42,6 @@ const LIMITS = { structureBytes: 2 ** 31, nodes: 2 ** 20, inlinedSize: INLINED_S
 
 const NOT_SUBMITTED = 'no such file in the submission';
 
-/** Reads files of the submission, and no others. */
 function filesOf({ files }: Submission): ManifestFiles {
   return {
     read(path) {

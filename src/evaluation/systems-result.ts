@@ -46,7 +46,6 @@ const systemSchema = z.strictObject({
     .describe("The plugin's own result document; null where there is none, or where all of them together are too long"),
 });
 
-/** The result of an evaluation that was measured on each of several systems. */
 export const systemsResultSchema = z.strictObject({
   format: z.literal(FORMAT),
   evaluation: z.string().describe('Name of the evaluation, as its manifest has it'),
@@ -59,7 +58,6 @@ export const systemsResultSchema = z.strictObject({
 export type SystemsResult = z.infer<typeof systemsResultSchema>;
 export type SystemResult = SystemsResult['systems'][number];
 
-/** The result document of an evaluation on several systems. */
 export function systemsResultOf(content: Omit<SystemsResult, 'format'>): SystemsResult {
   return { format: FORMAT, ...content };
 }

@@ -5,7 +5,6 @@ import type { ErrorCode } from '../base/errors.js';
 import type { QueryRecord, Target, TrialOptions, TrialOutcome } from '../load/trial.js';
 import type { Conditions } from '../measurement/conditions.js';
 
-/** A model that a server has already. */
 export interface DeployedModel {
   readonly name: string;
   /** Empty: the server chooses. */

@@ -18,7 +18,6 @@ const MIN_GAIN = 0.05;
 
 const perSecond = ({ batch, ms }: BatchTime): number => (batch * 1000) / ms;
 
-/** undefined without times. */
 export function batchCurve(times: readonly BatchTime[]): BatchCurve | undefined {
   const sorted = times.toSorted((a, b) => a.batch - b.batch);
   const at = new Map(sorted.map((time) => [time.batch, time]));

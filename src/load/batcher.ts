@@ -29,7 +29,6 @@ export class Batcher<Item> {
     private readonly run: (items: readonly Item[], samples: number, done: () => void) => void,
   ) {}
 
-  /** Queries that wait. */
   get length(): number {
     return this.#queue.length - this.#head;
   }

@@ -95,7 +95,6 @@ export class VirtualClock implements LoadClock {
     heap[index] = planned;
   }
 
-  /** Makes calls until none is planned, or until the condition holds. */
   run(until: () => boolean = () => false): void {
     while (!until()) {
       const next = this.#take();

@@ -1,10 +1,8 @@
 import { uniform, xoshiro128pp } from '../base/random.js';
 
-/** A query of an open loop. */
 export interface Arrival {
   /** Milliseconds since the start of the run. */
   readonly atMs: number;
-  /** Samples of the query. */
   readonly samples: number;
 }
 

@@ -8,7 +8,6 @@ export const PERCENTILES = [0.5, 0.9, 0.95, 0.99, 0.999] as const;
 /** Share of the bound, or of the median without one, that the generator's own lateness may take. */
 const MAX_LATENESS = 0.05;
 
-/** The figures of a trial. Times are in ms; null where the trial does not show the figure. */
 export interface TrialSummary {
   readonly queries: number;
   readonly failed: number;

@@ -44,7 +44,6 @@ export interface Answer {
   readonly isLast?: boolean | undefined;
 }
 
-/** A server that answers queries. */
 export interface Target {
   send(samples: number, answered: (answer: Answer) => void): void;
 }

@@ -11,7 +11,6 @@ export interface ManifestDocument {
   readonly sha256: string;
   readonly root: YamlNode;
   readonly problems: readonly Problem[];
-  /** Those of `problems` that are repeated keys. */
   readonly repeatedKeys: readonly Problem[];
   readonly positionOf: (offset: number) => Position;
 }

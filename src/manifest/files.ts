@@ -1,7 +1,6 @@
 import { type NotAFile, openRegularFile } from '../base/regular-file.js';
 import { readManifestBytes } from './read-file.js';
 
-/** Access to manifests and to the files that they refer to. */
 export interface ManifestFiles {
   /** Reads a regular file of at most 1 MiB. */
   read(path: string): Promise<{ readonly ok: true; readonly bytes: Uint8Array } | NotAFile>;
@@ -11,7 +10,6 @@ export interface ManifestFiles {
   missing(path: string): Promise<string | undefined>;
 }
 
-/** The files of this machine, as its user may read them. */
 export const DISK: ManifestFiles = {
   read: readManifestBytes,
 

@@ -1,7 +1,6 @@
 import type { ManifestDocument } from './document.js';
 import type { ManifestKind } from './load.js';
 
-/** Which manifest something is of. */
 export interface ManifestIdentity {
   readonly kind: ManifestKind;
   readonly name: string;

@@ -61,7 +61,6 @@ export function takenBy(kind: ManifestKind | undefined): string {
   }
 }
 
-/** The stated kind of a document; undefined where it states none or an unknown one. */
 export function statedKind({ root }: ManifestDocument): ManifestKind | undefined {
   const node = nodeAt(root, ['dlspec']);
   return MANIFEST_KINDS.find((kind) => node?.kind === 'scalar' && header(kind) === node.text);

@@ -6,7 +6,6 @@ import { interpretDocument, type ManifestKind } from './load.js';
 import { LOCK_FILE, manifestPinsIn } from './lock-file.js';
 import { besideManifest, isManifestPath, namedReferenceOf } from './reference.js';
 
-/** Folders of manifests by their kind, as this repository has them. */
 const FOLDERS: Readonly<Record<ManifestKind, string>> = {
   model: 'models',
   hardware: 'hardware',

@@ -17,7 +17,6 @@ export interface OlderFiles {
   readonly is_archive?: boolean | undefined;
 }
 
-/** The graph, and all files to download for the model. */
 export interface FilesOfModel {
   readonly model: GraphFile;
   readonly downloads: readonly Download[];

@@ -186,7 +186,6 @@ function ignoredKeysNote(
   return [{ file, line, column, path, message: `has no effect here and is ignored${hint(first)}${also}` }];
 }
 
-/** Notes on element types that ONNX does not have. */
 function elementTypeNotes(document: ManifestDocument, older: OlderModel): readonly Note[] {
   const listed = older.outputs === undefined ? ['output'] : undefined;
   const tensors = [

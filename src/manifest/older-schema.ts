@@ -43,7 +43,6 @@ const dimensionsField = z
 
 export const LAYER_KEY = /^layer_name$|_layer$/;
 
-/** Other names of ONNX element types. */
 const OTHER_ELEMENT_TYPES: ReadonlyMap<string, ElementType> = new Map([
   ['float', 'float32'],
   ['double', 'float64'],

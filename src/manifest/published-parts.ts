@@ -1,4 +1,3 @@
-/** An input or output as the platform's registry has it: every parameter is a text. */
 export interface PublishedType {
   readonly type: string;
   readonly description: string;

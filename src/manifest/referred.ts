@@ -6,7 +6,6 @@ import { quoted } from '../base/quoted.js';
 
 export type ReportReference = (expected: string, found: string) => Problem;
 
-/** A manifest that could be read, with its content or its problems. */
 export interface Referred<K extends ManifestKind> {
   readonly ok: true;
   readonly document: ManifestDocument;

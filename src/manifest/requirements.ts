@@ -26,7 +26,6 @@ export interface Requirements {
 
 const BYTES_PER_GIB = 2 ** 30;
 
-/** A requirement that a system does not meet. */
 export interface UnmetRequirement {
   /** In one line, with what is required and what was found. */
   readonly problem: string;
@@ -102,7 +101,6 @@ function expectedText(
   return `expected ${frameworkText(required)}, found ${framework} ${frameworkVersion}`;
 }
 
-/** The remedies of several requirements, each once. */
 export function remediesOf(unmet: readonly UnmetRequirement[]): readonly string[] {
   return [...new Set(unmet.flatMap(({ remedy }) => remedy ?? []))];
 }

@@ -132,7 +132,6 @@ class Resolver {
   }
 }
 
-/** A manifest that an evaluation refers to. */
 export interface ReferredManifest {
   readonly kind: ManifestKind;
   /** As the evaluation has it. */

@@ -20,7 +20,6 @@ import { quoted } from '../base/quoted.js';
 import { shellQuoted } from '../base/shell-quoted.js';
 import { suggestion } from '../base/suggestion.js';
 
-/** Where a model's graph comes from. */
 export type GraphSource =
   | { readonly kind: 'file'; readonly path: string; readonly checksum: Checksum | undefined }
   | { readonly kind: 'zoo'; readonly name: string };

@@ -103,7 +103,6 @@ const RANKS: Readonly<Record<keyof ImageStep, number>> = { decode: 0, resize: 1,
 
 const ORDER = 'decode, then resize and crop in any number, then at most one normalize, then layout';
 
-/** The one operator of a step; undefined where it has none, or several. */
 export function operatorOf(step: object): string | undefined {
   const names = Object.keys(step);
   return names.length === 1 ? names[0] : undefined;

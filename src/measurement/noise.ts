@@ -2,7 +2,6 @@ import type { Conditions } from './conditions.js';
 import { isCoreShared, isUnderLoad, MIN_OTHERS_MS } from './disturbance.js';
 import type { Measurement } from './measurement.js';
 
-/** A cause of noise, and its remedy. */
 export interface NoiseWarning {
   readonly cause: 'steal' | 'shared_core' | 'other_load' | 'quota' | 'frequency' | 'threads' | 'spread';
   readonly message: string;

@@ -119,7 +119,6 @@ export function sessionOf(part: SessionKey['of'], entries: readonly string[]): r
   );
 }
 
-/** Settings as documents have them. */
 interface StatedSettings extends Pick<RuntimeSettings, 'execution_mode' | 'inter_op_threads'> {
   readonly optimization_level: string;
   readonly session: SessionSettings | readonly string[];

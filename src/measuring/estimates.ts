@@ -7,7 +7,6 @@ import { unlessUnavailable } from '../store/unless-unavailable.js';
 
 const ms = z.number().nonnegative().nullable();
 
-/** The stored form of an estimate. */
 export const estimateSchema = z.strictObject({
   /** SHA-256 of what is estimated how: plugin, model, version, graph, system, batch, dimensions and settings. */
   subject: z.string().regex(/^[0-9a-f]{64}$/),
@@ -141,7 +140,6 @@ export async function keepEstimates(store: ResultStore, system: System, found: r
     await unlessUnavailable(keep(estimates, { ...estimate, system: system.fingerprint }, at, earlierOf));
 }
 
-/** The newest estimate of each subject. */
 export async function currentEstimates(store: EstimatesStore): Promise<readonly KeptEstimate[]> {
   const newest = new Map<string, KeptEstimate>();
   for await (const estimate of store.collection(ESTIMATES).find({ current: 'yes' })) {
@@ -151,12 +149,10 @@ export async function currentEstimates(store: EstimatesStore): Promise<readonly 
   return [...newest.values()];
 }
 
-/** All kept estimates of a subject, the oldest first. */
 export function estimateHistory(store: EstimatesStore, subject: string): Promise<readonly KeptEstimate[]> {
   return historyOf(store.collection(ESTIMATES), subject);
 }
 
-/** The systems of all estimates, by fingerprint. */
 export async function estimatedSystems(store: EstimatesStore): Promise<ReadonlyMap<string, System>> {
   const systems = new Map<string, System>();
   for await (const system of store.collection(SYSTEMS).find({})) systems.set(system.fingerprint, system);

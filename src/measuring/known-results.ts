@@ -5,14 +5,12 @@ import { identifySystem, type RunOptions, type SystemFacts } from '../measuremen
 import type { ResultStore } from '../store/result-store.js';
 import { resultKey, taskKey } from './task.js';
 
-/** A measurement to look up. */
 export interface Wanted extends MeasurementSetup {
   readonly signature: string;
   readonly runOptions: RunOptions;
   readonly limits: Limits;
 }
 
-/** The measurement that a request asks for, to look it up. */
 export function wantedOf({ benchmark, context, runOptions, protocol, occasion, limits }: MeasureRequest): Wanted {
   const wanted = { signature: benchmark.signature, runOptions, protocol, occasion, limits };
   return context === undefined ? wanted : { ...wanted, context };
@@ -46,12 +44,10 @@ export class KnownResults {
     this.#measurements.set(resultKey(measurement), measurement);
   }
 
-  /** Adds all measurements of another collection. */
   add(others: KnownResults): void {
     for (const measurement of others.#measurements.values()) this.put(measurement);
   }
 
-  /** All measurements, in any order. */
   measurements(): Iterable<Measurement> {
     return this.#measurements.values();
   }

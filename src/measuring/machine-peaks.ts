@@ -142,7 +142,6 @@ export function peakRun(runOptions: RunOptions): RunOptions {
   return optimizedRun(runOptions);
 }
 
-/** The measurements that the peaks of a machine need. */
 export function peakTasks(facts: SystemFacts, runOptions: RunOptions): readonly Task[] {
   return probesFor(facts).map(({ benchmark, from }) => {
     const request = { benchmark, runOptions: peakRun(runOptions), protocol: PROTOCOL, limits: LIMITS, occasion: 1 };

@@ -5,11 +5,8 @@ import { disturbanceOf, isUnderLoad } from '../measurement/disturbance.js';
 import { KnownResults } from './known-results.js';
 import { RetakeLimit } from './retake.js';
 
-/** What is measured on both sides, one right after the other. */
 export interface Pair {
-  /** Its name on a progress bar. */
   readonly label: string;
-  /** The requests of each side. Results have their occasions. */
   readonly requests: Both<readonly MeasureRequest[]>;
 }
 

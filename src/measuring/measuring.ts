@@ -15,7 +15,6 @@ import { RunProgress } from './run-progress.js';
 import { Storing } from './storing.js';
 import type { Task } from './task.js';
 
-/** The agent, the store and the callbacks of measuring. */
 export interface MeasuringContext {
   readonly agent: BenchmarkAgent;
   readonly store: ResultStore;

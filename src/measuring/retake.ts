@@ -38,7 +38,6 @@ export interface Retaking {
   readonly onRetake: (measurements: number, disturbance: number) => void;
 }
 
-/** A measurement, with the index of its request. */
 interface Indexed {
   readonly index: number;
   readonly measurement: Measurement;

@@ -57,19 +57,16 @@ export class RunProgress {
   /** @param step what is counted, in a word or two, where it is not the planned measurements */
   constructor(private readonly step?: string) {}
 
-  /** A count of measurements that turn out to be needed beside the planned ones. */
   static of(step: string, tasks: readonly Task[]): RunProgress {
     const part = new RunProgress(step);
     part.add(tasks);
     return part;
   }
 
-  /** Adds measurements to take. */
   add(tasks: readonly Task[]): void {
     this.#change(tasks, 1);
   }
 
-  /** Removes measurements that are not taken after all. */
   drop(tasks: readonly Task[]): void {
     this.#change(tasks, -1);
   }
@@ -103,7 +100,6 @@ export class RunProgress {
     this.#firstRuns = undefined;
   }
 
-  /** Counts a finished measurement. */
   count(task: Task): void {
     const nowMs = performance.now();
     const tally = this.#tallyOf(task);

@@ -1,7 +1,6 @@
 import type { MeasureRequest } from '../agent/benchmark-agent.js';
 import { type Measurement, subjectKey } from '../measurement/measurement.js';
 
-/** A measurement to take, and its name on a progress bar. */
 export interface Task {
   readonly label: string;
   readonly request: MeasureRequest;
@@ -22,7 +21,6 @@ export function resultKey({ signature, context, occasion }: Measurement): string
   return keyOnOccasion(signature, { context, occasion });
 }
 
-/** Each task once, at its first place. */
 export function distinctTasks(tasks: Iterable<Task>): readonly Task[] {
   const byKey = new Map<string, Task>();
   for (const task of tasks) {

@@ -1,13 +1,11 @@
 import type { System } from '../measurement/system.js';
 import type { TraceLevel } from '../tracing/trace-level.js';
 
-/** A framework by name and version, or by the range of versions that a manifest asks for. */
 export interface NamedFramework {
   readonly name: string;
   readonly version: string;
 }
 
-/** A model as the platform knows it. */
 export interface EvaluatedModel {
   readonly name: string;
   /** The version and framework as the model's manifest writes them; undefined for a model without a manifest. */
@@ -17,7 +15,6 @@ export interface EvaluatedModel {
   readonly dimensions?: string | undefined;
 }
 
-/** A layer of a run, as the platform's analyses read it. */
 export interface EvaluatedLayer {
   readonly name: string;
   readonly opName: string;
@@ -26,7 +23,6 @@ export interface EvaluatedLayer {
   readonly durationMs: number;
 }
 
-/** One run of the whole model. */
 export interface EvaluatedRun {
   readonly durationMs: number;
   /** In the order in which they are executed; none where layers were not traced. */
@@ -40,7 +36,6 @@ export interface Evaluated {
   readonly runId: string;
   readonly model: EvaluatedModel;
   readonly system: System;
-  /** Name of the agent's host. */
   readonly host: string;
   /** The end of the last run, ISO 8601. */
   readonly endedAt: string;

@@ -4,7 +4,6 @@ import type { ResultStore } from '../store/result-store.js';
 import type { EvaluatedModel, EvaluatedRun } from './evaluated.js';
 import { keepEvaluated, type KeepOptions } from './keep-evaluated.js';
 
-/** A kernel of a model, over all runs that executed it. */
 interface TracedKernel {
   /** 7, or 7-0-1 inside of the subgraphs that kernel 7 executes. */
   readonly sequenceIndex: string;
@@ -14,11 +13,9 @@ interface TracedKernel {
   readonly runMs: readonly number[];
 }
 
-/** A model whose kernels were traced. */
 export interface LayeredModel extends EvaluatedModel {
   /** Identifier of the trace that the runs are in; undefined where none is kept. */
   readonly traceId: string | undefined;
-  /** Name of the agent's host. */
   readonly host: string;
   readonly system: System;
   /** ISO 8601. */

@@ -6,7 +6,6 @@ import { idsOf, objectId } from './documents-of.js';
 import type { Evaluated, EvaluatedModel } from './evaluated.js';
 import { keepEvaluated, type KeepOptions } from './keep-evaluated.js';
 
-/** A class, or an object of a class where it has corners. */
 export interface InputFeature {
   readonly index: number;
   readonly label: string;
@@ -20,13 +19,11 @@ export interface InputPrediction {
   readonly features: readonly InputFeature[];
 }
 
-/** Predictions of one model. */
 export interface Predictions {
   /** Identifier of this run of the command; decides the documents' identifiers. */
   readonly id: string;
   readonly model: EvaluatedModel;
   readonly system: System;
-  /** Name of the agent's host. */
   readonly host: string;
   readonly dataset: NonNullable<Evaluated['dataset']>;
   /** ISO 8601. */

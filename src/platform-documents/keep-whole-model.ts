@@ -4,9 +4,7 @@ import type { ResultStore } from '../store/result-store.js';
 import type { EvaluatedModel } from './evaluated.js';
 import { keepEvaluated, type KeepOptions } from './keep-evaluated.js';
 
-/** A model that was measured end to end. */
 export interface WholeModel extends EvaluatedModel {
-  /** Name of the agent's host. */
   readonly host: string;
   readonly measurement: Measurement;
 }

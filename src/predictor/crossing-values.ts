@@ -136,7 +136,6 @@ export function shapeOf(value: string, elementType: ElementType): Returned {
 
 const RETURNED = 'dlbricks.returned.';
 
-/** The name of the value that an output returns. */
 export function returnedValue(output: string): string {
   return output.startsWith(RETURNED) ? output.slice(RETURNED.length) : output;
 }

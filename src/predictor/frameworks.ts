@@ -2,7 +2,6 @@ import type { Framework, Predictor } from './predictor.js';
 import { CHOSEN_PACKAGE, onnxRuntimeFramework } from './onnxruntime/framework.js';
 import { onnxRuntimeWebFramework } from './onnxruntime-web/framework.js';
 
-/** A framework that an agent can have, described without loading it. */
 export interface FrameworkEntry {
   /** @param folder of another package than the installed one */
   readonly describe: (folder?: string) => Framework;

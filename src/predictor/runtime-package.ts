@@ -24,7 +24,6 @@ function runtimesFolder(): string {
   return process.env['MLMODELSCOPE_RUNTIMES'] || join(envPaths('mlmodelscope', { suffix: '' }).data, 'runtimes');
 }
 
-/** Whether a text names a package of the runtime. */
 export function isRuntimePackage(text: string): boolean {
   return FORM.test(text);
 }

@@ -4,7 +4,6 @@ import type { DetectedBox, PredictedFeature } from './feature.js';
 
 type RawFeature = Extract<PredictedFeature, { kind: 'raw' }>;
 
-/** A part of a prediction as a row of a table. */
 export interface FeatureRow {
   readonly index: number | null;
   /** A label, or the name of an output. */

@@ -23,7 +23,6 @@ export async function readLog(path: string): Promise<Log> {
   throw new PlatformError('not_found', `${path}: expected a log that --log wrote, found ${file.found}`);
 }
 
-/** Whether a file says that it is a log, of whatever version. */
 export async function isLog(path: string): Promise<boolean> {
   const file = await readRegularFile(path, MAX_LOG_BYTES);
   return file.ok && /^\s*(?:\{\s*)?["']?dlspec["']?:\s*["']?log\//m.test(file.bytes.subarray(0, 1000).toString());

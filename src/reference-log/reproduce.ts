@@ -36,7 +36,6 @@ export interface ReproduceTools {
   readonly processes: number;
 }
 
-/** An evaluation of a log, ready to run. */
 interface Planned {
   readonly evaluation: Evaluation;
   readonly loaded: LoadedEvaluation;
@@ -134,7 +133,6 @@ export async function planReproduction(
 
 type Figures = Pick<LoggedModel, 'latency_ms' | 'low_ms' | 'high_ms'>;
 
-/** Measures an evaluation in an empty store. */
 async function measured({ evaluation, loaded, settings }: Planned, agent: BenchmarkAgent, tools: ReproduceTools) {
   const figures = new Map<string, Figures>();
   const store = await openMemoryStore();
@@ -200,7 +198,6 @@ async function reproduceOne(planned: Planned, index: number, tools: ReproduceToo
   });
 }
 
-/** Runs a log again in stores of its own, and says what is as in the log. */
 export async function reproduce(log: Log, planned: readonly Planned[], tools: ReproduceTools): Promise<Reproduction> {
   const agent = await tools.connect();
   const models: Reproduction['models'] = [];

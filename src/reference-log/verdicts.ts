@@ -44,7 +44,6 @@ function isNearOutput(one: LoggedOutput, other: LoggedOutput): boolean {
   return near && isNear(one.norm, other.norm, 0) && one.not_finite === other.not_finite;
 }
 
-/** What differs between the outputs of a log and those of now. */
 export function compareOutputs(
   logged: readonly LoggedOutput[] | null,
   now: readonly LoggedOutput[] | null,
@@ -133,7 +132,6 @@ export interface Difference {
   readonly matters: boolean;
 }
 
-/** How the machine and the software of now differ from those of a log. */
 export function compareConditions(
   logged: Pick<Provenance, 'stack' | 'surroundings'>,
   now: Pick<Provenance, 'stack' | 'surroundings'>,

@@ -28,10 +28,8 @@ export interface LoadedEvaluation {
   readonly manifest: EvaluationManifest;
   readonly protocol: Protocol;
   readonly limits: Limits;
-  /** The models that can be used, at least one. */
   readonly models: readonly LoadedModel[];
   readonly unusable: readonly UnusableModel[];
-  /** The evaluation manifest, and those of hardware, software and dataset that it refers to. */
   readonly identities: readonly ManifestIdentity[];
   readonly requirements: Requirements;
   readonly unmet: (system: Candidate) => readonly UnmetRequirement[];

@@ -15,7 +15,6 @@ import { CHANNELS, type Image } from '../processing/image.js';
 import { imageTensor } from '../processing/image-tensor.js';
 import type { LoadedModel } from './load-model.js';
 
-/** An input of a model that steps make from a picture. */
 export interface PictureInput {
   readonly name: string;
   readonly steps: ImageSteps;

@@ -28,7 +28,6 @@ export interface RpcClientOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A method as the generated services define it. */
 export interface Method<Request, Response> {
   readonly path: string;
   readonly requestSerialize: (request: Request) => Buffer;

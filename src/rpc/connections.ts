@@ -17,9 +17,7 @@ interface Connection {
   readonly large: FairSemaphore;
 }
 
-/** A request that is on its way. */
 export interface Receiving {
-  /** A message of the request is delivered. */
   delivered(bytes: number): void;
   /** The request is complete or will never come. May be called again. */
   end(): void;

@@ -17,7 +17,6 @@ export interface ServerSecurity {
   readonly ownToken?: string | undefined;
 }
 
-/** The credentials of a client. Servers beyond loopback are always called over TLS. */
 export interface ClientSecurity {
   readonly caPem?: Buffer | undefined;
   /** Shown to servers that ask for a certificate. */

@@ -7,7 +7,6 @@ import type { OpenLog, StoredLogs } from './stored-logs.js';
 
 const MAX_LISTED = 1000;
 
-/** The public state of an evaluation. */
 export interface EvaluationView {
   readonly record: EvaluationRecord;
   readonly last: LoggedEvent | undefined;

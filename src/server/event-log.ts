@@ -20,7 +20,6 @@ function lost(): PlatformError {
   return new PlatformError('unavailable', 'another server has this evaluation now and continues it');
 }
 
-/** The position of a log's reader. */
 export interface Cursor {
   readonly sequence: number;
   readonly measurings: number;
@@ -132,7 +131,6 @@ export class EventLog {
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** The events after the cursor, and the new cursor. */
   read(after: Cursor): { readonly events: readonly LoggedEvent[]; readonly cursor: Cursor } {
     const last = this.#events.at(-1)?.sequence ?? 0;
     // Sequence numbers have no gaps.

@@ -26,7 +26,6 @@ export interface ServerOptions {
   /** The authorities and the certificate for the agents that it forwards predictions to. No token of it is shown. */
   readonly agentSecurity?: ClientSecurity | undefined;
   readonly limits?: Partial<DispatchLimits> | undefined;
-  /** Agents that are known without registering. */
   readonly directory?: LeasedDirectory | undefined;
   /** Where it serves pages and the API over HTTP, and how it shows results there; undefined for gRPC alone. */
   readonly http?:
@@ -44,7 +43,6 @@ export interface ServerOptions {
 
 export interface RunningServer {
   readonly address: string;
-  /** Address of the pages; undefined without them. */
   readonly httpAddress: string | undefined;
   readonly platform: Platform;
   /** Disconnects plugins, agents and clients. The next server of this store resumes evaluations that have not ended. */

@@ -30,7 +30,6 @@ export function systemId(system: System): string {
   return `${system.fingerprint}.${hash.slice(0, 16)}`;
 }
 
-/** The stored form of a measurement. A measurement that breaks the schema is not stored. */
 export function toDocuments(measurement: Measurement): {
   readonly document: MeasurementDocument;
   readonly system: System;

@@ -27,7 +27,6 @@ export function spanTree(spans: readonly SpanDocument[]): SpanTree {
 /** The most consecutive spans of one name that are shown, unless only one more follows. The rest are summed up. */
 const SHOWN_OF_A_NAME = 3;
 
-/** A span, and the number of spans above it. */
 export interface SpanLine {
   readonly span: SpanDocument;
   readonly depth: number;

@@ -5,7 +5,6 @@ import { linearScale } from './plots/svg.js';
 
 // Charts of boxes rather than SVG, so that their texts keep their size on narrow screens.
 
-/** A value with its interval, and another value that it is compared with. */
 export interface Range {
   readonly name: string;
   readonly value: number | null;
@@ -63,7 +62,6 @@ ${rows}<li class="axis" aria-hidden="true"><span class="name">${unit}</span><spa
 </ul>`;
 }
 
-/** How often values fall into steps of equal size. */
 export interface Histogram {
   readonly name: string;
   readonly from: number;

@@ -7,7 +7,6 @@ import { PAGE_STYLE } from './page-style.js';
 import { provenanceSections } from './provenance.js';
 import { tableMarkup, withLinks } from './table.js';
 
-/** A result to show on a page. */
 export interface PagedResult {
   readonly result: () => TableResult;
   readonly page?: () => Page;

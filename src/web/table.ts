@@ -3,7 +3,6 @@ import { Markup, markup } from '../base/markup.js';
 
 type Cell = string | Markup;
 
-/** A table of a page. Texts are escaped. */
 export interface MarkupTable {
   readonly titles: readonly Cell[];
   readonly aligns?: readonly ('left' | 'right')[] | undefined;

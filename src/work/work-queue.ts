@@ -20,7 +20,6 @@ export type Handled =
 
 export type WorkHandler = (message: WorkMessage) => Promise<Handled>;
 
-/** Work that was given up. */
 export interface FailedWork {
   readonly message: WorkMessage;
   /** The class of systems of the work; '' for a message of others that names none. */
@@ -31,11 +30,8 @@ export interface FailedWork {
   readonly failedAt: string | undefined;
 }
 
-/** How busy a queue for one class of systems is. */
 export interface QueueState {
-  /** Messages that wait for an agent. */
   readonly waiting: number;
-  /** Agents that take work from it. */
   readonly serving: number;
 }
 
@@ -51,7 +47,6 @@ export const MAX_DELIVERIES = 3;
 /** Longest body of a message. RabbitMQ 4 accepts 16 MiB by default. */
 export const MAX_BODY_BYTES = 15 * 2 ** 20;
 
-/** A queue that was closed is used. */
 export function queueClosedError(): PlatformError {
   return new PlatformError('unavailable', 'the work queue has been closed; open it again to use it');
 }

@@ -23,7 +23,6 @@ export function slice(axis: number, start: number, end: number): Layer {
   };
 }
 
-/** An image without its first row and column. */
 export const withoutFirstRowAndColumn: Layer = (x) => {
   const { graph } = x;
   const sizes = [fixed(x, 2), fixed(x, 3)];

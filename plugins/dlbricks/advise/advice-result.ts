@@ -79,7 +79,6 @@ const modelSchema = z.strictObject({
   ),
 });
 
-/** The document that `dlbricks advise --export-json` writes. */
 export const adviceSchema = z.strictObject({
   format: z.literal(FORMAT),
   provenance: provenanceField,
@@ -110,7 +109,6 @@ export function outcomeOf({ saving, verified }: Pick<Claim, 'saving' | 'verified
   return (verified.low ?? 0) > 0 ? 'holds' : 'not_seen';
 }
 
-/** Floor over measured. */
 const ratioOf = ({ floors, measuredMs }: Advice): number => floors.freeMs / measuredMs;
 
 const parallelRatioOf = ({ floors, measuredMs }: Advice): number => floors.parallelMs / measuredMs;
@@ -216,7 +214,6 @@ function claimText(claim: Claim, rounds: number): string {
 
 const NOTHING_SEEN = `no setting saves more than ${percent(100 * RESOLUTION, 0)} here`;
 
-/** What to do, for the page. */
 export function adviceVerdict(all: readonly Pick<Advice, 'model' | 'claims'>[], rounds: number): string {
   return all
     .map(({ model, claims: [first] }) => `${model}: ${first === undefined ? NOTHING_SEEN : claimText(first, rounds)}.`)
@@ -262,7 +259,6 @@ function scalingText({ ratio, low, high }: Scaling): string {
   return `${ratio.toFixed(2)}${half} times`;
 }
 
-/** Of several models. */
 function geomeanNotes(all: readonly Advice[]): readonly string[] {
   const [sequential, parallel] = [ratioOf, parallelRatioOf].map((of) => geometricMean(all.map(of)));
   if (all.length < 2 || sequential === undefined || parallel === undefined) return [];
@@ -273,7 +269,6 @@ function geomeanNotes(all: readonly Advice[]): readonly string[] {
 
 const MOST_UNITS = 10;
 
-/** The units that could gain most, and the advice below. */
 export function adviceTable(all: readonly Advice[], rounds: number): AnalysisTable {
   return {
     columns: [

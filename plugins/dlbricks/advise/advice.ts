@@ -45,7 +45,6 @@ export function savingOf(today: readonly number[], changed: readonly number[]): 
   return { ms, low: low ?? null, high: high ?? null, share, isSeen: (low ?? 0) > 0 && share > RESOLUTION };
 }
 
-/** Times of a variant in each round. */
 export function totalsOf({ rounds }: TimedVariant): readonly number[] {
   return rounds.map(sumOf);
 }
@@ -124,7 +123,6 @@ export interface Floors {
   readonly withReordersMs: number | undefined;
   /** The longest path through today's kernels, each as fast as the fastest variant of its unit. */
   readonly parallelMs: number;
-  /** The same sum of kernels over the longest path. */
   readonly parallelism: number;
   /** Today's kernels in their order, each as fast as its unit in the fastest variant. */
   readonly kernels: readonly PlacedKernel[];
@@ -156,7 +154,6 @@ export function floorsOf(source: LayerGraph, [today, ...others]: readonly TimedV
   return { ...free, withReordersMs: leastBy(({ withReordersMs = Infinity }) => withReordersMs)?.withReordersMs };
 }
 
-/** The same with units that all of the variants have. */
 function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readonly TimedVariant[]): Floors {
   const units = unitsOf(source, variants.map(({ kernels }) => kernels)); // prettier-ignore
   const measured = variants.map((variant) => unitTimes(variant, units));

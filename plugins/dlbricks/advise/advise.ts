@@ -32,7 +32,6 @@ import { AS_TODAY, runKey, type Setting, settingsFor, variantsOf } from './varia
 export interface AdviseSettings extends Omit<MeasureSettings, 'runOptions'> {
   readonly threads: number;
   readonly rounds: number;
-  /** Whether advice is also tried on the whole model. */
   readonly verify: boolean;
 }
 
@@ -45,7 +44,6 @@ const PARALLEL: Setting = {
 /** Least parallelism with which running kernels at the same time is tried. */
 const WORTH_TRYING = 1.05;
 
-/** Advice is at most so many lines. */
 export const MOST_LINES = 5;
 
 export interface Claim {
@@ -68,7 +66,6 @@ export interface Advice {
   readonly threads: number;
   /** The whole model, ms: a mean of the rounds. */
   readonly measuredMs: number;
-  /** The sum of its kernels as bricks, ms. */
   readonly kernelsMs: number;
   readonly variants: readonly {
     readonly setting: string;
@@ -92,7 +89,6 @@ export interface Advice {
 
 type Sides = readonly [today: readonly number[], changed: readonly number[]];
 
-/** Runs the whole model as today and with other options, in rounds. */
 async function wholeRounds(
   loaded: LoadedModel,
   options: readonly [RunOptions, RunOptions],

@@ -21,7 +21,6 @@ export const MAX_ROUNDS = MAX_OCCASIONS;
 
 /** Times of a variant's kernels, ms. */
 export interface TimedVariant extends Variant {
-  /** By the round, then by the kernel. */
   readonly rounds: readonly (readonly number[])[];
 }
 

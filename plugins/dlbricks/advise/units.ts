@@ -3,7 +3,6 @@ import type { KernelsOfLayers, LayerGraph } from '../../../src/plugin-api.js';
 export interface Units {
   /** Indices of the author's layers in each unit, in the order of the graph. */
   readonly units: readonly (readonly number[])[];
-  /** The unit of each layer. */
   readonly unitOf: readonly number[];
   /** Between units: bytes are those of the values that pass. */
   readonly edges: readonly { readonly from: number; readonly to: number; readonly values: readonly string[] }[];

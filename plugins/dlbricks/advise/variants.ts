@@ -15,7 +15,6 @@ import {
 import { decompose, graphToCut, wholeOf } from '../bricks/decompose.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 
-/** Settings that advise tries, each by the bricks that it makes. */
 export interface Setting {
   /** As options of commands have it. */
   readonly name: string;
@@ -26,7 +25,6 @@ function setting(name: string, changes: Partial<RuntimeSettings>): Setting {
   return { name, runtime: { ...DEFAULT_RUNTIME, ...changes } };
 }
 
-/** What a model runs with today, and what is compared with it. */
 export const AS_TODAY = setting('the default', {});
 
 const OTHERS: readonly Setting[] = [
@@ -45,7 +43,6 @@ export function settingsFor(threads: number): readonly Setting[] {
   return [AS_TODAY, ...OTHERS, ...(threads > 1 ? [OF_THREADS] : [])];
 }
 
-/** A model under a setting, as kernels. */
 export interface Variant {
   readonly setting: Setting;
   readonly runOptions: RunOptions;
@@ -59,7 +56,6 @@ export interface Variant {
 export interface Variants {
   readonly source: LayerGraph;
   readonly variants: readonly Variant[];
-  /** Settings that the runtime refused for the model. */
   readonly refused: readonly { readonly setting: Setting; readonly reason: string }[];
 }
 
@@ -72,7 +68,6 @@ function graphKey({ recipe }: Variant['prepared']): string {
   return JSON.stringify([recipe.sequences.map((brick) => recipe.bricks[brick]?.signature), recipe.edges]);
 }
 
-/** Has the runtime optimize the model with each setting, and cuts the graphs into kernels. */
 export async function variantsOf(
   loaded: LoadedModel,
   settings: readonly Setting[],

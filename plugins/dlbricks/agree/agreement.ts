@@ -3,9 +3,7 @@ import { type RunValue, TOLERANCE, topOf } from '../../../src/plugin-api.js';
 /** How far two values agree; figures are null where they mean nothing. */
 export interface Agreement {
   readonly isSame: boolean;
-  /** Elements that were compared. */
   readonly compared: number;
-  /** The largest difference of two elements. */
   readonly largest: number | null;
   /** The same over the largest element of the first value. */
   readonly relative: number | null;
@@ -14,7 +12,6 @@ export interface Agreement {
   readonly top1: number | null;
   /** Share of the five largest elements of each row that are among the other side's five largest. */
   readonly top5: number | null;
-  /** Why they were not compared. */
   readonly reason: string | undefined;
 }
 

@@ -1,6 +1,5 @@
 import { elementsOfPicture, type ElementType, type Image, type ImageSteps } from '../../../src/plugin-api.js';
 
-/** A fact that differs between two sides. */
 export interface DifferingFact {
   readonly aspect: string;
   readonly before: string;
@@ -9,7 +8,6 @@ export interface DifferingFact {
   readonly inputDifference: number | null;
 }
 
-/** Steps as manifests name them. */
 const NAMES: Readonly<Record<keyof ImageSteps, string>> = {
   colorMode: 'decode.color_mode',
   geometry: 'resize and crop',
@@ -23,7 +21,6 @@ function largestDifference(first: readonly number[], second: readonly number[]):
   return first.reduce((most, one, index) => Math.max(most, Math.abs(one - (second[index] ?? 0))), 0);
 }
 
-/** The steps that differ, and what each alone changes in the input that a picture becomes. */
 export function differingSteps(
   before: ImageSteps,
   after: ImageSteps,

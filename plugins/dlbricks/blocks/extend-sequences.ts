@@ -6,7 +6,6 @@ export interface Sequences {
   readonly edges: readonly Edge[];
 }
 
-/** The sequences of a graph with more blocks, or the reason why they cannot be derived. */
 export type Extended =
   | { readonly kind: 'extended'; readonly sequences: Sequences }
   | { readonly kind: 'different'; readonly reason: string };

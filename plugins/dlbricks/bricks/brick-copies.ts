@@ -32,7 +32,6 @@ export interface MeasurableBrick extends Brick {
   readonly copies?: BrickCopies | undefined;
 }
 
-/** Seed of the weights of copy number `copy`; each copy has its own. */
 function seedOfCopy(input: BenchmarkInput, copy: number): number {
   return input.fill.seed + copy * 65_537;
 }
@@ -48,7 +47,6 @@ function packedOutputs({ graph }: Model): readonly TensorType[] {
   });
 }
 
-/** Opset of the nodes around a brick. */
 function opsetOf(source: Model): number {
   return source.opsets.get('') ?? (packedOutputs(source).length > 0 ? PACKED_OPSET : ANY_OPSET);
 }
@@ -111,7 +109,6 @@ function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
 /** The counts of copies in use. They are few, so that bricks share baselines. */
 const STEPS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48] as const;
 
-/** Maximum number of copies. */
 export const MAX_COPIES = Math.max(...STEPS);
 
 /**

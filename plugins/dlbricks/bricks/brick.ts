@@ -25,11 +25,9 @@ const BRICK_IR_VERSION = 10;
 
 /** The runnable ONNX model of one unique sequence, without weights. Its `signature` names it. */
 export interface Brick extends Benchmark {
-  /** The operators in order, for display: "Conv", "BatchNormalization". */
   readonly operators: readonly string[];
 }
 
-/** Maximum number of operators that a label lists; the rest is counted. */
 const MAX_OPERATORS_SHOWN = 4;
 
 /** Operators of a brick in a few words: "Conv+Relu", "Conv+Conv+MaxPool+Conv+... (20)". */

@@ -59,7 +59,6 @@ function bothAxes(attribute: Attribute, layer: Node, graph: LayerGraph): readonl
   ];
 }
 
-/** Whether an attribute `kernel_shape` only repeats the shape of the weight. */
 function followsFromWeight({ name, ints }: Attribute, layer: Node, graph: LayerGraph): boolean {
   if (name !== 'kernel_shape' || !KERNELS.has(layer.opType)) return false;
   return dimsOf(graph, layer.inputs[1])?.slice(2).join() === ints.join();

@@ -20,7 +20,6 @@ function kernelName(index: number): string {
   return `${KERNEL}${index}`;
 }
 
-/** Index of the kernel that a node belongs to; undefined for other nodes. */
 export function kernelIndex(name: string): number | undefined {
   const [, index] = /^k(\d+)(?:\.|$)/.exec(name) ?? [];
   return index === undefined ? undefined : Number(index);

@@ -86,7 +86,6 @@ export function wholeOf(
 export interface GraphToCut {
   /** The graph that the runtime executes; at the layer cut, the graph of the model itself. */
   readonly graph: LayerGraph;
-  /** Bytes of the graph's weights; 0 at the layer cut. */
   readonly weightBytes: number;
   /**
    * Wall time that the runtime took to optimize the graph, also where the graph comes from the cache; 0 where it was
@@ -95,7 +94,6 @@ export interface GraphToCut {
   readonly optimizeMs: number;
   /** The model as the runtime optimized it; undefined at the layer cut. */
   readonly optimized?: OptimizedGraph | undefined;
-  /** The whole graph of kernels, for a check of the bricks; undefined at the layer cut. */
   readonly toCheck?: (() => CheckableGraph) | undefined;
   /** Weights of the run whose values steer operators; undefined where these values are made up. */
   readonly runWith?: WeightsOfRun | undefined;
@@ -174,7 +172,6 @@ export async function graphToCut(
 
 export interface Decomposed extends GraphToCut {
   readonly decomposed: DecomposedModel;
-  /** Wall time of optimizing and cutting, ms. */
   readonly costMs: number;
 }
 

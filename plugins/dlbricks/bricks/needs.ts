@@ -9,7 +9,6 @@ import {
 } from '../../../src/plugin-api.js';
 import type { BrickRecipe, ModelRecipe } from './recipe.js';
 
-/** One benchmark that an estimate needs measured. */
 export interface Need {
   readonly signature: string;
   readonly protocol: Protocol;
@@ -50,7 +49,6 @@ export function contextOf({ footprint_bytes: bytes }: ModelRecipe, { cacheBytes 
   return bytes === undefined ? undefined : { footprintBytes: footprintClass(bytes, cacheBytes) };
 }
 
-/** The need for a call that does no work. */
 export function callNeed(signature: string, protocol: Protocol): Need {
   return { signature, protocol, isOptimized: true };
 }
@@ -77,7 +75,6 @@ export function brickNeeds(brick: BrickRecipe, context: Context | undefined, pro
   return { benchmark: { ...callNeed(signature, protocol), context }, baseline: undefined };
 }
 
-/** The needs of a model's calls: the empty call, and those that hand values over. */
 export function callNeeds({ call, handing_over: handed }: ModelRecipe, protocol: Protocol): readonly Need[] {
   const handing = handed === undefined ? [] : [handed.leaving, handed.staying];
   return [
@@ -86,7 +83,6 @@ export function callNeeds({ call, handing_over: handed }: ModelRecipe, protocol:
   ];
 }
 
-/** All needs of a model's estimate. */
 export function modelNeeds(recipe: ModelRecipe, system: System, protocol: Protocol): readonly Need[] {
   const context = contextOf(recipe, system);
   const ofBricks = recipe.bricks.flatMap((brick) => {

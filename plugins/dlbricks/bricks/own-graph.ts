@@ -17,7 +17,6 @@ export interface KernelDifference {
   /** With its domain where it has one: "com.microsoft.QLinearAdd". */
   readonly operator: string;
   readonly ofFile: number;
-  /** Kernels with made-up ones. */
   readonly madeUp: number;
 }
 
@@ -43,7 +42,6 @@ export function kernelDifferences(file: OptimizedGraph, filled: OptimizedGraph):
     .sort((a, b) => (a.operator < b.operator ? -1 : 1));
 }
 
-/** The result of the check, and the time that it took; ms. */
 export interface CheckedKernels {
   readonly check: KernelCheck;
   readonly costMs: number;

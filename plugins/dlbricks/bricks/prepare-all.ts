@@ -12,7 +12,6 @@ export interface Preparing {
   readonly onModel: (model: LoadedModel, done: number) => void;
 }
 
-/** Maximum number of graphs that an agent optimizes at once. */
 const MAX_CONCURRENT = 8;
 
 /**

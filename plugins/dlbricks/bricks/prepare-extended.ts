@@ -39,7 +39,6 @@ export interface Shortening {
   readonly shortenedBytes: number;
 }
 
-/** How the kernels of a model were found. */
 export type Extension =
   | ({ readonly kind: 'extended'; readonly optimizedWith: readonly number[] } & Shortening)
   | { readonly kind: 'whole'; readonly reason: string };

@@ -104,7 +104,6 @@ export async function prepareModel(
   };
 }
 
-/** A model that the runtime refuses has no bricks. The other models are not affected. */
 export async function prepareOrRefuse(
   loaded: LoadedModel,
   settings: CutSettings,

@@ -1,6 +1,5 @@
 import { batchSizeField, PlatformError, messageOf, readJsonFile, schemaProblems, z } from '../../../src/plugin-api.js';
 
-/** How many problems of one file a message lists. */
 const MAX_PROBLEMS = 20;
 
 /** A thousand models take some tens of megabytes. */
@@ -29,7 +28,6 @@ const madeUpValuesSchema = z.strictObject({
 
 export type MadeUpPart = z.infer<typeof madeUpValuesSchema>;
 
-/** How one model is rebuilt from bricks. Sequences are in the model's order. */
 export const modelRecipeSchema = z.strictObject({
   name: z.string().min(1),
   layers: z.int().nonnegative().max(MAX_LAYERS),

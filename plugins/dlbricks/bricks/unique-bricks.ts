@@ -25,9 +25,7 @@ import { cutAtValuesOfRun } from './values-of-run.js';
 export interface DecomposedModel {
   readonly recipe: ModelRecipe;
   readonly bricks: readonly MeasurableBrick[];
-  /** Latency of each brick in order of magnitude, from its shapes alone; ms. */
   readonly roughMs: readonly number[];
-  /** The layers or kernels of each brick. */
   readonly facts: readonly (readonly LayerFacts[])[];
   /**
    * Names of the layers or kernels of each sequence, '' where the file has none; they stay with the owner. undefined
@@ -72,7 +70,6 @@ export function roundedFootprint(bytes: number): number {
   return 2 ** Math.round(Math.log2(Math.max(1, bytes)));
 }
 
-/** Takes a runtime's optimized graph apart into bricks of at most `granularity` kernels. */
 export function decomposeKernels(
   name: string,
   graph: LayerGraph,

@@ -1,15 +1,12 @@
 import { contentValues, type InputValues, type LayerGraph, steeringValuesOf } from '../../../src/plugin-api.js';
 import type { Sequence } from '../cut/layer-cut.js';
 
-/** Where the values come from that steer operators. */
 export const VALUES = ['made-up', 'run'] as const;
 
 export type Values = (typeof VALUES)[number];
 
-/** Weights of the one run whose sizes and values are used. */
 export type WeightsOfRun = NonNullable<LayerGraph['ofRun']>['weights'];
 
-/** Names of the values whose content steers a layer. */
 export function steeringNames(layer: LayerGraph['layers'][number]): readonly string[] {
   return steeringValuesOf(layer).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
 }

@@ -51,7 +51,6 @@ Examples:
   mlmodelscope dlbricks advise zoo:squeezenet1.1 --threads 2
   mlmodelscope dlbricks advise my-model.onnx --verify --export-json advice.json`;
 
-/** `dlbricks advise MODEL...` */
 export function registerAdvise(parent: Command, host: CommandHost): void {
   const command = parent
     .command('advise')

@@ -42,7 +42,6 @@ import { agentsOf } from './compare-sides.js';
 
 interface AgreeOptions extends OutputOptions, InputOptions, Pick<AgentOptions, 'allowVersion'> {}
 
-/** A model on one side: what runs it, and with which settings. */
 interface Half {
   readonly agent: BenchmarkAgent;
   readonly runOptions: RunOptions;
@@ -106,7 +105,6 @@ function pairsOf([first, second]: Both<ReadonlyMap<string, RunValue>>) {
   return [...first].map(([name, one], place) => ({ name, one, other: isByPlace ? others[place] : second.get(name) }));
 }
 
-/** Runs a model on both sides, and compares what comes out. */
 async function comparedOutputs(halves: Both<Half>, input: string, signal: AbortSignal): Promise<Output[]> {
   const about = { model: halves[0].loaded.name, input };
   const none = {
@@ -261,7 +259,6 @@ function agree(
   throw new PlatformError('usage', 'two stacks need models: name them after --, as in -- zoo:resnet18');
 }
 
-/** `mlmodelscope agree A B` */
 export function registerAgree(program: Command, host: CommandHost): void {
   const command = program
     .command('agree')

@@ -82,7 +82,6 @@ async function prepareSide(
   };
 }
 
-/** Connects to the agents of two sides: to one where both have the same place. */
 export async function agentsOf([first, second]: Both<Side>, host: CommandHost): Promise<Both<BenchmarkAgent>> {
   const connect = ({ agent, framework, runtime }: Side): Promise<BenchmarkAgent> => {
     return host.connect(agent, framework, runtime?.folder);
@@ -111,11 +110,9 @@ async function* roundsOf(
   }
 }
 
-/** Two sides that were measured, and what was found. */
 export interface ComparedSides {
   readonly document: ComparisonDocument;
   readonly sides: Both<PreparedSide>;
-  /** Measures some of the models once more, at another time in other processes. */
   readonly again: (models: readonly string[]) => Promise<ComparisonDocument>;
 }
 

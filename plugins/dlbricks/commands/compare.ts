@@ -81,7 +81,6 @@ Examples:
   mlmodelscope compare store#3fa9c2e1 store#77b01d4c
   mlmodelscope compare after.json --baseline main.json --fail-above 5`;
 
-/** Models that became slower by more than a limit, as far as their interval shows it. */
 function slowerThan({ models }: ComparisonDocument, limitPercent: number): readonly string[] {
   return models.flatMap(({ model, verdict, ratio }) => {
     return verdict === 'slower' && (ratio ?? 0) > 1 + limitPercent / 100 ? [model] : [];

@@ -34,7 +34,6 @@ import { shownTraceReport } from '../traces/trace-tables.js';
 import { formatOption, readTraces, type TraceReadingOptions, withSystem } from './import.js';
 import { askedRunOptions, type MeasuringOptions, type PlaceOptions } from './options.js';
 
-/** How estimates are made from traces. */
 export interface ComposeTracesOptions extends MeasuringOptions, PlaceOptions, TraceReadingOptions {
   readonly fromTraces?: readonly string[];
   readonly fromStore?: boolean;
@@ -44,7 +43,6 @@ export interface ComposeTracesOptions extends MeasuringOptions, PlaceOptions, Tr
   readonly calibrate?: boolean;
 }
 
-/** Says that nothing can be composed from the traces. */
 const NO_LAYERS = 'the traces hold no model with layers';
 
 /** Prefix of references to models in the traces. */
@@ -105,7 +103,6 @@ export function isAboutTraces(
   return isAbout;
 }
 
-/** The traces that the options name, all of one system. */
 async function tracesOf(
   options: ComposeTracesOptions,
   host: CommandHost,
@@ -191,7 +188,6 @@ async function estimateOnnx(
   return best;
 }
 
-/** The graphs of a model that traces may be of, in the order in which they are tried. */
 function graphsOf(
   { open }: LoadedModel,
   { cut }: ComposeTracesOptions,
@@ -201,7 +197,6 @@ function graphsOf(
   return cut === 'kernel' ? ['optimized', ...openToo] : ['source', 'optimized', ...openToo];
 }
 
-/** Composes from traces: `dlbricks compose --from-traces` and `--from-store`. */
 export async function composeFromTraces(
   references: readonly string[],
   options: ComposeTracesOptions,

@@ -49,20 +49,16 @@ interface ComposeOptions extends ComposeTracesOptions {
   readonly results?: string;
 }
 
-/** Measurements to compose from, all of one system. */
 interface Source {
   readonly system: System;
-  /** undefined for results of a file. */
   readonly store?: ResultStore | undefined;
   readonly predictor?: KernelPredictor | undefined;
-  /** What bricks of earlier runs compute, by their signatures. */
   readonly stored?: ReadonlyMap<string, LayerFacts> | undefined;
   readonly results: KnownResults;
   readonly settings: MeasureSettings;
   readonly earlier?: Earlier | undefined;
 }
 
-/** A recipe, and its models where they are at hand. */
 interface Described {
   readonly recipe: Recipe;
   readonly loaded: readonly LoadedModel[];
@@ -170,7 +166,6 @@ async function keepComposed(
   }
 }
 
-/** `dlbricks compose MODEL...`, `dlbricks compose --recipe FILE` */
 export function registerCompose(parent: Command, host: CommandHost): void {
   const command = parent
     .command('compose')

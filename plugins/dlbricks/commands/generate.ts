@@ -36,7 +36,6 @@ interface GenerateOptions extends MeasuringOptions, AgentOptions {
   readonly quiet?: boolean;
 }
 
-/** A model whose bricks are in a suite. */
 interface SuiteModel {
   readonly loaded: LoadedModel;
   readonly prepared: PreparedModel;
@@ -80,7 +79,6 @@ function privateValues({ bricks }: PreparedModel): string | undefined {
   return `the given values of inputs decide the work of ${operators}, and a suite would show ${longestPrivateList(first)} of them; leave --input and \`values\` out, or on its owner's own machine, 'dlbricks run' works for it`;
 }
 
-/** The suite's disclosures, as lines for its owner. */
 function disclosureText({ largestBrick, inLargerBricks, bricks, inNoDecoy }: Disclosure, cut: Cut): string {
   const noun = cut === 'kernel' ? 'kernel' : 'layer';
   return [
@@ -94,7 +92,6 @@ function disclosureText({ largestBrick, inLargerBricks, bricks, inNoDecoy }: Dis
 const HIDING_NOTHING =
   'warning: the decoys hide nothing: no brick of the models is in a decoy, so whoever knows the decoys sees which bricks are yours; choose decoys of the same family';
 
-/** `dlbricks generate MODEL... -o DIR` */
 export function registerGenerate(parent: Command, host: CommandHost): void {
   const command = parent
     .command('generate')

@@ -11,7 +11,6 @@ import {
   storeTraces,
 } from '../../../src/plugin-api.js';
 
-/** Options for the traces that a command reads. */
 export interface TraceReadingOptions {
   readonly format?: TraceFormat;
   readonly system?: string;
@@ -25,7 +24,6 @@ export function formatOption(): Option {
   );
 }
 
-/** Reads traces one after another, with a bar. */
 export async function readTraces(
   files: readonly string[],
   options: TraceReadingOptions,
@@ -78,7 +76,6 @@ interface ImportOptions extends TraceReadingOptions {
   readonly store?: string;
 }
 
-/** `dlbricks import FILE...` */
 export function registerImport(parent: Command, host: CommandHost): void {
   const command = parent
     .command('import')

@@ -14,14 +14,11 @@ import { settingsSchema } from '../settings.js';
 import { type SweepMeasuringOptions, settingsOf } from './options.js';
 import type { Estimation } from '../estimation.js';
 
-/** Sizes that a manifest is read for. */
 interface Sizes {
-  /** By default the manifest's. */
   readonly batch: number | undefined;
   readonly dimensions: ReadonlyMap<string, number>;
 }
 
-/** An evaluation manifest, read for one of several sizes. */
 async function readManifest(
   path: string,
   { batch, dimensions }: Sizes,

@@ -41,7 +41,6 @@ import type { MeasureSettings } from '../measure/tasks.js';
 import { type BestAsked, FIGURES } from '../report/best.js';
 import { type Settings, settingsSchema } from '../settings.js';
 
-/** How models are cut; undefined where the manifest or the default decides. */
 export interface CutOptions extends InputOptions {
   readonly granularity?: number;
   readonly cut?: Cut;
@@ -56,7 +55,6 @@ export interface MeasuringOptions extends CutOptions, ProtocolOptions, RuntimeAx
   readonly threads?: number;
 }
 
-/** Precision of bricks: the target error in percent, and the limit on repeating. */
 export interface PrecisionOptions {
   readonly measure?: Measure;
   readonly targetError?: number;
@@ -148,7 +146,6 @@ function addGraphOptions(command: Command): Command {
   return addKeepDynamicOption(withCut);
 }
 
-/** The same for commands that run once for each combination of the values. */
 function addSweepGraphOptions(command: Command): Command {
   const withCuts = addShortenOption(command)
     .option('-G, --granularity <n,...>', `${LONGEST}; a list as in 1,2,${AUTO}`, listOption(granularityOption))
@@ -186,7 +183,6 @@ export function addPrecisionOptions(command: Command): Command {
     );
 }
 
-/** Adds the option of the commands that may predict bricks instead of measuring them. */
 export function addMeasureOption(command: Command): Command {
   return command.addOption(
     new Option(
@@ -239,19 +235,16 @@ export function addReportingOptions(command: Command): Command {
   return addPictureOptions(addPlaceOptions(addMeasuringOptions(addValuesOption(command))));
 }
 
-/** The same, for each combination of several values. */
 export function addSweepReportingOptions(command: Command): Command {
   return addBestOptions(addPictureOptions(addCutSweepOptions(command)));
 }
 
-/** The same without a picture of each estimate. */
 export function addCutSweepOptions(command: Command): Command {
   return addPlaceOptions(
     addProtocolOptions(addSweepOptions(addSweepInputOptions(addValuesOption(addSweepGraphOptions(command))))),
   );
 }
 
-/** The run options of a command that runs models once. */
 export function askedRunOptions(
   options: RuntimeAxes & { readonly threads?: number | undefined },
   agent?: Pick<AgentDescription, 'providers'>,
@@ -259,7 +252,6 @@ export function askedRunOptions(
   return runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads, agent, runtimeOf(options));
 }
 
-/** How models are cut. */
 export function cutSettingsOf(
   options: CutOptions & RuntimeAxes & { readonly threads?: number },
   agent: Pick<AgentDescription, 'providers'>,
@@ -296,7 +288,6 @@ export function refuseCutOptions(
   }
 }
 
-/** The settings of measurements from the options, for commands without a manifest. */
 export function measureSettingsOf(
   options: ProtocolOptions & RuntimeAxes & { readonly threads?: number | undefined },
   agent: Pick<AgentDescription, 'providers'>,

@@ -2,7 +2,6 @@ import type { CommandHost, LoadedModel } from '../../../src/plugin-api.js';
 import { prepareAll, type Preparing } from '../bricks/prepare-all.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 
-/** Takes models apart, with a bar. */
 export async function prepareModels(
   models: readonly LoadedModel[],
   { quiet, ...preparing }: Omit<Preparing, 'signal' | 'onModel'> & { readonly quiet: boolean },

@@ -71,7 +71,6 @@ export async function runWithProgress(
   return estimated;
 }
 
-/** An estimation as a log has it. */
 function runToLog(estimation: Estimation, report: Report | undefined): RunToLog {
   return {
     ...estimation,

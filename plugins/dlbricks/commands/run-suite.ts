@@ -17,7 +17,6 @@ import { measureSuite } from '../measure/measure-suite.js';
 import { measureSettingsOf, refuseCutOptions, type SweepMeasuringOptions } from './options.js';
 import { INTERRUPTED } from './run-and-report.js';
 
-/** Measures a suite, for `dlbricks run --suite`. */
 export async function runSuite(folder: string, options: SweepMeasuringOptions, host: CommandHost): Promise<void> {
   if (
     [options.exportCsv, options.exportMarkdown, options.traceOut, options.exportSvg, options.exportDot].some(

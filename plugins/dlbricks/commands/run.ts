@@ -22,7 +22,6 @@ interface RunCommandOptions extends SweepMeasuringOptions {
   readonly strict?: boolean;
 }
 
-/** `dlbricks run WHAT...`, `dlbricks run --suite DIR` */
 export function registerRun(parent: Command, host: CommandHost): void {
   const command = parent
     .command('run')

@@ -46,7 +46,6 @@ Examples:
   mlmodelscope dlbricks share zoo:resnet18 zoo:resnet50 zoo:vgg16
   mlmodelscope dlbricks share *.onnx --export-svg sharing.svg`;
 
-/** `dlbricks share MODEL...` */
 export function registerShare(parent: Command, host: CommandHost): void {
   const command = parent
     .command('share')

@@ -8,7 +8,6 @@ import { chromeTrace, type WrittenModel } from '../traces/chrome-trace.js';
 import { bestAsked, type BestOptions } from './options.js';
 import { timedEstimate } from '../traces/timed-estimate.js';
 
-/** The reports of a command in one table, with the bricks of their estimates as a trace. */
 export function shownReports(
   shown: readonly Estimated[],
   { wide = false, ...asked }: BestOptions & { readonly wide?: boolean },

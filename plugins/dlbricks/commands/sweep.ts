@@ -43,7 +43,6 @@ Examples:
   mlmodelscope dlbricks sweep manifests/evaluations/quickstart.yml \\
     --cut layer,kernel --granularity 1,2,3,4,5,6 --plots out/plots`;
 
-/** The cuts and lengths of one evaluation. */
 async function toSweep(
   references: readonly string[],
   options: SweepCommandOptions,
@@ -67,7 +66,6 @@ async function writePlots(folder: string, sweep: Sweep): Promise<void> {
   for (const { file, svg } of sweepPlots(sweep)) await writeResult(join(folder, file), svg());
 }
 
-/** `dlbricks sweep EVALUATION`, `dlbricks sweep MODEL...` */
 export function registerSweep(parent: Command, host: CommandHost): void {
   const command = parent
     .command('sweep')

@@ -17,7 +17,6 @@ interface ValidateOptions extends SweepMeasuringOptions {
   readonly plots?: string;
 }
 
-/** Writes a plot for each combination of batch and threads. */
 async function writeCalibration(folder: string, estimated: readonly Estimated[]): Promise<void> {
   for (const { report } of estimated) {
     const { settings, system, summary } = report;
@@ -29,7 +28,6 @@ async function writeCalibration(folder: string, estimated: readonly Estimated[])
   }
 }
 
-/** `dlbricks validate MODEL...` */
 export function registerValidate(parent: Command, host: CommandHost): void {
   const command = parent
     .command('validate')

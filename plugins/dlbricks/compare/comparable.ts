@@ -14,7 +14,6 @@ export type ComparableModel = Pick<
   | 'bricks'
 >;
 
-/** What a comparison reads of a side: reports, logs and systems of a store have it. */
 export interface Comparable {
   readonly system: { readonly fingerprint: string; readonly threads: number } & Readonly<Record<string, unknown>>;
   readonly settings: { readonly batch: number } & Readonly<Record<string, unknown>>;

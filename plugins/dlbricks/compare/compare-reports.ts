@@ -84,7 +84,6 @@ function hasSeveralThreads(entries: readonly Entry[]): boolean {
 
 type Surroundings = NonNullable<Comparable['provenance']>['surroundings'];
 
-/** What the agent's process ran in. */
 function surroundingsOf(surroundings: Surroundings | undefined): Record<string, string | null> {
   if (!surroundings) return {};
   const { node, libc, kernel, container, environment } = surroundings;
@@ -128,13 +127,11 @@ function aspectsOf(pairs: readonly (readonly [Entry, Entry])[]): readonly Aspect
   return [...found.values()];
 }
 
-/** A log states it; reports are of this plugin. */
 function pluginOf({ settings }: Comparable): string {
   const plugin = ownValue(settings, 'plugin');
   return typeof plugin === 'string' ? plugin : 'dlbricks';
 }
 
-/** Why two models of one name cannot be compared; undefined where they can. */
 function whyNot({ report, model: before }: Entry, { report: other, model: after }: Entry): string | undefined {
   const [one, two] = [pluginOf(report), pluginOf(other)];
   if (one !== two) return `one is of the plugin ${one}, the other of ${two}; the two time different things`;

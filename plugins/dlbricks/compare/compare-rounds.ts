@@ -47,7 +47,6 @@ function wholeMsOf(model: PreparedModel, { settings }: PreparedSide, results: Kn
   return outcome?.kind === 'samples' ? occasionSummary(outcome).ms : undefined;
 }
 
-/** All rounds of each model. */
 function roundsOf(sides: Both<PreparedSide>, rounds: readonly Both<KnownResults>[]): readonly ModelRounds[] {
   const observed = rounds.map((round) => bothOf(round, (results) => observationsOf(results.measurements())));
   return sides[0].models.map((_, index) =>
@@ -68,7 +67,6 @@ function roundsOf(sides: Both<PreparedSide>, rounds: readonly Both<KnownResults>
   );
 }
 
-/** Times of the rounds in which both sides have one. */
 function timesOf<T>(rounds: readonly Both<T>[], msOf: (one: T) => number | undefined): readonly PairedTimes[] {
   return rounds.flatMap(([first, second]) => {
     const a = msOf(first);
@@ -86,7 +84,6 @@ function ratioOf(times: readonly PairedTimes[], confidence: PairedConfidence): R
   return found && { ratio: found.ratio, low: found.low ?? null, high: found.high ?? null };
 }
 
-/** Why a model has no ratio. */
 function whyNone(sides: Both<PreparedSide>, index: number, rounds: ModelRounds): string {
   const reasons = ([0, 1] as const).flatMap((side) => {
     const { refusal } = sides[side].models[index] ?? {};
@@ -173,7 +170,6 @@ class Counterparts {
   }
 }
 
-/** Sum over some bricks in one round; undefined where one has no time. */
 function msOf(parts: Parts, bricks: readonly number[]): number | undefined {
   const times = bricks.map((brick) => parts[brick]?.ms);
   return times.some((ms) => ms === undefined) ? undefined : sumOf(times.map((ms) => ms ?? 0));
@@ -194,7 +190,6 @@ function comparedBrick({ times, models, ...brick }: Counterpart, comparisons: nu
   return [{ ...brick, beforeMs, afterMs, ratio, verdict, models, differenceMs }];
 }
 
-/** Facts about agents and settings that differ. */
 export function aspectsOf(sides: Both<Pick<PreparedSide, 'system' | 'agent'>>): readonly Aspect[] {
   const [before, after] = bothOf(sides, ({ system, agent: { description } }) => {
     const { environment, ...surroundings } = description.surroundings ?? {};

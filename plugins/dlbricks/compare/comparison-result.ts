@@ -35,7 +35,6 @@ const ratioSchema = {
   verdict: z.enum(VERDICTS).nullable().describe('null where the interval is not known'),
 };
 
-/** null: not known. */
 const rowSchema = z.strictObject({
   model: z.string(),
   batch: z.int(),
@@ -222,7 +221,6 @@ function kernelsText({ operators, after_operators: after }: BrickRow): string {
   return oneLine(after === null ? label : `${label} → ${operatorsLabel(after)}`);
 }
 
-/** Bricks in the table. */
 const MAX_BRICKS = 10;
 
 function sequencesOf(models: BrickRow['models']): number {

@@ -1,4 +1,3 @@
-/** A ratio, after over before, with its interval; null where an end is not known. */
 export interface Ratio {
   readonly ratio: number;
   readonly low: number | null;
@@ -7,7 +6,6 @@ export interface Ratio {
 
 export type Verdict = 'faster' | 'slower' | 'no difference seen';
 
-/** A fact about machine, runtime or settings that differs between two reports. */
 export interface Aspect {
   readonly aspect: string;
   readonly before: string;
@@ -22,7 +20,6 @@ export interface ComparedModel {
   readonly beforeMs: number | null;
   readonly afterMs: number | null;
   readonly ratio: Ratio | undefined;
-  /** Ratio of the whole models as measured; undefined where one of them was not measured. */
   readonly measuredRatio: Ratio | undefined;
   readonly reason: string | undefined;
 }
@@ -44,7 +41,6 @@ export interface ComparedBrick {
 export interface Comparison {
   readonly aspects: readonly Aspect[];
   readonly models: readonly ComparedModel[];
-  /** Geometric mean over the compared models; undefined without one. */
   readonly overall: Ratio | undefined;
   /** The largest differences first. */
   readonly bricks: readonly ComparedBrick[];

@@ -2,7 +2,6 @@ import { type BenchmarkAgent, type Both, type Pair, type System, type Task, task
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import { FIRST_OCCASION, firstTasks, type MeasureSettings, wholeModelTasks } from '../measure/tasks.js';
 
-/** One side of a comparison: its agent, its settings, and the models as it runs them. */
 export interface PreparedSide {
   readonly agent: BenchmarkAgent;
   readonly system: System;

@@ -12,7 +12,6 @@ import { type Report, reportSchema, reportsSchema } from '../report/report-schem
 /** A thousand models with ten thousand bricks take some megabytes. */
 const MAX_BYTES = 256 * 2 ** 20;
 
-/** How many problems of one file a message lists. */
 const MAX_PROBLEMS = 5;
 
 /** A file, and the beginning of the fingerprint of one of its systems: all.json#3fa9c2e1. */
@@ -37,7 +36,6 @@ export async function readReports(reference: string): Promise<readonly Report[]>
   throw new PlatformError('usage', [`${path} has no system ${digits}; it has:`, ...list].join('\n'));
 }
 
-/** Digits of a fingerprint that a message shows. */
 const SHOWN_DIGITS = 8;
 
 async function readDocument(path: string): Promise<readonly Report[]> {

@@ -16,7 +16,6 @@ import {
 import type { Comparable } from './comparable.js';
 import { readReports } from './read-reports.js';
 
-/** A system of the store, by the beginning of its fingerprint. */
 const OF_STORE = /^store#([0-9a-f]*)$/;
 
 export function isOfStore(reference: string): boolean {

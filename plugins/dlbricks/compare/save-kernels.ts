@@ -19,7 +19,6 @@ type Kernel = ComparisonDocument['bricks'][number];
 /** More files would be no bug report any more; the largest differences come first. */
 const MOST_FILES = 100;
 
-/** Digits of a signature that name a file. */
 const DIGITS = 12;
 
 /** The side's own text, with the graph left as the file has it: the kernels are optimized already. */
@@ -28,7 +27,6 @@ function asItIs(side: string): string {
   return [...others, 'optimization_level=disabled'].join(',');
 }
 
-/** The command that measures one kernel on both sides. */
 function commandFor(file: string, { before, after }: ComparisonDocument): string {
   const sides = [before, after].map((side) => shellQuoted(asItIs(side)));
   return `mlmodelscope compare ${sides.join(' ')} --whole -- ${shellQuoted(file)}`;

@@ -17,9 +17,7 @@ import {
 
 const settingsSchema = z.strictObject({ threads: threadsSchema.optional(), ...runtimeSettings });
 
-/** One side of a comparison that is measured: an agent or a runtime, and settings. */
 export interface Side {
-  /** As the user wrote it. */
   readonly text: string;
   /** Address; undefined: an agent on this machine. */
   readonly agent: string | undefined;
@@ -29,7 +27,6 @@ export interface Side {
   readonly settings: Omit<z.output<typeof settingsSchema>, 'threads'>;
 }
 
-/** The text of a side without differences. */
 const DEFAULT = 'default';
 
 const KEYS = ['agent', 'framework', ...Object.keys(settingsSchema.shape).filter((key) => key !== 'session')];

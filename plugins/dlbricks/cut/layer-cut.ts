@@ -1,7 +1,6 @@
 import { type LayerGraph, PlatformError, readNames } from '../../../src/plugin-api.js';
 import { connectedWindows } from './connected-windows.js';
 
-/** Consecutive layers of one model, by their index in topological order. */
 export interface Sequence {
   readonly first: number;
   /** Inclusive. */

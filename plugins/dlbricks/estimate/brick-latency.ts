@@ -10,12 +10,9 @@ import type { Occurrence } from './variance-components.js';
 // therefore measured on several occasions, each in a process of its own, and the spread between occasions sets the
 // interval.
 
-/** A brick's latency in its model. */
 export interface BrickLatency {
   readonly kind: 'known';
-  /** Mean over the occasions, ms. */
   readonly ms: number;
-  /** Latency on each occasion, ms; at least one. */
   readonly occasionsMs: readonly number[];
   /** The process of each occasion, see processOf. */
   readonly processes: readonly string[];
@@ -25,20 +22,15 @@ export interface BrickLatency {
   readonly within: Summary;
   /** Share of its runs during which another machine shared a core, mean over the occasions; 0 to 1. */
   readonly sharedShare: number;
-  /** Timed runs of all occasions together. */
   readonly runs: number;
-  /** Wall time that all occasions cost, ms. */
   readonly costMs: number;
 }
 
-/** A benchmark without a successful measurement. */
 export interface Unknown {
   readonly kind: 'unknown';
-  /** The reason: it was never measured, or how the measurement failed. */
   readonly reason: string;
 }
 
-/** A call's latency over all occasions. */
 export interface CallLatency {
   readonly kind: 'known';
   readonly within: Summary;
@@ -70,7 +62,6 @@ export function occasionSummary({ runMs, overheadMs = 0 }: Samples): Summary {
   return lessOverhead(summarize(runMs), overheadMs);
 }
 
-/** Summaries of the successful measurements. */
 function successes(measurements: readonly Measurement[]): readonly Taken[] {
   return measurements.flatMap((measurement) => {
     const { outcome, costMs, measuredAt } = measurement;
@@ -94,7 +85,6 @@ function whyNone(measurements: readonly Measurement[]): Unknown {
   return { kind: 'unknown', reason };
 }
 
-/** Mean over occasions, each with the same weight. */
 function meanSummary(summaries: readonly Summary[]): Summary {
   const count = summaries.length;
   const ms = summaries.reduce((sum, summary) => sum + summary.ms, 0) / count;
@@ -106,7 +96,6 @@ function meanSummary(summaries: readonly Summary[]): Summary {
   };
 }
 
-/** Latency of a call without work. */
 export function callLatency(signature: string, observations: Observations): CallLatency | Unknown {
   const measurements = observations.get(signature) ?? [];
   const taken = successes(measurements);
@@ -169,9 +158,7 @@ export function brickLatency(
 export interface RecipeInContext {
   readonly recipe: ModelRecipe;
   readonly context: Context | undefined;
-  /** The layers or kernels of each brick, where they are known. */
   readonly facts?: readonly (readonly LayerFacts[])[] | undefined;
-  /** The names of the layers or kernels of each sequence, where they are known. */
   readonly names?: readonly (readonly string[])[] | undefined;
 }
 

@@ -5,9 +5,7 @@ import { mean } from './statistics.js';
 
 // A model's kernels in one run of its whole graph, next to its bricks.
 
-/** One run of a whole graph with the runtime's profile. */
 export interface KernelsOfRun {
-  /** Time of the whole graph without the profile, ms. */
   readonly wholeMs: number;
   /**
    * Time of each kernel with the profile, and how many kernels its subgraphs ran in all; null where the profile does
@@ -17,12 +15,10 @@ export interface KernelsOfRun {
   readonly costMs: number;
 }
 
-/** The check of a model. */
 export type CheckedRun =
   | ({ readonly kind: 'run'; readonly names: readonly string[] } & KernelsOfRun)
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** A brick, and the kernels that it stands for. */
 export interface ComparedBrick {
   readonly signature: string;
   readonly operators: readonly string[];
@@ -39,14 +35,12 @@ export interface ComparedBrick {
   readonly isOutside: boolean | undefined;
 }
 
-/** A comparison of all bricks of a model with the kernels that they stand for. */
 export interface KernelComparison {
   readonly kind: 'compared';
   readonly graphMs: number;
   /** Sums over the compared bricks. */
   readonly kernelsMs: number;
   readonly bricksMs: number;
-  /** The largest differences first. */
   readonly bricks: readonly ComparedBrick[];
   readonly costMs: number;
 }
@@ -64,7 +58,6 @@ function profileCostMs(key: string, observations: Observations): number | undefi
   return costs.length === 0 ? undefined : mean(costs);
 }
 
-/** A brick with its latency, and the time of its sequences. */
 interface Compared {
   readonly brick: RecipeInContext['recipe']['bricks'][number];
   readonly latency: BrickLatency;

@@ -17,7 +17,6 @@ import { longestPath } from './longest-path.js';
 import type { Observations } from './observations.js';
 import type { Interval } from './statistics.js';
 
-/** A brick that an estimate needs and has no latency for. */
 export interface Missing {
   readonly signature: string;
   readonly operators: readonly string[];
@@ -29,35 +28,27 @@ export interface Missing {
   readonly reason: string;
 }
 
-/** A brick that an estimate is made of. */
 export interface BrickShare {
   readonly signature: string;
-  /** Key of its measurements. */
   readonly benchmark: string;
   readonly operators: readonly string[];
   /** Number of the model's sequences that it stands for. */
   readonly count: number;
-  /** Number of these on the longest path; undefined where the path is not known. */
   readonly onPath?: number | undefined;
   /** How it is measured: together with others, as several copies in one graph, or alone. */
   readonly measured: { readonly way: 'together' | 'alone' } | { readonly way: 'copies'; readonly copies: number };
-  /** Measured latency in ms; undefined where it has none. */
   readonly ms: number | undefined;
   /** The latency that was predicted instead. */
   readonly prediction?: Prediction | undefined;
-  /** Number of occasions on which it was measured, each in a process of its own. */
   readonly occasions: number;
   /** The process of each occasion, see processOf. */
   readonly processes: readonly string[];
-  /** Number of occasions on which measuring was tried, failed ones included. */
   readonly tried: number;
-  /** Timed runs of all occasions together. */
   readonly runs: number;
   /** Wall time that all occasions cost, ms. */
   readonly costMs: number;
 }
 
-/** Consecutive sequences that the model repeats. */
 export interface RepeatedBlock {
   readonly count: number;
   readonly bricks: readonly { readonly signature: string; /** In one block. */ readonly sequences: number }[];
@@ -68,12 +59,10 @@ export interface PlacedSequence {
   /** Names of its layers or kernels; undefined where they are not known. */
   readonly kernels: readonly string[] | undefined;
   readonly operators: readonly string[];
-  /** undefined where it was neither measured nor predicted. */
   readonly ms: number | undefined;
   readonly isPredicted: boolean;
 }
 
-/** A model's latency, constructed from its bricks. */
 export interface Estimate {
   readonly name: string;
   readonly layers: number;
@@ -83,7 +72,6 @@ export interface Estimate {
   readonly coverage: number;
   /** Whether all sequences were measured or predicted, so that the sums are those of the whole model. */
   readonly isWhole: boolean;
-  /** The part of the model whose work or sizes depend on made-up values. */
   readonly madeUpValues: MadeUpPart | undefined;
   /**
    * Sum over all measured sequences, which is only a part of the model where coverage is below 1; undefined where
@@ -93,9 +81,7 @@ export interface Estimate {
   readonly sequential: Interval | undefined;
   /** Longest path through the graph of sequences: the latency of a runtime with unlimited parallelism. */
   readonly parallel: Interval | undefined;
-  /** The sequences on the longest path, in their order. */
   readonly longestPath: readonly number[];
-  /** All sequences, and the edges between them. */
   readonly placed: readonly PlacedSequence[];
   readonly edges: ModelRecipe['edges'];
   /**
@@ -105,13 +91,10 @@ export interface Estimate {
   readonly measuringError: number | undefined;
   /** Half the width that remains however often bricks are measured, relative; undefined where not known. */
   readonly leastError: number | undefined;
-  /** The part of the sequential total that was not measured but predicted; ms. */
   readonly predictedMs: number;
   /** Half the widths of the sequential total's interval at all levels; empty where they are not known. */
   readonly margins: readonly Margin[];
-  /** Its bricks, in the order of the recipe. */
   readonly parts: readonly BrickShare[];
-  /** In the order of the model; empty where nothing repeats. */
   readonly blocks: readonly RepeatedBlock[];
   readonly missing: readonly Missing[];
 }
@@ -133,7 +116,6 @@ function isKnown<T extends { readonly kind: 'known' }>(found: T | Unknown): foun
   return found.kind === 'known';
 }
 
-/** A call of a model's run. */
 interface Call {
   readonly signature: string;
   readonly operators: readonly string[];

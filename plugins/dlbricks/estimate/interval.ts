@@ -69,9 +69,7 @@ function shareOfTimes(bricks: readonly (readonly [ms: number, endsMs: readonly n
   return squares + part ** 2;
 }
 
-/** How far measurements of a system vary. All values are relative. */
 export interface Spreads {
-  /** Between occasions of bricks. */
   readonly bricks: VarianceComponents;
   /** Between occasions of whole models; undefined where none is known. */
   readonly wholes?: Spread | undefined;
@@ -79,17 +77,14 @@ export interface Spreads {
   readonly machines?: Spread | undefined;
 }
 
-/** Half the width of an interval at a level, ms. */
 export interface Margin {
   readonly level: Level;
   readonly ms: number;
 }
 
-/** The uncertainty of a latency. */
 export interface Uncertainty {
   /** At the project's confidence level. */
   readonly interval: Interval;
-  /** At all levels; empty where not known. */
   readonly margins: readonly Margin[];
   /** The part of the interval that further occasions reduce, relative; undefined where not known. */
   readonly measuringError: number | undefined;
@@ -97,7 +92,6 @@ export interface Uncertainty {
   readonly leastError: number | undefined;
 }
 
-/** Bricks, each with its count, and the calls of a run. */
 export interface MeasuredSum {
   readonly terms: readonly { readonly latency: BrickLatency; readonly count: number }[];
   /** Bricks that were not measured, and the error that they have in common. */

@@ -3,7 +3,6 @@ import { groupedBy, type Measurement, subjectKey } from '../../../src/plugin-api
 /** Measurements by {@link subjectKey}, one per occasion, all of one machine. */
 export type Observations = ReadonlyMap<string, readonly Measurement[]>;
 
-/** Measurements in any order, by benchmark and in the order of their occasions. */
 export function observationsOf(measurements: Iterable<Measurement>): Observations {
   const inOrder = [...measurements].sort((a, b) => a.occasion - b.occasion);
   return groupedBy(inOrder, ({ signature, context }) => subjectKey(signature, context));

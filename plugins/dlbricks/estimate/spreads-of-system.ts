@@ -14,7 +14,6 @@ export interface Earlier {
   readonly wholes: Wholes;
 }
 
-/** How far measurements of a system vary, from all that is known of it. */
 export interface SystemSpreads {
   /** undefined, with the reason, where it cannot be estimated. */
   readonly bricks: VarianceComponents | undefined;
@@ -23,9 +22,7 @@ export interface SystemSpreads {
   readonly machines: Spread | undefined;
 }
 
-/** What an evaluation knows of its system beside its bricks. */
 export interface KnownOfSystem {
-  /** Its own measurements of whole models. */
   readonly wholes?: Wholes | undefined;
   readonly earlier?: Earlier | undefined;
   readonly machines?: Spread | undefined;

@@ -19,13 +19,10 @@ export interface Interval {
   readonly highMs: number | undefined;
 }
 
-/** Summary of one benchmark's latency. */
 export interface Summary {
-  /** Trimmed mean in ms. */
   readonly ms: number;
   /** Standard error of `ms`, in ms; undefined for a single sample. */
   readonly standardErrorMs: number | undefined;
-  /** Degrees of freedom of the standard error. */
   readonly degreesOfFreedom: number;
 }
 
@@ -154,7 +151,6 @@ export function pooledSpread(
 
 /** One of several independent sources of error. */
 export interface ErrorSource {
-  /** Standard deviation, ms. */
   readonly deviationMs: number;
   /** Infinity where the deviation is known instead of estimated. */
   readonly degreesOfFreedom: number;
@@ -172,7 +168,6 @@ export function marginOf(sources: readonly ErrorSource[], level: Level = CONFIDE
   return studentQuantile(degreesOfFreedom, level) * Math.sqrt(variance);
 }
 
-/** A benchmark's latency, and how often it counts. */
 export interface Term {
   readonly summary: Summary;
   readonly count: number;
@@ -202,7 +197,6 @@ export function intervalAround(ms: number, marginMs: number): Interval {
   return { ms, lowMs: Math.max(0, ms - marginMs), highMs: ms + marginMs };
 }
 
-/** Half the width of an interval, relative; undefined where it has no upper end. */
 export function halfWidthOf(interval: Interval | undefined): number | undefined {
   if (interval?.highMs === undefined || !(interval.ms > 0)) return undefined;
   return (interval.highMs - interval.ms) / interval.ms;
@@ -213,7 +207,6 @@ export function geometricMean(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : Math.exp(mean(values.map(Math.log)));
 }
 
-/** undefined for no values. */
 export function meanOf(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : mean(values);
 }

@@ -10,7 +10,6 @@ import { mean, type Spread } from './statistics.js';
  * section 5.5): the squares that processes explain and the rest, each set equal to its expectation.
  */
 
-/** A brick in one process. */
 export interface Occurrence {
   readonly brick: string;
   readonly process: string;
@@ -26,7 +25,6 @@ export interface VarianceComponents {
   readonly own: Spread;
 }
 
-/** Bricks and processes that are connected by measurements. */
 interface Block {
   /** For each brick: its weight, and its relative deviation in each process. */
   readonly bricks: { readonly weight: number; readonly deviations: ReadonlyMap<string, number> }[];

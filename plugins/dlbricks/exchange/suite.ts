@@ -28,7 +28,6 @@ const MAX_SUITE_BYTES = 256 * 2 ** 20;
 /** Upper bound on the bytes that a model touches in one run. */
 const MAX_FOOTPRINT_BYTES = 2 ** 50;
 
-/** Maximum number of inputs or outputs of a model in a suite. */
 const MAX_ENDS = 10_000;
 
 const inputSchema = z.strictObject({
@@ -40,7 +39,6 @@ const inputSchema = z.strictObject({
   low: z.number(),
   high: z.number(),
   seed: z.int().nonnegative(),
-  /** The values themselves, repeated until there are enough. */
   list: z.array(z.number()).min(1).max(MAX_LISTED_VALUES).optional(),
   /** Whether the owner of the model gave the values. */
   is_given: z.boolean().optional(),
@@ -74,7 +72,6 @@ export const suiteSchema = z.strictObject({
   format: z.enum(['dlbricks-suite/1', 'dlbricks-suite/2']),
   cut: z.enum(['layer', 'kernel']),
   granularity: z.int().min(1),
-  /** The system that its graphs were optimized for; absent at the layer cut. */
   optimized_for: optimizedForSchema.optional(),
   /** The empty calls of the models: their numbers of inputs and outputs. */
   calls: z
@@ -97,17 +94,13 @@ export interface SuiteBrick extends MeasurableBrick {
   readonly footprintBytes?: number | undefined;
 }
 
-/** The unique bricks of a set of models. Measuring them needs none of the models. */
 export interface Suite {
   readonly cut: 'layer' | 'kernel';
   readonly granularity: number;
   /** The system that its graphs were optimized for; undefined at the layer cut, where none is optimized. */
   readonly optimizedFor?: OptimizedFor | undefined;
-  /** A brick that is measured in several ways occurs several times. */
   readonly bricks: readonly SuiteBrick[];
-  /** Empty calls to measure beside the bricks. */
   readonly calls: readonly EmptyCall[];
-  /** Outputs of models; the cost of handing them over is to be measured. */
   readonly outputCopies: readonly (readonly TensorType[])[];
 }
 

@@ -11,11 +11,9 @@ const DECODE = /[_-]decode$/;
 /** Exporters' names for the length of the prompt. */
 const PROMPT_SYMBOLS = ['sequence', 'sequence_length'];
 
-/** The models of a decoder's generation, by their names in the report. */
 export interface Decoder {
   readonly name: string;
   readonly prefill: string;
-  /** In the order of the lengths. */
   readonly steps: readonly { readonly length: number; readonly model: string }[];
 }
 

@@ -18,7 +18,6 @@ import type { MeasureSettings } from './tasks.js';
 const kernelsSchema = z.strictObject({
   /** The fingerprint. */
   system: z.string(),
-  /** Signature of the whole graph. */
   graph: z.string(),
   protocol: z.string(),
   wholeMs: z.number().nonnegative(),
@@ -34,11 +33,9 @@ const CHECKS: CollectionDefinition<z.infer<typeof kernelsSchema>> = {
   indexes: [],
 };
 
-/** Checks some models, and says how long it took. */
 export interface Checks {
   /** For each model, in their order; undefined for a model that the runtime refuses. */
   readonly runs: readonly (CheckedRun | undefined)[];
-  /** Wall time of this run, ms. */
   readonly wallMs: number;
 }
 

@@ -12,9 +12,7 @@ const MS_ALONE = 300;
 /** Weights are filled, written, and read by the runtime. */
 const WEIGHT_BYTES_PER_MS = 5e5;
 
-/** The work of a benchmark, in order of magnitude. */
 interface Work {
-  /** Rough time of one run, ms. */
   readonly roughMs: number;
   readonly weightBytes: number;
 }
@@ -24,7 +22,6 @@ function runsOf({ warmupRuns, runs, minRuns, timeBudgetMs }: Protocol, roughMs: 
   return warmupRuns + Math.min(runs, Math.max(minRuns, within));
 }
 
-/** Expected wall time of measuring a whole model, or a brick, in a process of its own; ms. */
 export function expectedMsAlone({ roughMs, weightBytes }: Work, protocol: Protocol): number {
   return MS_ALONE + weightBytes / WEIGHT_BYTES_PER_MS + runsOf(protocol, roughMs) * roughMs;
 }

@@ -109,10 +109,8 @@ function occasions(): readonly number[] {
   return Array.from({ length: MAX_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
 }
 
-/** What a store knows about kernels. */
 interface KnownKernels {
   readonly measured: readonly MeasuredKernel[];
-  /** Signatures of the bricks that the store describes. */
   readonly stored: ReadonlyMap<string, LayerFacts>;
 }
 

@@ -32,9 +32,7 @@ import {
 
 export interface SuiteResult {
   readonly system: System;
-  /** In the order of the suite; failed ones too. */
   readonly measurements: readonly Measurement[];
-  /** Number of measurements taken now. The others were in the store. */
   readonly measured: number;
   readonly interrupted: boolean;
 }

@@ -10,7 +10,6 @@ import type { VarianceComponents } from '../estimate/variance-components.js';
 import { isColdFootprint, type System, type Task } from '../../../src/plugin-api.js';
 import { bricksOfModel, brickTasks, FIRST_OCCASION, type MeasureSettings, MAX_OCCASIONS } from './tasks.js';
 
-/** The precision that bricks need, and its cost limit. */
 export interface Precision {
   /** Bricks are measured on further occasions until half the width of a model's interval is within this, relative: 0.05 is 5 %. */
   readonly targetError: number;
@@ -26,12 +25,10 @@ export type LimitedBy = 'target_error' | 'occasions' | 'whole_model' | 'time';
 /** At least this share of each model's time is measured twice, so that the spread between occasions is known. */
 const SHARE_MEASURED_TWICE = 0.5;
 
-/** Wall time of one occasion of a brick, ms. */
 function costOf({ costMs, occasions }: BrickShare): number {
   return costMs / occasions;
 }
 
-/** Time that a brick takes in its model, ms. */
 function timeOf({ ms, count }: BrickShare): number {
   return (ms ?? 0) * count;
 }
@@ -41,7 +38,6 @@ function distinctParts(estimates: readonly Estimate[]): readonly BrickShare[] {
   return [...new Map(estimates.flatMap(({ parts }) => parts).map((part) => [part.benchmark, part])).values()];
 }
 
-/** Wall time that is left for further occasions, ms. */
 function allowanceMs(estimates: readonly Estimate[], { repeatLimit, leastRepeatMs }: Precision): number {
   let onceMs = 0;
   let usedMs = 0;
@@ -56,7 +52,6 @@ function allowanceMs(estimates: readonly Estimate[], { repeatLimit, leastRepeatM
 /** Further occasions are of no use to a model whose interval is within this of its least width. */
 const NEAR_LEAST = 1.1;
 
-/** The process of the next occasion. */
 const NEXT = 'next';
 
 /** Half the width of a model's interval that further occasions are for. */

@@ -13,7 +13,6 @@ import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './tasks.j
 export interface DocumentsContext {
   readonly store: ResultStore;
   readonly agent: Pick<BenchmarkAgent, 'description'>;
-  /** Address of a trace on a tracing server, as in the manifest. */
   readonly traceUrlTemplate?: string | undefined;
 }
 

@@ -15,7 +15,6 @@ import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { BrickRecipe } from '../bricks/recipe.js';
 import { expectedMsAlone, expectedMsTogether } from './expected-time.js';
 
-/** Settings of all measurements of an evaluation. */
 export interface MeasureSettings {
   readonly runOptions: RunOptions;
   readonly protocol: Protocol;
@@ -28,10 +27,8 @@ export interface MeasureSettings {
 export const FIRST_OCCASION = 1;
 export const SECOND_OCCASION = 2;
 
-/** Most occasions on which a brick is measured. */
 export const MAX_OCCASIONS = 5;
 
-/** The request for a need. */
 function taskOf(
   label: string,
   need: Need,
@@ -48,15 +45,11 @@ function taskOf(
   return { label, request, work };
 }
 
-/** A brick, with how it is measured for its model. */
 export interface BrickOfModel {
   readonly brick: MeasurableBrick;
   readonly recipe: BrickRecipe;
-  /** See contextOf. */
   readonly context: Need['context'];
-  /** Footprint of its model, where it is measured together with others. */
   readonly modelBytes: number | undefined;
-  /** Its latency in order of magnitude; ms. */
   readonly roughMs: number;
 }
 
@@ -75,17 +68,14 @@ export function brickTasks(
   return [taskOf('empty call', baseline, brick.copies.baseline, occasion, settings), own];
 }
 
-/** The task of a call that does no work. */
 export function callTask(label: string, call: Benchmark, settings: MeasureSettings): Task {
   return taskOf(label, callNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
 }
 
-/** The task of a call that only hands values over. */
 export function handingOverTask(label: string, call: Benchmark, settings: MeasureSettings): Task {
   return taskOf(label, handingOverNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
 }
 
-/** The bricks of a model, with how they are measured. */
 export function bricksOfModel(
   { recipe, bricks, roughMs }: Pick<PreparedModel, 'recipe' | 'bricks' | 'roughMs'>,
   system: System,
@@ -98,7 +88,6 @@ export function bricksOfModel(
   });
 }
 
-/** The calls of a model's run. */
 export function callTasks(
   { recipe, call, outputCopy }: Pick<PreparedModel, 'recipe' | 'call' | 'outputCopy'>,
   settings: MeasureSettings,
@@ -110,7 +99,6 @@ export function callTasks(
   ];
 }
 
-/** The calls of the models' runs, then every different brick, in the order of the models. */
 export function firstTasks(
   models: readonly PreparedModel[],
   system: System,
@@ -127,7 +115,6 @@ export function firstTasks(
   return distinctTasks([...calls, ...bricks]);
 }
 
-/** Each whole model once. */
 export function wholeModelTasks(
   models: readonly PreparedModel[],
   occasion: number,

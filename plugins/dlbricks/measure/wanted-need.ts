@@ -1,7 +1,6 @@
 import type { Limits, RunOptions, Wanted } from '../../../src/plugin-api.js';
 import { type Need, runOptionsOfNeed } from '../bricks/needs.js';
 
-/** Key of a need's measurement on an occasion. */
 export function wantedOfNeed(
   need: Need,
   occasion: number,

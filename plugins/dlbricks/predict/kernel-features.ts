@@ -2,13 +2,11 @@ import { elementCount, ownValue, sumOf, type TracedTensor } from '../../../src/p
 import type { LayerFacts } from '../work/layer-facts.js';
 import { multiplyAccumulatesOf, workOf } from '../work/layer-work.js';
 
-/** What a kernel's latency is predicted from. */
 export interface KernelFeatures {
   /** Kernels with the same key are comparable: one operator, one algorithm, the same element types. */
   readonly key: string;
   /** On logarithmic scales; as many for all kernels with the same key. */
   readonly values: readonly number[];
-  /** Latency in order of magnitude, by operations and bytes; ms. */
   readonly roughMs: number;
 }
 

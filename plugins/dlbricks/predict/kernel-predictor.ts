@@ -18,15 +18,12 @@ export interface MeasuredKernel {
   readonly model: string;
 }
 
-/** A latency that was not measured. */
 export interface Prediction {
   readonly kind: 'predicted';
   readonly ms: number;
-  /** Standard deviation of its own error, relative. */
   readonly ownError: number;
 }
 
-/** Why there is no prediction. */
 export interface NoPrediction {
   readonly kind: 'unknown';
   readonly reason: string;
@@ -38,16 +35,13 @@ export interface CommonError {
   readonly degreesOfFreedom: number;
 }
 
-/** Fewest measured kernels that a kernel is predicted from. */
 const MIN_KERNELS = 3;
 
-/** Most kernels that errors are interpolated from. */
 const MAX_NEIGHBORS = 40;
 
 /** Most kernels of an operator that its errors are estimated by; of more, an evenly spaced selection. */
 const MAX_CHECKED = 200;
 
-/** Fewest models that show what errors have in common. */
 const MIN_MODELS = 3;
 
 /** Standard deviations of a measurement: relative, and of the subtracted cost of the profile in ms. */
@@ -71,7 +65,6 @@ function noiseOf({ ms }: { readonly ms: number }): number {
   return NOISE ** 2 + (NOISE_MS / ms) ** 2;
 }
 
-/** The logarithm of a latency, and the variance that the fit expects of its error. */
 interface Expected {
   readonly logMs: number;
   readonly variance: number;
@@ -81,7 +74,6 @@ function dot(one: readonly number[], other: readonly number[]): number {
   return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
 }
 
-/** The fit of one operator. */
 class Fit {
   private readonly used: readonly number[];
   private readonly centers: readonly number[];
@@ -150,7 +142,6 @@ function evenlySpread<T>(values: readonly T[], most: number): readonly T[] {
   return Array.from({ length: most }, (_, index) => values[Math.floor((index * values.length) / most)] as T);
 }
 
-/** A measured kernel, predicted from others. */
 interface Checked {
   readonly point: Point;
   /** Logarithm of measured over predicted. */
@@ -177,7 +168,6 @@ function checkedBy(fit: Fit, points: readonly Point[]): readonly Checked[] {
   });
 }
 
-/** The fit of an operator, and how its errors compare with the expected ones. */
 interface Operator {
   readonly fit: Fit;
   /** Measured over expected standard deviation. */
@@ -196,7 +186,6 @@ function operatorOf(points: readonly Point[]): Operator {
   return { fit: new Fit(points), scale: Math.sqrt(squares / sumOf(checked.map(timeOf))), checked };
 }
 
-/** Predicts kernels of one system. */
 export class KernelPredictor {
   private readonly points: ReadonlyMap<string, readonly Point[]>;
   private readonly operators = new Map<string, Operator>();

@@ -1,6 +1,5 @@
 import { geometricMean, meanOf } from '../estimate/statistics.js';
 
-/** Accuracy of estimates; null where there is nothing to compare. */
 export interface Accuracy {
   readonly geomean_normalized_latency: number | null;
   readonly mape_percent: number | null;

@@ -20,7 +20,6 @@ interface Cell {
   readonly batch: number;
 }
 
-/** Undefined where the estimate is not known, or is that of a part of the model. */
 function cellOf({ model, report }: Row, reports: readonly Report[]): Cell | undefined {
   const { estimate_ms: ms, estimate_low_ms: lowMs, estimate_high_ms: highMs, coverage } = model;
   if (ms === null || ms <= 0 || coverage < 1) return undefined;

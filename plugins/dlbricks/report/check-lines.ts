@@ -3,7 +3,6 @@ import { operatorsLabel } from '../bricks/brick.js';
 import type { ModelReport } from './report-schema.js';
 import { formatMs, relative } from './words.js';
 
-/** Most bricks that are named for each model. */
 const MAX_SHOWN = 5;
 
 /** Least difference that is named, relative to the estimate. */
@@ -28,7 +27,6 @@ function brickLine(brick: CheckedBrick): string {
   return oneLine(`  ${signed(differenceOf(brick))}  ${label}: ${times}${named}`);
 }
 
-/** How much of a model's error comes from kernels that differ from their bricks. */
 function errorLine(model: ModelReport, check: Check): string[] {
   const { estimate_ms: estimate, end_to_end_ms: measured } = model;
   if (estimate === null || measured === null || check.kernels_ms === null || check.bricks_ms === null) return [];
@@ -38,7 +36,6 @@ function errorLine(model: ModelReport, check: Check): string[] {
   return [`  error ${signed(error)}: ${signed(ofKernels)} from these kernels, ${signed(error - ofKernels)} ${rest}`];
 }
 
-/** The check of a model in a few lines; none where it was not checked. */
 export function checkLines(model: ModelReport, name: string): readonly string[] {
   const { check } = model;
   if (check === null) return [];

@@ -3,13 +3,11 @@ import { cutOf, DEFAULT_SETTINGS, dimensionsOf, isAlike, runtimeOf } from './con
 import type { ModelReport, Report } from './report-schema.js';
 import { formatMs, percent, relative, UNKNOWN } from './words.js';
 
-/** A row of the table: a model of one of the reports. */
 export interface Row {
   readonly model: ModelReport;
   readonly report: Report;
 }
 
-/** The rows of one or more reports; the rows of a model are next to each other. */
 export function rowsOf(reports: readonly Report[]): readonly Row[] {
   const rows = reports.flatMap((report) => report.models.map((model) => ({ model, report })));
   if (reports.length === 1) return rows;
@@ -50,7 +48,6 @@ function right(title: string, cell: Column<Row>['cell'], hint?: Column<Row>['hin
   return { title, align: 'right', cell, ...(hint && { hint }) };
 }
 
-/** An estimate, its interval and its samples, in words. */
 export function estimateHint({ model, report }: Row): string | undefined {
   const { estimate_ms: ms, estimate_low_ms: low, estimate_high_ms: high, bricks } = model;
   if (ms === null) return undefined;
@@ -66,7 +63,6 @@ function measuredHint({ model }: Row): string | undefined {
   return `the whole model: ${formatMs(model.end_to_end_ms)} ms; measured again after everything else: ${formatMs(model.end_to_end_repeat_ms)} ms`;
 }
 
-/** A column with the evaluation of a row, or with a setting of its run. */
 interface ConfigurationColumn extends Pick<Column<Row>, 'title' | 'align'> {
   readonly of: (report: Report) => string;
 }
@@ -79,7 +75,6 @@ const CONFIGURATION: readonly ConfigurationColumn[] = [
   { title: 'cut', align: 'left', of: cutOf },
 ];
 
-/** Columns that are there only where they differ. */
 const ONLY_DIFFERENT: ReadonlySet<string> = new Set(['evaluation', 'settings', 'cut']);
 
 /** These columns are only in wide tables and tables of several reports. */

@@ -1,18 +1,15 @@
 import { counted, runtimeText } from '../../../src/plugin-api.js';
 import type { ModelReport, Report } from './report-schema.js';
 
-/** How models are divided into bricks. */
 export interface Cutting {
   readonly cut: 'kernel' | 'layer';
   readonly granularity: number;
 }
 
-/** A cut and its granularity, in words: "one kernel a brick". */
 export function wordsOfCut({ cut, granularity }: Cutting): string {
   return granularity === 1 ? `one ${cut} a brick` : `up to ${granularity} ${cut}s a brick`;
 }
 
-/** The same for a report. */
 export function cutOf({ settings }: Report): string {
   return wordsOfCut(settings);
 }
@@ -41,12 +38,10 @@ export function partsInWords(
 /** Stands for settings of the runtime that are all the default. */
 export const DEFAULT_SETTINGS = 'default settings';
 
-/** The settings of the runtime that are not the default, in words. */
 export function runtimeOf({ system }: Report): string {
   return runtimeText(system);
 }
 
-/** Whether a value is the same in all reports. */
 export function isAlike(reports: readonly Report[], of: (report: Report) => unknown): boolean {
   return new Set(reports.map(of)).size <= 1;
 }

@@ -4,13 +4,11 @@ import type { Estimate, PlacedSequence } from '../estimate/compose.js';
 import type { ModelReport } from './report-schema.js';
 import { formatMs, UNKNOWN } from './words.js';
 
-/** Names of a sequence's kernels in one line; undefined where they are not known. */
 export function kernelsText(kernels: readonly string[] | null | undefined): string | undefined {
   const names = (kernels ?? []).filter((name) => name !== '');
   return names.length === 0 ? undefined : names.join(', ');
 }
 
-/** The sequences of the longest path, as the report has them. */
 export function criticalPathOf({ longestPath, placed }: Estimate): ModelReport['critical_path'] {
   return longestPath.flatMap((sequence) => {
     const at = placed[sequence];
@@ -32,7 +30,6 @@ function timeText({ ms, isPredicted }: PlacedSequence): string {
   return ms === undefined ? UNKNOWN : `${formatMs(ms)} ms${isPredicted ? ', predicted' : ''}`;
 }
 
-/** All sequences of an estimate; those on the longest path are marked. */
 export function drawnEstimate(
   { longestPath, placed, edges, sequential, parallel }: Estimate,
   name: string,

@@ -11,14 +11,11 @@ import type { LimitedBy } from '../measure/next-occasion.js';
 
 /** Whole-model latency as measured; undefined where an interruption came first. */
 export interface EndToEnd {
-  /** Signature of the whole model. */
   readonly signature: string;
   readonly first: Measurement | undefined;
-  /** The same, measured again after everything else. */
   readonly repeat: Measurement | undefined;
 }
 
-/** One model's estimate, with the measurements that it is compared with. */
 export interface ModelResult {
   readonly estimate: Estimate;
   /** Half the widths of its interval by the spreads of the other half of the models; undefined where these are few. */
@@ -52,7 +49,6 @@ export interface MeasuringCost {
   readonly beforeMs: number;
 }
 
-/** Cost of the estimates, and of the alternative. */
 export interface Costs {
   /** Wall time before anything was prepared: starting, and reading the models; ms. */
   readonly readingMs: number;
@@ -60,13 +56,9 @@ export interface Costs {
   readonly preparingMs: number;
   /** The same of each model that could be read, in their order; several are prepared at a time. */
   readonly preparingOfModelsMs: readonly number[];
-  /** Cost of each brick's first occasion. */
   readonly bricksFirst: MeasuringCost;
-  /** Cost of all further occasions of bricks. */
   readonly bricksAgain: MeasuringCost;
-  /** Cost of each whole model's first measurement. */
   readonly modelsFirst: MeasuringCost;
-  /** Cost of each whole model's second occasion. */
   readonly modelsAgain: MeasuringCost;
   /** Wall time that other processes cost, by waiting for them and by taking disturbed measurements again; ms. */
   readonly delayMs?: number | undefined;
@@ -77,21 +69,14 @@ export interface Costs {
 export interface EstimateResult {
   readonly system: System;
   readonly models: readonly ModelResult[];
-  /** Measurements of the estimates' bricks, failed ones included. */
   readonly bricks: readonly Measurement[];
-  /** Names of models for which the settings of the optimizer change nothing. */
   readonly unchanged?: readonly string[];
   /** How far measurements of the system vary from occasion to occasion. */
   readonly spreads: SystemSpreads;
-  /** How far the machines of the measurements differ; undefined for one machine. */
   readonly machines?: MachineSpread | undefined;
-  /** Sequences and different bricks of all models together. */
   readonly sequences: number;
   readonly uniqueBricks: number;
-  /** Number of measurements taken now. The others were in the store. */
   readonly measured: number;
-  /** Whether the run ended before all planned measurements. */
   readonly interrupted: boolean;
-  /** undefined where the run measured nothing. */
   readonly costs: Costs | undefined;
 }

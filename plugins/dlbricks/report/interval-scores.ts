@@ -3,7 +3,6 @@ import { LEVELS, mean } from '../estimate/statistics.js';
 import type { Margin } from '../estimate/interval.js';
 import type { Report } from './report-schema.js';
 
-/** An estimate with its intervals, and the measured latency. */
 export interface Judged {
   readonly estimateMs: number;
   readonly measuredMs: number;

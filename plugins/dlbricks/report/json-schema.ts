@@ -9,7 +9,6 @@ export function reportJsonSchema(): Readonly<Record<string, unknown>> {
   return { ...z.toJSONSchema(reportSchema), title: 'Report of a dlbricks evaluation', description: UNITS };
 }
 
-/** The same of the document of several evaluations. */
 export function reportsJsonSchema(): Readonly<Record<string, unknown>> {
   return { ...z.toJSONSchema(reportsSchema), title: 'Reports of several dlbricks evaluations', description: UNITS };
 }

@@ -3,7 +3,6 @@ import { type Measurement, measurementWarnings, type NoiseWarning } from '../../
 /** A larger spread between occasions gives a warning. */
 const MAX_SPREAD = 0.05;
 
-/** The machine's state by the conditions that measurements record. */
 export interface NoiseFacts {
   readonly measurements: readonly Measurement[];
   /** Standard deviation between occasions, relative; undefined where it is not known. */
@@ -12,7 +11,6 @@ export interface NoiseFacts {
   readonly cores: number;
 }
 
-/** Warnings with a cause and a remedy; none on a quiet machine. */
 export function noiseWarnings({ measurements, spread, threads, cores }: NoiseFacts): readonly NoiseWarning[] {
   const warnings = measurementWarnings(measurements, { threads, cores });
   if (spread === undefined || spread <= MAX_SPREAD) return warnings;

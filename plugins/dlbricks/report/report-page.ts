@@ -28,7 +28,6 @@ import { formatMs, percent, UNKNOWN } from './words.js';
 
 type Brick = Row['model']['bricks'][number];
 
-/** A brick of a model, and its time in all of the model's sequences. */
 interface BrickRow extends Brick {
   readonly row: Row;
   readonly allMs: number;
@@ -57,7 +56,6 @@ function joined(texts: readonly string[], most: number): string {
   return rest > 0 ? `${different.slice(0, most).join(', ')} and ${rest} more` : different.join(', ');
 }
 
-/** Names in a title. */
 const MAX_NAMED = 4;
 
 function titleOf(reports: readonly Report[]): string {
@@ -68,7 +66,6 @@ function titleOf(reports: readonly Report[]): string {
   )}`;
 }
 
-/** How good the estimates are, or what they are where no model was measured whole. */
 function verdictOf(rows: readonly Row[]): string {
   const errors = rows.flatMap(({ model: { name, normalized_latency: value } }) =>
     value === null ? [] : [{ name, percent: Math.abs(value - 1) * 100 }],
@@ -212,7 +209,6 @@ function timeSections(rows: readonly Row[], nameIn: (row: Row) => string): reado
   ];
 }
 
-/** The kernels on each model's longest path, where there is more than one path. */
 function pathSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
   const branched = rows.filter(({ model }) => model.parallelism !== null && model.parallelism > 1.001);
   const onPath = branched.flatMap((row) => {
@@ -235,7 +231,6 @@ function pathSections(rows: readonly Row[], nameIn: (row: Row) => string): reado
   return [{ title: 'Critical path', lead, chart: pathChart(branched, nameIn), table }];
 }
 
-/** What is on the longest paths, by operators. */
 function pathChart(rows: readonly Row[], nameIn: (row: Row) => string): PageSection['chart'] {
   return icicleChart(
     rows.map((row) =>
@@ -305,7 +300,6 @@ function calibrationSections(reports: readonly Report[]): readonly PageSection[]
   });
 }
 
-/** The conditions of measuring. */
 function conditionsSection(reports: readonly Report[]): PageSection {
   const facts = reports.flatMap(({ system, settings, evaluation }) => [
     { fact: 'evaluation', value: evaluation ?? UNKNOWN },

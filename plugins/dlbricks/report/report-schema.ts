@@ -411,7 +411,6 @@ const warningSchema = z.strictObject({
   message: z.string(),
 });
 
-/** The document that `--export-json` writes. The JSON Schema in docs/ is made from it. */
 export const reportSchema = z.strictObject({
   evaluation: z
     .string()

@@ -22,11 +22,8 @@ import { finite, percentOf, ratio } from './figures.js';
 import { settingsWarnings, withoutUnknownIntervals } from './settings-warnings.js';
 import { summaryOf } from './summary.js';
 
-/** The part of an evaluation's setup that its report shows. */
 export interface ReportSettings {
-  /** Name of its manifest; undefined where it has none. */
   readonly evaluation?: string | undefined;
-  /** What the report is of; undefined leaves its provenance out. */
   readonly origin?: Origin | undefined;
   readonly cut: Cut;
   readonly granularity: number;
@@ -209,7 +206,6 @@ function wholesOf({ models }: EstimateResult): readonly Measurement[] {
   return wholes.flatMap((endToEnd) => [endToEnd?.first, endToEnd?.repeat].filter((taken) => taken !== undefined));
 }
 
-/** Warnings for models whose kernels differ from those with their files' own weights. */
 function otherGraphs({ models }: EstimateResult): Report['warnings'] {
   return models.flatMap(({ estimate, kernelCheck }) => {
     const message = kernelWarning(estimate.name, kernelCheck);
@@ -217,7 +213,6 @@ function otherGraphs({ models }: EstimateResult): Report['warnings'] {
   });
 }
 
-/** Warnings for models whose sizes or work depend on made-up values. */
 function madeUpValues({ models }: EstimateResult): Report['warnings'] {
   return models.flatMap((model) => {
     const message = madeUpWarning(model.estimate, model.runWith);
@@ -236,12 +231,10 @@ function loopsAlone({ models }: EstimateResult, cut: ReportSettings['cut']): Rep
   });
 }
 
-/** Whether measurements are missing, or an estimate depends on made-up values. */
 export function isPartial({ models }: Report): boolean {
   return models.some(({ missing, made_up_values: madeUp }) => missing.length > 0 || madeUp !== null);
 }
 
-/** The result of an evaluation as the document that is exported and shown. */
 export function reportOf(
   given: EstimateResult,
   { evaluation, origin, cut, granularity, keepDynamic = false, batch, protocol, targetError }: ReportSettings,

@@ -15,7 +15,6 @@ export function newAmong(lists: readonly (readonly string[])[]): readonly number
 interface Added {
   readonly name: string;
   readonly sequences: number;
-  /** Its bricks that no earlier model has. */
   readonly newBricks: number;
 }
 

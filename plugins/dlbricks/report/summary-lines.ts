@@ -55,7 +55,6 @@ function limitLines({ models, settings: { target_error_percent: target } }: Repo
   });
 }
 
-/** The part of estimates that was not measured. */
 function predictedLines({ models }: Report): string[] {
   const predicted = models.filter(({ predicted_percent: share }) => share > 0);
   if (predicted.length === 0) return [];
@@ -77,7 +76,6 @@ function dimensionLines({ models, settings }: Report): string[] {
   ];
 }
 
-/** The time to generate text, by the steps that were estimated. */
 function generationLines({ generations }: Report): string[] {
   return generations.map((generation) => {
     const { model, prompt, tokens, cache_lengths: lengths } = generation;
@@ -92,7 +90,6 @@ function generationLines({ generations }: Report): string[] {
   });
 }
 
-/** The graphs that each model was extended from, or the reason why it was not extended. */
 function extensionLines({ models }: Report): string[] {
   return models.flatMap(({ name, extended, not_extended: reason }) => {
     if (reason !== null) return [`${name}: its whole graph was optimized: ${reason}`];
@@ -117,7 +114,6 @@ function inSeconds(value: number): string {
   return `${value.toFixed(1)} s`;
 }
 
-/** Time that went into measurements of this run; the others were in the store. */
 function measuredNowSeconds(costs: NonNullable<Report['summary']['costs']>): number {
   const { bricks_first_seconds, bricks_again_seconds, models_first_seconds, models_again_seconds } = costs;
   const all = bricks_first_seconds + bricks_again_seconds + models_first_seconds + models_again_seconds;
@@ -145,7 +141,6 @@ function costLine(costs: NonNullable<Report['summary']['costs']>): string {
   return `wall time: ${before}, ${ofBricks}${measuredModels}${delayed}${checked}${earlier}`;
 }
 
-/** The cost of both ways, everything included but what other processes cost. */
 function comparedCosts(costs: NonNullable<Report['summary']['costs']>, ratio: number): string {
   const { reading_seconds: reading, preparing_seconds: preparing } = costs;
   const bricks = inSeconds(reading + preparing + costs.bricks_first_seconds);
@@ -154,7 +149,6 @@ function comparedCosts(costs: NonNullable<Report['summary']['costs']>, ratio: nu
   return `with everything, bricks took ${bricks} and whole models ${wholes}, each measured once: ${verdict}`;
 }
 
-/** The cost of the estimates and of the alternative, with the ratios between them. */
 function costLines({ costs, ratios }: Report['summary'], { wide }: { readonly wide: boolean }): string[] {
   if (costs === null) return [];
   const lines = [costLine(costs)];
@@ -168,7 +162,6 @@ function costLines({ costs, ratios }: Report['summary'], { wide }: { readonly wi
   return lines;
 }
 
-/** How many intervals hold at each level, how wide they are, and their score. */
 function intervalScoreLines({ intervals, cross_checked_intervals: crossed }: Report['summary']): string[] {
   const shown = (scores: typeof intervals): string => {
     const levels = scores.map(({ level, models, hit_percent: hit, half_width_percent: half, score_percent: score }) => {
@@ -207,7 +200,6 @@ function spreadLines({ summary, settings }: Report): string[] {
   ];
 }
 
-/** How far the machines differ, where there are several. */
 function machineLines({ summary, settings }: Report): string[] {
   const { machines, machine_spread_percent: spread } = summary;
   if (machines === null || spread === null) return [];
@@ -271,13 +263,11 @@ function linesOfSeveral(reports: readonly Report[], options: { readonly wide: bo
   ];
 }
 
-/** The lines above the table: why numbers in it may be far off. */
 export function leadingLines(reports: readonly Report[]): readonly string[] {
   const warnings = reports.flatMap((report) => report.warnings.filter(({ cause }) => LEADING.has(cause)));
   return [...new Set(warnings.map(({ message }) => oneLine(`warning: ${message}`)))];
 }
 
-/** The summary below the table of one or more reports. */
 export function summaryLines(
   reports: readonly Report[],
   options: { readonly wide: boolean; readonly best?: BestAsked | undefined },

@@ -38,7 +38,6 @@ function costsOf(costs: Costs | undefined): Report['summary']['costs'] {
   };
 }
 
-/** One run of each different model, and of each different brick; ms. */
 function oneRunOfEach({ models }: EstimateResult, reports: readonly ModelReport[]): { models: number; bricks: number } {
   const wholes = new Map(
     models.map(({ endToEnd }, index) => [endToEnd?.signature, reports[index]?.end_to_end_ms ?? 0]),

@@ -8,19 +8,15 @@ import { columnsFor, dispensableIn, type Row, rowsOf } from './columns.js';
 import type { Report } from './report-schema.js';
 import { leadingLines, summaryLines } from './summary-lines.js';
 
-/** Most missing bricks that are named per model; the rest is counted. */
 const MAX_MISSING_SHOWN = 5;
 
 export interface TableOptions {
   readonly color: boolean;
-  /** Columns of the terminal; undefined: the table is as wide as its content. */
   readonly width?: number | undefined;
-  /** All columns and figures; by default only the estimates and what they are compared with. */
   readonly wide?: boolean;
   readonly best?: BestAsked | undefined;
 }
 
-/** The name of a row's model; with its configuration where there are several. */
 export function nameOf({ model, report }: Row, reports: readonly Report[]): string {
   return reports.length > 1 ? `${model.name}, ${configurationOf(report, reports)}` : model.name;
 }

@@ -1,4 +1,3 @@
-/** Stands for a figure that is not known. */
 export const UNKNOWN = '-';
 
 /** Three significant digits and more where a table has room, without exponents. */

@@ -24,7 +24,6 @@ const FORMAT = 'dlbricks-sharing/1';
 
 const percentage = z.number().min(0);
 
-/** null: not known. */
 const rowSchema = z.strictObject({
   name: z.string(),
   layers: z.int(),
@@ -43,7 +42,6 @@ export const jaccardSchema = z
   .array(z.array(z.number()))
   .describe('Different bricks that two models share over all different bricks of both, in the order of the models');
 
-/** The document that `dlbricks share --export-json` writes. */
 export const sharingSchema = z.strictObject({
   format: z.literal(FORMAT),
   provenance: provenanceField,
@@ -54,7 +52,6 @@ export const sharingSchema = z.strictObject({
   jaccard: jaccardSchema,
 });
 
-/** How the models were cut. */
 export interface SharingSettings {
   readonly cut: Cut;
   readonly granularity: number;
@@ -144,7 +141,6 @@ function tableResultOf(
   };
 }
 
-/** The Jaccard index of each pair of models. */
 export function sharingHeatMap({ models, jaccard }: Sharing): string {
   return heatMapSvg({ title: 'Unique bricks in common', names: models.map(({ name }) => name), values: jaccard });
 }

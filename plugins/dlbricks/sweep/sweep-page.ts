@@ -4,7 +4,6 @@ import { percent } from '../report/words.js';
 import { sweepPlots } from './sweep-plots.js';
 import { sweepTables, type Sweep } from './sweep-result.js';
 
-/** The cut with the smallest mean error. */
 function verdictOf({ configurations }: Sweep): string {
   const [best] = configurations
     .flatMap(({ cut, granularity, summary: { mape_percent: error } }) =>
@@ -15,7 +14,6 @@ function verdictOf({ configurations }: Sweep): string {
   return `The smallest mean error is ${percent(best.error)}, with ${wordsOfCut(best)}.`;
 }
 
-/** A sweep as a page: its tables, and all of its plots. */
 export function sweepPage(sweep: Sweep): Page {
   const { system, batch, configurations } = sweep;
   const { all, ofModels } = sweepTables(sweep);

@@ -4,7 +4,6 @@ import type { Sweep } from './sweep-result.js';
 
 type Configuration = Sweep['configurations'][number];
 
-/** A picture, and the name of its file. */
 export interface SweepPlot {
   readonly file: string;
   readonly title: string;
@@ -37,7 +36,6 @@ function normalizedPlot(cut: string, configurations: readonly Configuration[]): 
   };
 }
 
-/** A figure of each cut by its granularities. */
 function byGranularity(
   sweep: Sweep,
   figures: readonly (readonly [label: string, of: (configuration: Configuration) => number | null])[],
@@ -52,7 +50,6 @@ function byGranularity(
   return { positions: sizes.map(String), series };
 }
 
-/** All pictures of a sweep. */
 export function sweepPlots(sweep: Sweep): readonly SweepPlot[] {
   const ratios = byGranularity(sweep, [
     ["the paper's", ({ summary }) => summary.ratios.paper],

@@ -56,7 +56,6 @@ const configurationSchema = z.strictObject({
   jaccard: jaccardSchema,
 });
 
-/** The document that `dlbricks sweep --export-json` writes. */
 export const sweepSchema = z.strictObject({
   format: z.literal(FORMAT),
   evaluation: z.string().nullable(),
@@ -71,7 +70,6 @@ export type Sweep = z.infer<typeof sweepSchema>;
 type Configuration = Sweep['configurations'][number];
 type Row = Configuration['models'][number];
 
-/** The result for one cut and one granularity. */
 export interface Swept {
   readonly report: Report;
   readonly result: Pick<EstimateResult, 'models'>;
@@ -206,7 +204,6 @@ export function sweepTables(sweep: Sweep) {
   return { all: textTable(COLUMNS, sweep.configurations), ofModels: textTable(MODEL_COLUMNS, modelRows(sweep)) };
 }
 
-/** For people. */
 export function sweepText(
   sweep: Sweep,
   { width, wide = false }: { readonly width: number | undefined; readonly wide?: boolean },
@@ -216,7 +213,6 @@ export function sweepText(
   return `${[...sweep.warnings, text, ...ofModels, ...notesOf(sweep)].join('\n')}\n`;
 }
 
-/** A sweep as it is exported: a record for each model, cut and granularity. */
 export function sweepResult(sweep: Sweep): TableResult {
   const keys = Object.keys(rowSchema.shape) as (keyof Row)[];
   return {

@@ -2,7 +2,6 @@ export interface TimedPart {
   readonly name: string;
   readonly operator: string;
   readonly ms: number;
-  /** Further facts, as arguments of its event. */
   readonly tags: Readonly<Record<string, unknown>>;
 }
 

@@ -35,12 +35,10 @@ export interface TracedSum {
   readonly parts: readonly TracedPart[];
   /** Over all parts that have a latency; undefined where none has. */
   readonly ms: number | undefined;
-  /** Along the longest path; undefined where the edges are not known. */
   readonly parallelMs: number | undefined;
   /** Errors of the logarithm of `ms`; undefined where the traces do not show the spread between processes. */
   readonly errors: readonly ErrorSource[] | undefined;
   readonly measuredShare: number;
-  /** Share of the sequences that have a latency, measured or filled in. */
   readonly coverage: number;
 }
 

@@ -3,7 +3,6 @@ import type { LayerFacts } from '../work/layer-facts.js';
 import { type LayerWork, workOf } from '../work/layer-work.js';
 import type { Occurrence } from './trace-book.js';
 
-/** Time of a layer, estimated from other layers with the same operator. */
 export interface Filled {
   readonly ms: number;
   /** Standard deviation of the logarithm of `ms`, over measured layers, each estimated from the others. */

@@ -38,7 +38,6 @@ export class OccurrenceIndex {
     }
   }
 
-  /** The measurements at the strongest level that has any; undefined where no level has. */
   find(target: Target, sequence: TraceSequence, reuse: Reuse): Found | undefined {
     if (reuse === 'own') return this.atPosition(target, sequence);
     const without = reuse === 'all' ? undefined : target.name;
@@ -50,7 +49,6 @@ export class OccurrenceIndex {
     return reuse === 'all' ? this.atPosition(target, sequence) : undefined;
   }
 
-  /** The model's own measurements of a sequence. */
   private atPosition({ name }: Target, { of = name, position, identity }: TraceSequence): Found | undefined {
     const there = this.byPosition.get(JSON.stringify([of, position])) ?? [];
     const occurrences = there.filter((occurrence) => occurrence.identity === identity);

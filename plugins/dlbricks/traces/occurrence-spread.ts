@@ -93,7 +93,6 @@ function spreadNear(layers: readonly Layer[], logMs: number): Spread | undefined
   return degreesOfFreedom === 0 ? undefined : { relative: Math.sqrt(squares / degreesOfFreedom), degreesOfFreedom };
 }
 
-/** Index of the first layer that takes as long or longer. */
 function lowerBound(layers: readonly Layer[], logMs: number): number {
   let low = 0;
   let high = layers.length;

@@ -50,7 +50,6 @@ export interface Target {
   readonly layers: number;
   readonly sequences: readonly TraceSequence[];
   readonly edges: readonly Edge[] | undefined;
-  /** Its latency as a whole, without layer tracing; undefined where it was not measured. */
   readonly wholeMs: number | undefined;
 }
 
@@ -60,7 +59,6 @@ export interface TraceBook {
   /** Why a model cannot be estimated itself, by its name. Other models still use its measurements. */
   readonly refused: ReadonlyMap<string, string>;
   readonly corrections: readonly Correction[];
-  /** Models that are left out, since the same traces were read before. */
   readonly repeated: readonly RepeatedTrace[];
 }
 

@@ -7,7 +7,6 @@ import type { FoundBy } from './match-level.js';
 import { TARGET_GRAPHS, type TraceBook } from './trace-book.js';
 import { intervalOf, learnFromWholeModels } from './whole-models.js';
 
-/** null: not known. */
 const ms = z.number().nonnegative().nullable();
 
 const foundBySchema = z.enum(['position', 'signature', 'attributes', 'shapes', 'partial', 'fill']);
@@ -69,7 +68,6 @@ const summarySchema = z.strictObject({
   speedup: z.number().nullable().describe('whole_seconds / unique_seconds'),
 });
 
-/** The document that `dlbricks compose --from-traces --export-json` writes. */
 export const traceReportSchema = z.strictObject({
   format: z.literal('dlbricks-trace-report/1'),
   provenance: provenanceField,
@@ -153,7 +151,6 @@ function modelReport(
   };
 }
 
-/** One run of each different sequence that was measured for these models. */
 function uniqueMs(sums: readonly TracedSum[], { occurrences }: TraceBook, settings: EstimateSettings): number {
   const wanted = new Set(
     sums.flatMap(({ parts }) =>

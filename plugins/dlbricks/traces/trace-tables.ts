@@ -63,7 +63,6 @@ function columnsFor({ models }: TraceReport): readonly ModelColumn[] {
 /** Titles of the columns that a narrow terminal leaves out, the least important first; the interval always stays. */
 const DISPENSABLE = ['layers', 'unique', 'longest path (ms)', 'normalized', 'filled in', 'measured', 'end-to-end (ms)'];
 
-/** Layers without a latency, those of one operator together, the most first. */
 function missingLines({ name, sequence_list: sequences }: TraceModelReport): string[] {
   const counts = new Map<string, { count: number; first: string }>();
   for (const { found_by: foundBy, operators, position } of sequences) {
@@ -90,7 +89,6 @@ function foundLine({ models }: TraceReport): string {
   return `layers found: ${parts.length === 0 ? 'none' : parts.join(', ')}`;
 }
 
-/** How models in files were looked up. */
 const LOOKED_UP = {
   source: 'as their files have them',
   optimized: 'as the runtime optimizes them',

@@ -1,6 +1,5 @@
 import type { LayerGraph, Node, TracedLayer, TracedTensor } from '../../../src/plugin-api.js';
 
-/** What is known of a layer or kernel. */
 export interface LayerFacts extends Pick<
   TracedLayer,
   'operator' | 'signature' | 'attributes' | 'inputs' | 'outputs' | 'operations' | 'bytes'
@@ -9,7 +8,6 @@ export interface LayerFacts extends Pick<
   readonly activations?: readonly number[] | undefined;
   /** Domain of the operator, where known: the runtime's own operators may have the names of ONNX's. */
   readonly domain?: string | undefined;
-  /** Name of the layer in the graph or the trace. */
   readonly name?: string | undefined;
 }
 

@@ -42,7 +42,6 @@ const totalSchema = z.strictObject({
   uncounted_layers: z.int().min(0).describe('Their operations are not in the total'),
 });
 
-/** The document that `dlbricks layers --export-json` writes. */
 export const layersSchema = z.strictObject({
   format: z.literal(FORMAT),
   provenance: provenanceField,
@@ -76,7 +75,6 @@ function fieldsOf(
   };
 }
 
-/** The work of each layer of each model. */
 export function layersOf(graphs: readonly { readonly name: string; readonly graph: LayerGraph }[]): Layers {
   const ofModels = graphs.map(({ name, graph }) => {
     const works = workOfLayers(graph);
@@ -126,7 +124,6 @@ function notesOf({ models, layers }: Layers): string[] {
   });
 }
 
-/** The same as a table. */
 export function layersTable(layers: Layers): AnalysisTable {
   const number = (key: string, title: string, unit?: string): AnalysisTable['columns'][number] => {
     return { key, title, ...(unit !== undefined && { unit }), align: 'right' };

@@ -12,7 +12,6 @@ import type { LayerFacts } from './layer-facts.js';
 export interface LayerWork {
   /** Arithmetic operations; 0 where they are not known, or no more than one for each element moved. */
   readonly operations: number;
-  /** Bytes read and written. */
   readonly bytes: number;
   /** The same for each tensor, inputs first; empty where their shapes are not known. */
   readonly tensorBytes: readonly number[];

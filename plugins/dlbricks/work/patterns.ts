@@ -3,7 +3,6 @@ import type { AnalysisTable, LayerGraph } from '../../../src/plugin-api.js';
 export const LONGEST_PATTERN = 10;
 
 export interface Pattern {
-  /** Types of its layers, the first to run first. */
   readonly operators: readonly string[];
   /** Paths through the graphs that have it. */
   readonly occurrences: number;
@@ -40,7 +39,6 @@ function pathsOf({ layers }: LayerGraph, length: number): Paths {
   return all;
 }
 
-/** The sequences of layer types of a length, the most frequent first. */
 export function patternsOf(graphs: readonly LayerGraph[], length: number): readonly Pattern[] {
   const occurrences: Paths = new Map();
   const models: Paths = new Map();

@@ -59,7 +59,6 @@ export interface DescribedPredictor {
   readonly modelName: string;
   /** As its manifest states it. */
   readonly modelVersion: string;
-  /** As the manifest asks for it. */
   readonly framework: { readonly name: string; readonly version: string };
   readonly system: System;
   readonly hostname: string;

@@ -28,7 +28,6 @@ export interface ServingEnd {
   readonly clockDriftMs: number;
 }
 
-/** A model that an agent serves. */
 export interface Serving {
   readonly target: Target;
   /** Ends the call. @throws PlatformError where the agent failed meanwhile */

@@ -3,7 +3,6 @@ import type { ProfiledRun } from '../../predictor/profile.js';
 
 const NS_PER_MS = 1e6;
 
-/** Durations of a run's kernels by their names, ms. */
 export function durationsIn(run: ProfiledRun): ReadonlyMap<string, number> {
   return new Map(run.kernels.map(({ name, durationNs }) => [name, durationNs / NS_PER_MS]));
 }

@@ -28,7 +28,6 @@ export interface MeasureJob {
   readonly limits: Limits;
 }
 
-/** Measures bricks in one graph; see measure-bricks.ts. */
 export interface MeasureBricksJob
   extends Omit<MeasureJob, 'kind' | 'benchmark' | 'name'>, Omit<CompositePlan, 'bricks'> {
   readonly kind: 'measure-bricks';
@@ -107,7 +106,6 @@ export interface ServedAnswer {
   readonly error: string;
 }
 
-/** A message to a process that serves. */
 export type ServingMessage =
   { readonly kind: 'queries'; readonly queries: readonly ServedQuery[] } | { readonly kind: 'end' };
 
@@ -159,7 +157,6 @@ export type JobResult =
   | {
       readonly kind: 'optimized';
       readonly optimized: Omit<OptimizedGraph, 'costMs'>;
-      /** Time of the processor that optimizing took. */
       readonly processorMs: number;
     }
   | { readonly kind: 'ran-once'; readonly values: ReadonlyMap<string, RunValue> }
@@ -170,7 +167,6 @@ export type JobResult =
 
 export interface Assignment {
   readonly job: WorkerJob;
-  /** The deepest level at which the job is traced. */
   readonly traceLevel: TraceLevel;
   /** The fastest probe that the agent knows; see core-probe.ts. */
   readonly fastestProbeNs: number | undefined;
@@ -188,7 +184,6 @@ export type WorkerMessage =
   | {
       readonly kind: 'result';
       readonly result: JobResult;
-      /** The spans of the job, down to the traced level. */
       readonly spans: readonly TimedSpan[];
       readonly residentBytes: number;
       /** The fastest probe that the process knows; undefined before the first one. */

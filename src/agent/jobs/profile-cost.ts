@@ -51,7 +51,6 @@ function varianceOfMean(values: readonly number[]): number {
   return sumOf(values.map((value) => (value - mean) ** 2)) / (values.length - 1) / values.length;
 }
 
-/** The share of the profile's cost in the time of its events. */
 export function shareOfCost(profile: readonly ProfiledRun[], cost: ProfileCost): number {
   const kernels = profile.flatMap((run) => run.kernels);
   return sumOf(kernels.map((kernel) => costOfKernel(kernel, cost))) / Math.max(1e-6, sumOf(kernels.map(msOf)));

@@ -13,7 +13,6 @@ const RUNS_PER_COLLECTION = 16;
 
 export type Inbox = (message: ServingMessage) => void;
 
-/** The other side of a job that serves. */
 export interface ServingPort {
   readonly open: (receive: Inbox) => void;
   readonly serving: () => void;

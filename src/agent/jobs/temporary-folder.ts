@@ -25,7 +25,6 @@ export function removeTemporaryFolders(temporaryFolder: string): void {
   for (const folder of [temporaryFolder, inMemory(temporaryFolder)]) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Removes the folders that killed processes left behind. */
 export async function removeStaleFolders(): Promise<void> {
   const own = temporaryFolderPath();
   for (const parent of [dirname(own), dirname(inMemory(own))]) {

@@ -54,7 +54,6 @@ async function runProfiled(job: TraceJob, context: MeasureContext): Promise<Prof
   }
 }
 
-/** The kernels of all runs. Kernels at the same place in different runs are one entry. */
 export function kernelTraces(profile: readonly ProfiledRun[]): readonly KernelTrace[] {
   const found = new Map<string, KernelTrace & { readonly runMs: number[]; readonly over: FactsOverRuns }>();
   const add = (kernel: ProfiledKernel, index: string): void => {

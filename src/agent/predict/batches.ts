@@ -51,7 +51,6 @@ export interface ImageElement {
   readonly fetch: (maxBytes: number) => Uint8Array | Promise<Uint8Array>;
 }
 
-/** Codes of errors that concern one input and not the others. */
 const OF_ONE_INPUT: ReadonlySet<ErrorCode> = new Set(['usage', 'not_found', 'timeout']);
 
 export async function* imageBatches(

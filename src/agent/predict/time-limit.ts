@@ -1,7 +1,6 @@
 import { PlatformError } from '../../base/errors.js';
 import type { ModelInUse } from './open-models.js';
 
-/** Runs work under a time limit. After it, the work's signal is aborted with `timeout`. */
 export async function withinTime<T>(
   limitMs: number,
   signal: AbortSignal,

@@ -2,7 +2,6 @@ import { messageOf, PlatformError, type ErrorCode } from '../../base/errors.js';
 import type { BenchmarkAgent } from '../benchmark-agent.js';
 
 export interface Machine {
-  /** Its name in messages: the address of its agent. */
   readonly name: string;
   readonly agent: BenchmarkAgent;
 }

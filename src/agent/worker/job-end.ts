@@ -7,7 +7,6 @@ import type { RunValue } from '../run-value.js';
 import type { JobResult, Measured } from '../jobs/job.js';
 import type { Predicted } from '../jobs/predict-session.js';
 
-/** A job whose process died or was ended. */
 export interface Died {
   readonly kind: 'died';
   readonly failure: Failure;

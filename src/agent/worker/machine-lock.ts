@@ -31,7 +31,6 @@ const PAUSE_MS = 50;
 /** A process id: Linux has at most 2^22 of them (proc(5), pid_max). */
 const PROCESS = /^\d{1,7}$/;
 
-/** The right to measure on this machine. One process has it at a time. */
 export interface MachineLock {
   /** Releases the right, so that a waiting process can take it. */
   release(): void;

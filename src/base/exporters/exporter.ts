@@ -1,9 +1,7 @@
 import type { AlignedTable } from '../text-table.js';
 
-/** Writes a result as the text of a file. One module for each format. */
 export type Exporter<Result> = (result: Result) => string;
 
-/** A result that can be written as a table. */
 export interface TableResult {
   readonly document: unknown;
   /** For spreadsheets. */

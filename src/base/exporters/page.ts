@@ -1,7 +1,6 @@
 import type { Markup } from '../markup.js';
 import type { TextTable } from '../text-table.js';
 
-/** A part of a page. */
 export interface PageSection {
   readonly title: string;
   /** What it shows, in sentences. */
@@ -10,7 +9,6 @@ export interface PageSection {
   readonly table?: TextTable;
 }
 
-/** A result as a page, besides its warnings and notes. */
 export interface Page {
   /** What was measured on what. */
   readonly title: string;

@@ -39,7 +39,6 @@ async function findingsAbout(path: string): Promise<Finding[]> {
   return (await isLog(path)) ? logFindings(await readLog(path)) : manifestFindings(path);
 }
 
-/** `mlmodelscope doctor [RESULT|LOG|EVALUATION]` */
 export function registerDoctorCommand(program: Command, host: CommandHost): void {
   program
     .command('doctor')

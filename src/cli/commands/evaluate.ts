@@ -54,7 +54,6 @@ function agentsOption(text: string): number {
   throw new InvalidArgumentError(`expected ${error.issues[0]?.message}`);
 }
 
-/** The agents that the options ask for; undefined where the manifest decides. */
 function askedAgents({ agents, placement }: EvaluateFlags, manifest: AgentChoice): AgentChoice | undefined {
   if (agents === undefined && placement === undefined) return undefined;
   return { most: agents ?? manifest.most, placement: placement ?? manifest.placement };

@@ -94,7 +94,6 @@ function tableOf(machines: readonly MachineOfThreads[]): AnalysisTable {
   };
 }
 
-/** `mlmodelscope machine` */
 export function registerMachineCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('machine')

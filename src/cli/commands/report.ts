@@ -14,7 +14,6 @@ interface ReportOptions {
   readonly output: string;
 }
 
-/** The plugin that understands a document; undefined for none. */
 function readerOf(document: unknown, plugins: readonly Plugin[]): Evaluation | undefined {
   const evaluations = plugins.flatMap(({ evaluation }) => evaluation ?? []);
   return evaluations.find((evaluation) => {
@@ -47,7 +46,6 @@ function shownTogether(documents: readonly (readonly [path: string, document: un
   return [...joined, ...results];
 }
 
-/** `mlmodelscope report FILE... -o PAGE` */
 export function registerReportCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
   program
     .command('report')

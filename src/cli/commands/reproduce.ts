@@ -72,7 +72,6 @@ function shownReproduction(document: Reproduction): Shown {
   });
 }
 
-/** `mlmodelscope reproduce LOG` */
 export function registerReproduceCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
   const command = program
     .command('reproduce')

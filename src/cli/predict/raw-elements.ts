@@ -107,7 +107,6 @@ function ofJson(id: string, json: string): GivenInput<RawElement> {
   return { id, read: () => rawElementOf(json) };
 }
 
-/** Each line is an element. */
 function ofLines(path: string, text: string): readonly GivenInput<RawElement>[] {
   const lines = text.split('\n').map((line, i) => ({ line, number: i + 1 }));
   return lines.filter(({ line }) => line.trim() !== '').map(({ line, number }) => ofJson(`${path}:${number}`, line));

@@ -13,7 +13,6 @@ import { publish } from './publish.js';
 import { predictionResult, predictionText } from './table.js';
 import type { WantedPredictions } from './wanted.js';
 
-/** Options of `mlmodelscope predict`. */
 export interface PredictFlags extends PlaceFlags, OutputOptions {
   readonly model: string;
   readonly batchSize?: number;
@@ -36,7 +35,6 @@ function bytesOf({ outcome }: Prediction): number {
   }, 0);
 }
 
-/** The predictions, and the error that ended the command early. */
 interface Outcome {
   readonly predictions: readonly Prediction[];
   readonly traceId: string;

@@ -34,7 +34,6 @@ function numbersIn(list: string | undefined): readonly number[] {
   });
 }
 
-/** Contents of a file of each core that has it. */
 function ofCores({ read }: Machine, file: string): readonly string[] {
   const cores = numbersIn(read(`${CPUS}/online`));
   return cores.flatMap((core) => read(`${CPUS}/cpu${core}/${file}`)?.trim() ?? []);

@@ -315,7 +315,6 @@ function warningFindings({ warnings, models }: ResultDocument): Finding[] {
     .filter(({ id }) => models === null || (id !== 'kernels' && id !== 'values'));
 }
 
-/** Findings about a result, each once. */
 export function resultFindings(content: unknown): Finding[] {
   const several = severalSchema.safeParse(content).data ?? [content];
   const all = several.flatMap((one) => {

@@ -13,7 +13,6 @@ export interface EvaluateEachOptions extends EvaluationPlace {
   readonly most: number;
 }
 
-/** An event of the evaluation on one of the systems, or the error that ended it there. */
 interface OnSystem {
   readonly system: MeasuringSystem;
   readonly event: PluginEvent;

@@ -3,7 +3,6 @@ import { suggestion } from '../../base/suggestion.js';
 import type { Analysis } from '../analysis.js';
 import type { Plugin } from '../plugin.js';
 
-/** The plugins whose analyses can be run. */
 export type Analysts = readonly Pick<Plugin, 'name' | 'analyses'>[];
 
 /** @throws PlatformError `usage` that suggests a similar name or lists the names */

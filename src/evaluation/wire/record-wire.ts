@@ -12,7 +12,6 @@ const STATES = {
   cancelled: wire.Evaluation_State.CANCELLED,
 } as const satisfies Record<EvaluationState, wire.Evaluation_State>;
 
-/** A server's record of an evaluation. */
 export type EvaluationSummary = Pick<
   EvaluationRecord,
   'id' | 'name' | 'plugin' | 'state' | 'submittedAt' | 'changedAt'

@@ -71,7 +71,6 @@ export function fromWireSubmission(message: wire.Submission | undefined): Submis
   return { manifestPath, files, graphs: new Map(graphs), unusable, allowVersion, agents };
 }
 
-/** The bytes that are sent. */
 export function encodeSubmission(submission: Submission): Uint8Array {
   return wire.Submission.encode(toWireSubmission(submission)).finish();
 }

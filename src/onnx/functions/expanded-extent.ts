@@ -42,7 +42,6 @@ interface Form extends Extent {
   readonly placements: ReadonlyMap<string, Placement>;
 }
 
-/** A sum of forms, each at its places. */
 class Sum implements Form {
   nodes = 0;
   visits = 0;

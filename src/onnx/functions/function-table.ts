@@ -25,7 +25,6 @@ export class FunctionTable {
     return this.#functions.size === 0;
   }
 
-  /** The function that a node calls; undefined where it is an operator. */
   calledBy({ domain, opType, overload }: NodeProto): FunctionProto | undefined {
     return this.isEmpty ? undefined : this.#functions.get(functionKey(domain, opType, overload));
   }

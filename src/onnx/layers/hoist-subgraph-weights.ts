@@ -11,7 +11,6 @@ import { mapSubgraphs, subgraphsOf } from '../model/subgraphs.js';
 /** The scope of a subgraph: the new names of the hoisted values that it may use. */
 type HoistedNames = ReadonlyMap<string, string>;
 
-/** A tensor that `loadAttributes` has loaded. */
 function loadedTensor({ dataType, dims, rawData, stringData }: TensorProto, owner: string): Tensor {
   const elementType = elementTypeOfCode(dataType);
   if (elementType === undefined) {

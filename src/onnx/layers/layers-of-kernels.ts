@@ -20,7 +20,6 @@ export interface KernelsOfLayers {
   readonly blocked: readonly boolean[];
 }
 
-/** The layers by the names of their values and by their own. */
 function producers({ layers }: LayerGraph): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const [index, { name }] of layers.entries()) if (name !== '' && !found.has(name)) found.set(name, index);

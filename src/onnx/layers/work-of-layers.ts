@@ -102,7 +102,6 @@ export interface TotalWork extends Pick<
   readonly uncountedLayers: number;
 }
 
-/** The work of a whole model. A weight that several layers read counts once. */
 export function totalWork(graph: LayerGraph, layers: readonly WorkOfLayer[]): TotalWork {
   const steering = steeringConstants({ nodes: graph.layers, initializers: graph.constants });
   const constants = [...new Set(graph.layers.flatMap(({ inputs }) => inputs))].filter((name) =>

@@ -9,7 +9,6 @@ export interface TensorType {
 /** A dimension as a file states it: a size, or the name of a symbol ('' where the file gives none). */
 export type Dimension = number | string;
 
-/** The declared type of a value; `dims` is undefined where the rank is not stated. */
 export interface DeclaredType {
   readonly elementType: ElementType;
   readonly dims: readonly Dimension[] | undefined;

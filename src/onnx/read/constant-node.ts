@@ -5,7 +5,6 @@ import { nodeLabel } from '../model/node-label.js';
 import { domainOf } from '../model/opsets.js';
 import type { TensorReader } from './tensor-reader.js';
 
-/** True for the standard operator Constant, which is a value and not a computation. */
 export function isConstant(node: Pick<NodeProto, 'opType' | 'domain'>): boolean {
   return node.opType === 'Constant' && domainOf(node.domain) === '';
 }

@@ -32,7 +32,6 @@ export function assumedInputs({ graph }: Model): readonly AssumedInput[] {
   });
 }
 
-/** One sentence for a user; undefined where nothing is assumed. */
 export function assumedSentence(assumed: readonly AssumedInput[]): string | undefined {
   const [first] = assumed;
   if (first === undefined) return undefined;

@@ -23,7 +23,6 @@ function metric(
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`, ...lines, ''].join('\n');
 }
 
-/** Counts of the server in Prometheus' text format. */
 export class Metrics {
   readonly #requests = new Map<string, number>();
   readonly #delay = monitorEventLoopDelay({ resolution: 20 });

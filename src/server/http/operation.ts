@@ -36,7 +36,6 @@ export const OPENAPI_PATH = `${API}/openapi.json`;
 
 export const EVENTS_PATH = '/evaluations/{id}/events';
 
-/** An operation with the type of its body. */
 export function operation<Body extends z.ZodType>(
   given: Omit<Operation, 'run' | 'body'> & { readonly body: Body; run(asked: Asked<z.output<Body>>): Promise<unknown> },
 ): Operation {

@@ -7,7 +7,6 @@ const MAX_FEATURES = 10;
 
 export interface PredictionAsked {
   readonly model: string;
-  /** Address of the registered agent. */
   readonly agent: string;
   readonly picture: Uint8Array;
 }

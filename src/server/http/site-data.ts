@@ -21,7 +21,6 @@ export interface WebSources {
 /** How long visitors share one read of the store's estimates. */
 const FRESH_MS = 2000;
 
-/** The store's estimates, read once for all visitors of a moment. */
 export class SharedEstimates {
   #view: Promise<EstimatesView> | undefined;
 

@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../base/errors.js';
 import type { Requirements } from '../../manifest/index.js';
 
-/** The content of a submission's manifests, before any of its graphs is read. */
 export interface Described {
   readonly digest: string;
   readonly name: string;

@@ -6,7 +6,6 @@ import { selectOne, selectionOf, type Selection } from '../selection.js';
 /** By the bytes of the key, with one character for each byte, so that the order of the texts is that of the bytes. */
 export type StoredDocuments = Map<string, CheckedDocument>;
 
-/** Documents of one kind as texts in a map of the store. */
 export class MemoryCollection<Document extends object> implements Collection<Document> {
   constructor(
     private readonly definition: CollectionDefinition<Document>,

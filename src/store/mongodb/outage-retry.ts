@@ -2,7 +2,6 @@ import { type Clock, monotonicClock } from '../../base/clock.js';
 import { PlatformError } from '../../base/errors.js';
 import { keepTrying } from '../../base/keep-trying.js';
 
-/** Options of waiting for a server. */
 export interface OutageRetryOptions {
   readonly place: string;
   readonly warn: (message: string) => void;

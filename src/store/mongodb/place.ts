@@ -1,7 +1,6 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { messageOf, PlatformError } from '../../base/errors.js';
 
-/** The parts of a MongoDB URI. */
 export interface MongoPlace {
   readonly client: MongoClient;
   readonly database: string;

@@ -18,7 +18,6 @@ export interface DrawnGraph {
 
 const MARK = '#d55e00';
 
-/** A quoted text in DOT. */
 function quoted(text: string): string {
   return `"${oneLine(text).replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
 }
@@ -53,7 +52,6 @@ function shortened(text: string): string {
   return line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS - 1)}…` : line;
 }
 
-/** The graph with its marked nodes alone, and the edges between them. */
 function markedOf({ title, nodes, edges }: DrawnGraph): DrawnGraph {
   const kept = nodes.flatMap(({ isMarked }, index) => (isMarked ? [index] : []));
   const places = new Map(kept.map((index, place) => [index, place]));
@@ -122,7 +120,6 @@ function placed({ title, nodes, edges }: DrawnGraph, top: number): Placed {
   };
 }
 
-/** Graphs as SVG, one below the other. */
 export function graphSvg(graphs: readonly DrawnGraph[]): string {
   let top = 0;
   const content: string[] = [];

@@ -7,7 +7,6 @@ export interface Point {
   readonly label: string;
 }
 
-/** From values to pixels along one axis. */
 export interface Scale {
   readonly at: (value: number) => number;
   readonly ticks: readonly number[];

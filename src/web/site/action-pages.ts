@@ -6,7 +6,6 @@ import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
 import { address, facts, section, type SiteContent, timeText } from './layout.js';
 import { schemaFields } from './schema-form.js';
 
-/** An evaluation that runs on agents now. */
 export interface Working {
   readonly id: string;
   readonly name: string;
@@ -16,7 +15,6 @@ export interface Working {
 
 const MAX_MODELS = 30;
 
-/** The registered agents, what they offer, and what they do. */
 export function agentsPage(agents: readonly RegisteredAgent[], working: readonly Working[]): SiteContent {
   const columns: MarkupColumn<RegisteredAgent>[] = [
     { title: 'agent', cell: ({ address }) => address },

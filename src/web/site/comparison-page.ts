@@ -17,7 +17,6 @@ import {
 import type { EstimatesView } from './estimate-pages.js';
 import { section, type SiteContent } from './layout.js';
 
-/** A latency that is compared: a kept estimate, or one of an evaluation. */
 interface Compared {
   readonly name: string;
   readonly address: string;
@@ -28,7 +27,6 @@ interface Compared {
   readonly hint: string;
 }
 
-/** An evaluation's estimates. */
 export interface ComparedEvaluation {
   readonly id: string;
   readonly name: string;

@@ -70,7 +70,6 @@ export function latencyCell(estimate: KeptEstimate): Markup {
   return link(estimateAddress(estimate), latencyText(estimate));
 }
 
-/** Estimates on one scale. */
 export function estimatesChart(
   estimates: readonly KeptEstimate[],
   nameOf: (estimate: KeptEstimate) => string,

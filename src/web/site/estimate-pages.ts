@@ -26,7 +26,6 @@ export interface EstimatesView {
   readonly systems: ReadonlyMap<string, System>;
 }
 
-/** What a visitor asks to see of the estimates; '' for all. */
 export interface EstimateFilter {
   readonly q: string;
   readonly system: string;
@@ -133,7 +132,6 @@ ${all.estimates.length === 0 ? undefined : markup`<div class="matrix">${tableMar
   };
 }
 
-/** A model on all systems. */
 export function modelPage(name: string, { estimates, systems }: EstimatesView): SiteContent {
   const nameOf = systemNames([...systems.values()]);
   const label = (estimate: KeptEstimate): string => `${nameOf(estimate.system)}, ${configurationText(estimate)}`;
@@ -184,7 +182,6 @@ export function systemsPage({ estimates, systems }: EstimatesView): SiteContent 
   };
 }
 
-/** All models on a system. */
 export function systemPage(system: System, { estimates, systems }: EstimatesView): SiteContent {
   const name = systemNames([...systems.values()])(system.fingerprint);
   const label = (estimate: KeptEstimate): string => `${estimate.model}, ${configurationText(estimate)}`;

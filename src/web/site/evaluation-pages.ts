@@ -126,7 +126,6 @@ function estimatesSection(events: readonly LoggedEvent[]): Markup | undefined {
   return section('Estimates', [chart, tableMarkup('Estimates', markupTable(columns, estimates))]);
 }
 
-/** An evaluation: its progress as it happens, its events, and its result. */
 export function evaluationPage(view: EvaluationPageView): SiteContent {
   const { record, events, result, withheld, mayCancel } = view;
   const { id, name, plugin, state, submittedAt, changedAt } = record;

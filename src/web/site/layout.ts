@@ -87,7 +87,6 @@ ${body}
 `.text;
 }
 
-/** A part of a page. */
 export function section(title: string, content: readonly (Markup | undefined)[], lead?: string): Markup {
   return markup`<section><h2>${title}</h2>
 ${lead === undefined ? undefined : markup`<p class="lead">${lead}</p>\n`}${content}
@@ -95,12 +94,10 @@ ${lead === undefined ? undefined : markup`<p class="lead">${lead}</p>\n`}${conte
 `;
 }
 
-/** Names and values. */
 export function facts(pairs: readonly (readonly [name: string, value: string | Markup])[]): Markup {
   return markup`<dl class="facts">${pairs.map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`;
 }
 
-/** An address with a query. */
 export function address(path: string, query: readonly (readonly [string, string])[]): string {
   const text = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value])).toString();
   return text === '' ? path : `${path}?${text}`;

@@ -112,7 +112,6 @@ function fieldsMarkup(path: readonly string[], schema: Schema, depth: number): r
     .map(([name, of]) => fieldMarkup([...path, name], of, required.includes(name), depth));
 }
 
-/** The fields of an object's schema. */
 export function schemaFields(schema: unknown): readonly (Markup | undefined)[] {
   return fieldsMarkup([], schemaIn(schema), 0);
 }

@@ -1,6 +1,5 @@
 import { PAGE_STYLE } from '../page-style.js';
 
-/** The style of the site: that of pages, with navigation and forms. */
 export const SITE_STYLE = `${PAGE_STYLE}
 header { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; align-items: baseline; padding: .6rem 0;
   border-bottom: 1px solid var(--line); }

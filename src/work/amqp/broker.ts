@@ -23,7 +23,6 @@ export interface BrokerOptions {
   readonly caPem?: Buffer | undefined;
 }
 
-/** One connection to a broker, which reconnects whenever it is lost. */
 export class Broker {
   /** The reason why the broker accepts no published messages; undefined while it accepts them. */
   #blocked: string | undefined;
