@@ -1,14 +1,6 @@
-import type { handleUnaryCall } from '@grpc/grpc-js';
 import {
+  type AgentRegistryServiceServer,
   AgentRegistryServiceService,
-  type ListAgentsRequest,
-  type ListAgentsResponse,
-  type RegisterAgentRequest,
-  type RegisterAgentResponse,
-  type RenewAgentRequest,
-  type RenewAgentResponse,
-  type UnregisterAgentRequest,
-  type UnregisterAgentResponse,
 } from '../generated/mlmodelscope/registry/v1/registry.js';
 import { check } from '../rpc/check-message.js';
 import { toWireDuration } from '../rpc/duration.js';
@@ -21,8 +13,8 @@ import { fromWireAgent } from './agent-wire.js';
 export function addAgentRegistryService(server: RpcServer, directory: LeasedDirectory): void {
   const { calls } = server;
 
-  const registerAgent: handleUnaryCall<RegisterAgentRequest, RegisterAgentResponse> = (call, callback) => {
-    void calls.answer(call, callback, () => {
+  const answers = {
+    registerAgent: calls.unary((call) => {
       const { agent, accessToken } = call.request;
       const holder = {
         name: server.holderOf(call),
@@ -30,26 +22,16 @@ export function addAgentRegistryService(server: RpcServer, directory: LeasedDire
       };
       const { id } = directory.register(fromWireAgent(agent), holder);
       return { agentId: id, lease: toWireDuration(directory.leaseMs) };
-    });
-  };
-
-  const renewAgent: handleUnaryCall<RenewAgentRequest, RenewAgentResponse> = (call, callback) => {
-    void calls.answer(call, callback, () => {
+    }),
+    renewAgent: calls.unary((call) => {
       directory.renew(call.request.agentId);
       return {};
-    });
-  };
-
-  const unregisterAgent: handleUnaryCall<UnregisterAgentRequest, UnregisterAgentResponse> = (call, callback) => {
-    void calls.answer(call, callback, () => {
+    }),
+    unregisterAgent: calls.unary((call) => {
       directory.unregister(call.request.agentId);
       return {};
-    });
-  };
-
-  const listAgents: handleUnaryCall<ListAgentsRequest, ListAgentsResponse> = (call, callback) => {
-    void calls.answer(call, callback, () => pageOf(directory.list(), call.request));
-  };
-
-  server.addService(AgentRegistryServiceService, { registerAgent, renewAgent, unregisterAgent, listAgents });
+    }),
+    listAgents: calls.unary((call) => pageOf(directory.list(), call.request)),
+  } satisfies AgentRegistryServiceServer;
+  server.addService(AgentRegistryServiceService, answers);
 }

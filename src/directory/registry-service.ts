@@ -1,16 +1,13 @@
-import type { handleUnaryCall } from '@grpc/grpc-js';
 import semver from 'semver';
 import { setImmediate } from 'node:timers/promises';
 import { PlatformError } from '../base/errors.js';
 import {
   Agent,
-  type Agents,
   FrameworkManifest,
-  type FrameworkManifestsResponse,
   type FrameworkRequest,
   ModelManifest,
-  type ModelManifestsResponse,
   type ModelRequest,
+  type RegistryServer,
   RegistryService,
 } from '../generated/carml/org/dlframework/registry.js';
 import { parseHostPort } from '../rpc/loopback.js';
@@ -182,26 +179,20 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
     return (model) => isMeant(model) && isVersion(model.version, versions.get(platformName(model.name)));
   }
 
-  const frameworkManifests: handleUnaryCall<FrameworkRequest, FrameworkManifestsResponse> = (call, callback) => {
-    void calls.answer(call, callback, () => {
+  const answers = {
+    frameworkManifests: calls.unary((call) => {
       const listed = agentsWith(call.request).map((agent) => ({
         key: versionKey(frameworkOf(agent)),
         message: frameworkOf(agent),
       }));
       const frameworks = inOrder(listed);
       return { manifests: pageFor(call, frameworks, (one) => FrameworkManifest.encode(one)) };
-    });
-  };
-
-  const frameworkAgents: handleUnaryCall<FrameworkRequest, Agents> = (call, callback) => {
-    void calls.answer(call, callback, () => {
+    }),
+    frameworkAgents: calls.unary((call) => {
       const agents = agentsWith(call.request).map(listedAgent);
       return { agents: pageFor(call, agents, (agent) => Agent.encode(agent)) };
-    });
-  };
-
-  const modelManifests: handleUnaryCall<ModelRequest, ModelManifestsResponse> = (call, callback) => {
-    void calls.answer(call, callback, async (_, waitForLoop) => {
+    }),
+    modelManifests: calls.unary(async (call, _signal, waitForLoop) => {
       const agents = new Set(agentsWith(call.request));
       const isMeant = await modelFilter(call.request, agents, waitForLoop);
       const models = await modelsOf(directory.list());
@@ -210,11 +201,8 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
       };
       const shown = await inParts(models, { atOnce: MODELS_AT_ONCE, waitForLoop, isMeant: isShown });
       return { manifests: pageFor(call, shown, (manifest) => ModelManifest.encode(manifest)) };
-    });
-  };
-
-  const modelAgents: handleUnaryCall<ModelRequest, Agents> = (call, callback) => {
-    void calls.answer(call, callback, async (_, waitForLoop) => {
+    }),
+    modelAgents: calls.unary(async (call, _signal, waitForLoop) => {
       const fitting = agentsWith(call.request);
       const isMeant = await modelFilter(call.request, new Set(fitting), waitForLoop);
       const agents = await inParts(fitting, {
@@ -223,8 +211,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
         isMeant: ({ models }) => models.some(isMeant),
       });
       return { agents: pageFor(call, agents.map(listedAgent), (agent) => Agent.encode(agent)) };
-    });
-  };
-
-  server.addService(RegistryService, { frameworkManifests, frameworkAgents, modelManifests, modelAgents });
+    }),
+  } satisfies RegistryServer;
+  server.addService(RegistryService, answers);
 }

@@ -1,4 +1,11 @@
-import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
+import type {
+  handleServerStreamingCall,
+  handleUnaryCall,
+  sendUnaryData,
+  ServerDuplexStream,
+  ServerUnaryCall,
+  ServerWritableStream,
+} from '@grpc/grpc-js';
 import { throwIfCancelled } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
 import { FairLoop } from './fair-loop.js';
@@ -47,6 +54,24 @@ export class ActiveCalls {
     } catch (error) {
       call.emit('error', statusOf(error));
     }
+  }
+
+  /** A handler that gives the answer of `work`. */
+  unary<Request, Response>(
+    work: (
+      call: ServerUnaryCall<Request, Response>,
+      signal: AbortSignal,
+      waitForLoop: WaitForLoop,
+    ) => Response | Promise<Response>,
+  ): handleUnaryCall<Request, Response> {
+    return (call, callback) => void this.answer(call, callback, (...context) => work(call, ...context));
+  }
+
+  /** A handler whose call ends with `work`. */
+  streaming<Request, Response>(
+    work: (call: ServerWritableStream<Request, Response>, signal: AbortSignal) => Promise<void>,
+  ): handleServerStreamingCall<Request, Response> {
+    return (call) => void this.stream(call, (signal) => work(call, signal));
   }
 
   /** Waits until the client has taken the message. @throws PlatformError the reason of the signal, if it aborts */

@@ -1,13 +1,8 @@
-import type { handleUnaryCall } from '@grpc/grpc-js';
 import { z } from 'zod';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { namedAnalysis, pluginWithAnalyses, type Analysts } from '../evaluation/run/named-analysis.js';
 import { runAnalysis } from '../evaluation/run/run-analysis.js';
-import {
-  AnalysisServiceService,
-  type RunAnalysisRequest,
-  type RunAnalysisResponse,
-} from '../generated/mlmodelscope/analysis/v1/analysis.js';
+import { type AnalysisServiceServer, AnalysisServiceService } from '../generated/mlmodelscope/analysis/v1/analysis.js';
 import { MAX_MESSAGE_BYTES } from '../rpc/limits.js';
 import type { RpcServer } from '../rpc/server.js';
 import type { ResultStore } from '../store/result-store.js';
@@ -38,8 +33,8 @@ export function addAnalysisService(server: RpcServer, store: ResultStore, plugin
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
 
-  const runAnalysisCall: handleUnaryCall<RunAnalysisRequest, RunAnalysisResponse> = (call, callback) => {
-    void server.calls.answer(call, callback, async (signal) => {
+  const answers = {
+    runAnalysis: server.calls.unary(async (call, signal) => {
       const { plugin, analysis, settingsJson } = call.request;
       const asked = namedAnalysis(analysis, pluginWithAnalyses(plugin, plugins));
       const settings = settingsOf(settingsJson);
@@ -54,8 +49,7 @@ export function addAnalysisService(server: RpcServer, store: ResultStore, plugin
         throw new PlatformError('usage', `the table of ${analysis} is too large for one answer; ask for less of it`);
       }
       return { tableJson };
-    });
-  };
-
-  server.addService(AnalysisServiceService, { runAnalysis: runAnalysisCall });
+    }),
+  } satisfies AnalysisServiceServer;
+  server.addService(AnalysisServiceService, answers);
 }

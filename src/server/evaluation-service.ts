@@ -1,4 +1,3 @@
-import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
 import {
   type CancelEvaluationRequest,
   type CancelEvaluationResponse,
@@ -37,71 +36,6 @@ export function addEvaluationService(server: RpcServer, platform: Platform): voi
   const { calls } = server;
   const followers = new Followers();
 
-  const submitEvaluation: handleUnaryCall<SubmitRequest, SubmitEvaluationResponse> = (call, callback) => {
-    void calls.answer(call, callback, async (signal) => {
-      const { evaluationId, submission } = call.request;
-      const traceContext = activeTracing()?.headers();
-      const record = await platform.submit(evaluationId, submission, { traceContext, signal, client: call.getPeer() });
-      return { evaluation: toWireEvaluation(record) };
-    });
-  };
-
-  const followEvaluation: handleServerStreamingCall<FollowEvaluationRequest, FollowEvaluationResponse | LargeAnswer> = (
-    call,
-  ) => {
-    void calls.stream(call, async (signal) => {
-      const { evaluationId, afterSequence, resultInParts } = call.request;
-      const isTrusted = server.isTrusted(call);
-      const send = (event: Event): Promise<void> => calls.send(call, { event }, signal);
-      const results = new ResultTeller(platform, call.getPeer());
-      const leave = followers.add(call.getPeer());
-      try {
-        for await (const logged of platform.follow(evaluationId, Number(afterSequence), signal)) {
-          if (logged.event.kind !== 'done') await send(toWireLogged(logged));
-          else if (!isTrusted) await send(toWireWithheld(logged));
-          else if (resultInParts) await results.inParts(evaluationId, logged, send, signal);
-          else await calls.send(call, results.whole(evaluationId, logged, FOLLOWED_EVENT), signal);
-        }
-        throwIfCancelled(signal);
-      } finally {
-        leave();
-      }
-    });
-  };
-
-  const getEvaluation: handleUnaryCall<GetEvaluationRequest, GetEvaluationResponse | LargeAnswer> = (
-    call,
-    callback,
-  ) => {
-    void calls.answer(call, callback, async (signal) => {
-      const { evaluationId, withoutResult } = call.request;
-      const { record, last } = await platform.get(evaluationId, signal);
-      const evaluation = toWireEvaluation(record);
-      if (last === undefined) return { evaluation, lastEvent: undefined };
-      if (!server.isTrusted(call)) return { evaluation, lastEvent: toWireWithheld(last) };
-      if (withoutResult || last.event.kind !== 'done') return { evaluation, lastEvent: toWireLogged(last) };
-      const before = GetEvaluationResponse.encode({ evaluation, lastEvent: undefined }).finish();
-      return new ResultTeller(platform, call.getPeer()).whole(evaluationId, last, LAST_EVENT, before);
-    });
-  };
-
-  const listEvaluations: handleUnaryCall<ListEvaluationsRequest, ListEvaluationsResponse> = (call, callback) => {
-    void calls.answer(call, callback, async () => {
-      const size = Math.min(call.request.pageSize || DEFAULT_PAGE, MAX_PAGE_SIZE);
-      return { evaluations: (await platform.list()).slice(0, size).map(toWireEvaluation) };
-    });
-  };
-
-  const cancelEvaluation: handleUnaryCall<CancelEvaluationRequest, CancelEvaluationResponse> = (call, callback) => {
-    void calls.answer(call, callback, async () => {
-      return { evaluation: toWireEvaluation(await platform.cancel(call.request.evaluationId)) };
-    });
-  };
-
-  const listPlugins: handleUnaryCall<ListPluginsRequest, ListPluginsResponse> = (call, callback) => {
-    void calls.answer(call, callback, () => ({ plugins: [...platform.plugins()] }));
-  };
-
   server.addService(
     {
       ...EvaluationServiceService,
@@ -109,7 +43,56 @@ export function addEvaluationService(server: RpcServer, platform: Platform): voi
       followEvaluation: withLargeAnswers(EvaluationServiceService.followEvaluation),
       getEvaluation: withLargeAnswers(EvaluationServiceService.getEvaluation),
     },
-    { submitEvaluation, followEvaluation, getEvaluation, listEvaluations, cancelEvaluation, listPlugins },
+    {
+      submitEvaluation: calls.unary<SubmitRequest, SubmitEvaluationResponse>(async (call, signal) => {
+        const { evaluationId, submission } = call.request;
+        const traceContext = activeTracing()?.headers();
+        const record = await platform.submit(evaluationId, submission, {
+          traceContext,
+          signal,
+          client: call.getPeer(),
+        });
+        return { evaluation: toWireEvaluation(record) };
+      }),
+      followEvaluation: calls.streaming<FollowEvaluationRequest, FollowEvaluationResponse | LargeAnswer>(
+        async (call, signal) => {
+          const { evaluationId, afterSequence, resultInParts } = call.request;
+          const isTrusted = server.isTrusted(call);
+          const send = (event: Event): Promise<void> => calls.send(call, { event }, signal);
+          const results = new ResultTeller(platform, call.getPeer());
+          const leave = followers.add(call.getPeer());
+          try {
+            for await (const logged of platform.follow(evaluationId, Number(afterSequence), signal)) {
+              if (logged.event.kind !== 'done') await send(toWireLogged(logged));
+              else if (!isTrusted) await send(toWireWithheld(logged));
+              else if (resultInParts) await results.inParts(evaluationId, logged, send, signal);
+              else await calls.send(call, results.whole(evaluationId, logged, FOLLOWED_EVENT), signal);
+            }
+            throwIfCancelled(signal);
+          } finally {
+            leave();
+          }
+        },
+      ),
+      getEvaluation: calls.unary<GetEvaluationRequest, GetEvaluationResponse | LargeAnswer>(async (call, signal) => {
+        const { evaluationId, withoutResult } = call.request;
+        const { record, last } = await platform.get(evaluationId, signal);
+        const evaluation = toWireEvaluation(record);
+        if (last === undefined) return { evaluation, lastEvent: undefined };
+        if (!server.isTrusted(call)) return { evaluation, lastEvent: toWireWithheld(last) };
+        if (withoutResult || last.event.kind !== 'done') return { evaluation, lastEvent: toWireLogged(last) };
+        const before = GetEvaluationResponse.encode({ evaluation, lastEvent: undefined }).finish();
+        return new ResultTeller(platform, call.getPeer()).whole(evaluationId, last, LAST_EVENT, before);
+      }),
+      listEvaluations: calls.unary<ListEvaluationsRequest, ListEvaluationsResponse>(async (call) => {
+        const size = Math.min(call.request.pageSize || DEFAULT_PAGE, MAX_PAGE_SIZE);
+        return { evaluations: (await platform.list()).slice(0, size).map(toWireEvaluation) };
+      }),
+      cancelEvaluation: calls.unary<CancelEvaluationRequest, CancelEvaluationResponse>(async (call) => {
+        return { evaluation: toWireEvaluation(await platform.cancel(call.request.evaluationId)) };
+      }),
+      listPlugins: calls.unary<ListPluginsRequest, ListPluginsResponse>(() => ({ plugins: [...platform.plugins()] })),
+    },
     { maxRequestBytes: { submitEvaluation: MAX_MESSAGE_BYTES } },
   );
 }

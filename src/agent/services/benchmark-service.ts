@@ -1,18 +1,6 @@
-import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
 import {
+  type BenchmarkServiceServer,
   BenchmarkServiceService,
-  type DescribeSystemRequest,
-  type DescribeSystemResponse,
-  type InferTypesRequest,
-  type InferTypesResponse,
-  type MeasureBricksRequest,
-  type MeasureBricksResponse,
-  type MeasureRequest,
-  type MeasureResponse,
-  type OptimizeRequest,
-  type OptimizeResponse,
-  type RunOnceRequest,
-  type RunOnceResponse,
 } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { PlatformError } from '../../base/errors.js';
 import { type Benchmark, inputBytes } from '../../measurement/benchmark.js';
@@ -77,14 +65,11 @@ export function withWeightFile(benchmark: Benchmark, weightFiles: ReadonlyMap<st
 export function addBenchmarkService(server: RpcServer, options: BenchmarkServiceOptions): void {
   const { description, runner, calls, weightFiles } = options;
 
-  const answerDescribeSystem: handleUnaryCall<DescribeSystemRequest, DescribeSystemResponse> = (call, callback) => {
-    void calls.answer(call, callback, () => {
+  const answers = {
+    describeSystem: calls.unary((call) => {
       return toWireDescription(description, fromWireRunOptions(call.request.runOptions));
-    });
-  };
-
-  const answerInferTypes: handleUnaryCall<InferTypesRequest, InferTypesResponse> = (call, callback) => {
-    void calls.answer(call, callback, async (signal) => {
+    }),
+    inferTypes: calls.unary(async (call, signal) => {
       const { steeringValues } = call.request;
       const benchmark = withWeightFile(fromWireBenchmark(call.request.benchmark), weightFiles);
       const memoryLimitBytes = defaultMemoryLimitBytes(description);
@@ -93,11 +78,8 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const job = { kind: 'infer-types', benchmark, memoryLimitBytes, steeringValues } as const;
       const { end } = await runner.runUntimed(job, limits, options);
       return { values: toWireValues(inferredOf(end)) };
-    });
-  };
-
-  const answerOptimize: handleUnaryCall<OptimizeRequest, OptimizeResponse> = (call, callback) => {
-    void calls.answer(call, callback, async (signal) => {
+    }),
+    optimize: calls.unary(async (call, signal) => {
       const request = call.request;
       const benchmark = withWeightFile(fromWireBenchmark(request.benchmark), weightFiles);
       const runOptions = fromWireRunOptions(request.runOptions);
@@ -109,11 +91,8 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const { end, shareMs } = await runner.runUntimed(job, limits, options);
       const { benchmark: made, values, costMs } = optimizedOf(end, shareMs);
       return { benchmark: toWireBenchmark(made), values: toWireValues(values), costMs };
-    });
-  };
-
-  const answerRunOnce: handleUnaryCall<RunOnceRequest, RunOnceResponse> = (call, callback) => {
-    void calls.answer(call, callback, async (signal) => {
+    }),
+    runOnce: calls.unary(async (call, signal) => {
       const { everyValue, elements } = call.request;
       const benchmark = withWeightFile(fromWireBenchmark(call.request.benchmark), weightFiles);
       const runOptions = fromWireRunOptions(call.request.runOptions);
@@ -121,11 +100,8 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const limits = { timeLimitMs: RUN_ONCE_LIMIT_MS, memoryLimitBytes };
       const job = { kind: 'run-once', benchmark, runOptions, memoryLimitBytes, everyValue, elements } as const;
       return { values: toWireRunValues(ranOnceOf(await runner.run(job, limits, { signal }))) };
-    });
-  };
-
-  const answerMeasure: handleServerStreamingCall<MeasureRequest, MeasureResponse> = (call) => {
-    void calls.stream(call, async (signal) => {
+    }),
+    measure: calls.streaming(async (call, signal) => {
       const request = call.request;
       const benchmark = withWeightFile(fromWireBenchmark(request.benchmark), weightFiles);
       const runOptions = fromWireRunOptions(request.runOptions);
@@ -142,11 +118,8 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const measured = measuredOf(await runner.run(job, setup.limits, { signal, onProgress, onWaiting }));
       const measurement = toWireMeasurement(benchmark.signature, measured);
       call.write({ event: { $case: 'measurement', value: measurement } });
-    });
-  };
-
-  const answerMeasureBricks: handleServerStreamingCall<MeasureBricksRequest, MeasureBricksResponse> = (call) => {
-    void calls.stream(call, async (signal) => {
+    }),
+    measureBricks: calls.streaming(async (call, signal) => {
       if (!isAbleTo(description, 'measure_bricks')) {
         throw noProfile({ name: description.framework, version: description.frameworkVersion });
       }
@@ -163,17 +136,8 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
         const measurement = toWireMeasurement(bricks[index]?.benchmark.signature ?? '', measured);
         call.write({ event: { $case: 'measurement', value: { brick: index, measurement } } });
       }
-    });
-  };
-
-  const answers = {
-    describeSystem: answerDescribeSystem,
-    inferTypes: answerInferTypes,
-    optimize: answerOptimize,
-    runOnce: answerRunOnce,
-    measure: answerMeasure,
-    measureBricks: answerMeasureBricks,
-  };
+    }),
+  } satisfies BenchmarkServiceServer;
   const maxRequestBytes = {
     inferTypes: MAX_MESSAGE_BYTES,
     optimize: MAX_MESSAGE_BYTES,

@@ -1,17 +1,10 @@
-import type { handleUnaryCall } from '@grpc/grpc-js';
 import {
-  type DatasetRequest,
   type FeaturesResponse,
-  type ImagesRequest,
   type PredictionOptions,
   type Predictor,
-  type PredictorCloseRequest,
-  type PredictorCloseResponse,
   type PredictorOpenRequest,
+  type PredictServer,
   PredictService,
-  type ResetRequest,
-  type ResetResponse,
-  type URLsRequest,
 } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 import type { Framework } from '../../predictor/predictor.js';
 import type { PredictionModel } from '../../registry/prediction-model.js';
@@ -81,56 +74,26 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
     });
   }
 
-  const answerOpen: handleUnaryCall<PredictorOpenRequest, Predictor> = (call, callback) => {
-    const startMs = performance.now();
-    void calls.answer(call, callback, async (signal) => {
+  const answers = {
+    open: calls.unary(async (call, signal) => {
+      const startMs = performance.now();
       const id = await open(call.request, signal);
       return { id, duration: toWireDuration(performance.now() - startMs) };
-    });
-  };
-
-  const answerClose: handleUnaryCall<PredictorCloseRequest, PredictorCloseResponse> = (call, callback) => {
-    const startMs = performance.now();
-    void calls.answer(call, callback, async () => {
+    }),
+    close: calls.unary(async (call) => {
+      const startMs = performance.now();
       await models.close(call.request.predictor?.id ?? '', call.request.force);
       return { duration: toWireDuration(performance.now() - startMs) };
-    });
-  };
-
-  const answerReset: handleUnaryCall<ResetRequest, ResetResponse> = (call, callback) => {
-    const startMs = performance.now();
-    void calls.answer(call, callback, async (signal) => {
+    }),
+    reset: calls.unary(async (call, signal) => {
+      const startMs = performance.now();
       const id = call.request.predictor?.id || call.request.id;
       await models.reset(id, signal);
       return { predictor: { id, duration: toWireDuration(performance.now() - startMs) } };
-    });
-  };
-
-  const answerImages: handleUnaryCall<ImagesRequest, FeaturesResponse> = (call, callback) => {
-    const { images } = call.request;
-    void calls.answer(call, callback, (signal) => predict(call.request, signal, inputs.images(images)));
-  };
-
-  const answerUrls: handleUnaryCall<URLsRequest, FeaturesResponse> = (call, callback) => {
-    const { urls } = call.request;
-    void calls.answer(call, callback, (signal) => predict(call.request, signal, inputs.urls(urls)));
-  };
-
-  const answerDataset: handleUnaryCall<DatasetRequest, FeaturesResponse> = (call, callback) => {
-    const { dataset } = call.request;
-    void calls.answer(call, callback, (signal) => predict(call.request, signal, inputs.dataset(dataset)));
-  };
-
-  server.addService(
-    PredictService,
-    {
-      open: answerOpen,
-      close: answerClose,
-      reset: answerReset,
-      images: answerImages,
-      urLs: answerUrls,
-      dataset: answerDataset,
-    },
-    { maxRequestBytes: { images: MAX_MESSAGE_BYTES } },
-  );
+    }),
+    images: calls.unary((call, signal) => predict(call.request, signal, inputs.images(call.request.images))),
+    urLs: calls.unary((call, signal) => predict(call.request, signal, inputs.urls(call.request.urls))),
+    dataset: calls.unary((call, signal) => predict(call.request, signal, inputs.dataset(call.request.dataset))),
+  } satisfies PredictServer;
+  server.addService(PredictService, answers, { maxRequestBytes: { images: MAX_MESSAGE_BYTES } });
 }

@@ -1,10 +1,8 @@
-import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
 import { PlatformError } from '../../base/errors.js';
 import {
-  type DescribePredictorRequest,
-  type DescribePredictorResponse,
   type PredictEachRequest,
   type PredictEachResponse,
+  type PredictionServiceServer,
   PredictionServiceService,
 } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
 import { runOptionsOf } from '../../measurement/system.js';
@@ -79,9 +77,9 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
     }
   }
 
-  const answerPredictEach: handleServerStreamingCall<PredictEachRequest, PredictEachResponse> = (call) => {
-    const { request } = call;
-    void calls.stream(call, async (signal) => {
+  const answers = {
+    predictEach: calls.streaming(async (call, signal) => {
+      const { request } = call;
       const makeInputs = inputsOf(request);
       await models.use(request.predictor?.id ?? '', async (model) => {
         const options = predictOptionsOf(request.options, model.options);
@@ -103,14 +101,8 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
           }
         });
       });
-    });
-  };
-
-  const answerDescribePredictor: handleUnaryCall<DescribePredictorRequest, DescribePredictorResponse> = (
-    call,
-    callback,
-  ) => {
-    void calls.answer(call, callback, () => {
+    }),
+    describePredictor: calls.unary((call) => {
       return models.use(call.request.predictor?.id ?? '', ({ model: { name, version, manifest } }) => {
         return Promise.resolve({
           modelName: name,
@@ -121,12 +113,7 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
           hostname: description.host,
         });
       });
-    });
-  };
-
-  server.addService(
-    PredictionServiceService,
-    { predictEach: answerPredictEach, describePredictor: answerDescribePredictor },
-    { maxRequestBytes: { predictEach: MAX_MESSAGE_BYTES } },
-  );
+    }),
+  } satisfies PredictionServiceServer;
+  server.addService(PredictionServiceService, answers, { maxRequestBytes: { predictEach: MAX_MESSAGE_BYTES } });
 }

@@ -1,11 +1,5 @@
-import type { handleServerStreamingCall, Metadata } from '@grpc/grpc-js';
-import {
-  type TakeSpansRequest,
-  type TakeSpansResponse,
-  type TraceBenchmarkRequest,
-  type TraceBenchmarkResponse,
-  TraceServiceService,
-} from '../../generated/mlmodelscope/trace/v1/trace.js';
+import type { Metadata } from '@grpc/grpc-js';
+import { type TraceServiceServer, TraceServiceService } from '../../generated/mlmodelscope/trace/v1/trace.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import { tracingIfInstalled } from '../../tracing/start-tracing.js';
@@ -32,8 +26,8 @@ async function inCallersTrace<T>(metadata: Metadata, work: () => Promise<T>): Pr
 export function addTraceService(server: RpcServer, options: BenchmarkServiceOptions): void {
   const { description, runner, calls } = options;
 
-  const answerTraceBenchmark: handleServerStreamingCall<TraceBenchmarkRequest, TraceBenchmarkResponse> = (call) => {
-    void calls.stream(call, async (signal) => {
+  const answers = {
+    traceBenchmark: calls.streaming(async (call, signal) => {
       const { request } = call;
       const benchmark = fromWireBenchmark(request.benchmark);
       const runOptions = fromWireRunOptions(request.runOptions);
@@ -52,21 +46,13 @@ export function addTraceService(server: RpcServer, options: BenchmarkServiceOpti
       });
       const trace = toWireLayerTrace(tracedOf(end));
       call.write({ event: { $case: 'trace', value: trace } });
-    });
-  };
-
-  const answerTakeSpans: handleServerStreamingCall<TakeSpansRequest, TakeSpansResponse> = (call) => {
-    void calls.stream(call, async (signal) => {
+    }),
+    takeSpans: calls.streaming(async (call, signal) => {
       const spans = activeTracing()?.takeSpans(call.request.traceId) ?? [];
       for (let sent = 0; sent < spans.length; sent += SPANS_PER_MESSAGE) {
         await calls.send(call, { spans: spans.slice(sent, sent + SPANS_PER_MESSAGE).map(toWireSpan) }, signal);
       }
-    });
-  };
-
-  server.addService(
-    TraceServiceService,
-    { traceBenchmark: answerTraceBenchmark, takeSpans: answerTakeSpans },
-    { maxRequestBytes: { traceBenchmark: MAX_MESSAGE_BYTES } },
-  );
+    }),
+  } satisfies TraceServiceServer;
+  server.addService(TraceServiceService, answers, { maxRequestBytes: { traceBenchmark: MAX_MESSAGE_BYTES } });
 }

@@ -1,24 +1,13 @@
-import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
+import type { handleUnaryCall } from '@grpc/grpc-js';
 import { isNoOpenModel } from '../../agent/no-open-model.js';
 import { PREDICTION_CALL_DEADLINE_MS, PREDICTION_STREAM_DEADLINE_MS } from '../../agent/prediction-deadlines.js';
 import {
-  type DatasetRequest,
-  type FeaturesResponse,
-  type ImagesRequest,
   type Predictor,
-  type PredictorCloseRequest,
-  type PredictorCloseResponse,
-  type PredictorOpenRequest,
+  type PredictServer,
   PredictService,
-  type ResetRequest,
-  type ResetResponse,
-  type URLsRequest,
 } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 import {
-  type DescribePredictorRequest,
-  type DescribePredictorResponse,
-  type PredictEachRequest,
-  type PredictEachResponse,
+  type PredictionServiceServer,
   PredictionServiceService,
 } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
 import type { Method } from '../../rpc/client.js';
@@ -47,35 +36,32 @@ export function addForwardedPredictions(server: RpcServer, forwarding: Predictio
     method: Method<Request, Response>,
     idOf = ({ predictor }: Request): string => predictor?.id ?? '',
   ): handleUnaryCall<Request, Response> {
-    return (call, callback) => {
-      void calls.answer(call, callback, (signal) => {
-        const id = idOf(call.request);
-        const client = forwarding.clientFor(id);
-        const options = { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal };
-        return passing(id, () => client.unary(method, call.request, options));
-      });
-    };
+    return calls.unary((call, signal) => {
+      const id = idOf(call.request);
+      const client = forwarding.clientFor(id);
+      const options = { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal };
+      return passing(id, () => client.unary(method, call.request, options));
+    });
   }
 
-  const open: handleUnaryCall<PredictorOpenRequest, Predictor> = (call, callback) => {
-    void calls.answer(call, callback, (signal) => forwarding.open(call.request, signal));
-  };
-
-  const close: handleUnaryCall<PredictorCloseRequest, PredictorCloseResponse> = (call, callback) => {
-    void calls.answer(call, callback, async (signal) => {
+  const predictors = {
+    open: calls.unary((call, signal) => forwarding.open(call.request, signal)),
+    close: calls.unary(async (call, signal) => {
       const id = call.request.predictor?.id ?? '';
-      const client = forwarding.clientFor(id);
-      const answer = await client.unary(PredictService.close, call.request, {
-        deadlineMs: PREDICTION_CALL_DEADLINE_MS,
-        signal,
-      });
+      const options = { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal };
+      const answer = await forwarding.clientFor(id).unary(PredictService.close, call.request, options);
       forwarding.forget(id);
       return answer;
-    });
-  };
+    }),
+    reset: forward(PredictService.reset, ({ predictor, id }) => predictor?.id || id),
+    images: forward(PredictService.images),
+    urLs: forward(PredictService.urLs),
+    dataset: forward(PredictService.dataset),
+  } satisfies PredictServer;
+  server.addService(PredictService, predictors, { maxRequestBytes: { images: MAX_MESSAGE_BYTES } });
 
-  const predictEach: handleServerStreamingCall<PredictEachRequest, PredictEachResponse> = (call) => {
-    void calls.stream(call, async (signal) => {
+  const predictions = {
+    predictEach: calls.streaming(async (call, signal) => {
       const id = call.request.predictor?.id ?? '';
       const client = forwarding.clientFor(id);
       const options = { deadlineMs: PREDICTION_STREAM_DEADLINE_MS, signal };
@@ -84,27 +70,8 @@ export function addForwardedPredictions(server: RpcServer, forwarding: Predictio
           await calls.send(call, answer, signal);
         }
       });
-    });
-  };
-
-  server.addService(
-    PredictService,
-    {
-      open,
-      close,
-      reset: forward<ResetRequest, ResetResponse>(PredictService.reset, ({ predictor, id }) => predictor?.id || id),
-      images: forward<ImagesRequest, FeaturesResponse>(PredictService.images),
-      urLs: forward<URLsRequest, FeaturesResponse>(PredictService.urLs),
-      dataset: forward<DatasetRequest, FeaturesResponse>(PredictService.dataset),
-    },
-    { maxRequestBytes: { images: MAX_MESSAGE_BYTES } },
-  );
-  const describePredictor = forward<DescribePredictorRequest, DescribePredictorResponse>(
-    PredictionServiceService.describePredictor,
-  );
-  server.addService(
-    PredictionServiceService,
-    { predictEach, describePredictor },
-    { maxRequestBytes: { predictEach: MAX_MESSAGE_BYTES } },
-  );
+    }),
+    describePredictor: forward(PredictionServiceService.describePredictor),
+  } satisfies PredictionServiceServer;
+  server.addService(PredictionServiceService, predictions, { maxRequestBytes: { predictEach: MAX_MESSAGE_BYTES } });
 }
