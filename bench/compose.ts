@@ -1,5 +1,5 @@
 import { compose } from '../plugins/dlbricks/estimate/compose.js';
-import { observationsOf } from '../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../plugins/dlbricks/estimate/observations.js';
 import { decomposeModel, uniqueBricks } from '../plugins/dlbricks/bricks/unique-bricks.js';
 import { createFakeAgent } from '../src/agent/fake-agent.js';
 import { setupKey } from '../src/measurement/measurement.js';
@@ -49,7 +49,7 @@ export function benchmarkCompose(): Promise<ComposeBenchmark> {
     const withGraphs = performance.now();
     const signatures = uniqueBricks(models).map(({ signature }) => signature);
     const measurements = await store.findMeasurements(signatures, fingerprint, setupKey({ protocol, occasion }));
-    const observations = observationsOf(measurements.values());
+    const observations = groupObservations(measurements.values());
     const estimates = models.map(({ recipe }) => compose({ recipe, context: undefined }, observations));
     const end = performance.now();
     await store.close();

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { reportPage } from '../plugins/dlbricks/report/report-page.js';
 import { reportResult } from '../plugins/dlbricks/report/report-result.js';
-import { reportOf } from '../plugins/dlbricks/report/report.js';
+import { buildReport } from '../plugins/dlbricks/report/report.js';
 import { keepEstimates } from '../src/measuring/estimates.js';
 import { openEmbeddedStore } from '../src/store/embedded/open.js';
 import { htmlPage } from '../src/web/page.js';
@@ -124,7 +124,7 @@ function largePage(): string {
     const endToEnd = endToEndOf(model, 10, 5000, 10.4);
     return { estimate: estimateOf(`model_${model}`, 10 + model, { parts }), endToEnd };
   });
-  const reports = [reportOf(resultOf(models), SETTINGS)];
+  const reports = [buildReport(resultOf(models), SETTINGS)];
   return htmlPage([{ result: () => reportResult(reports), page: () => reportPage(reports) }]);
 }
 

@@ -4,8 +4,8 @@
  */
 
 // What a document is of
-export { type Origin, type Provenance, provenanceField, provenanceOf } from './agent/provenance.js';
-export { stackText, systemDocumentOf, systemDocumentSchema } from './measurement/system-document.js';
+export { type Origin, type Provenance, provenanceField, buildProvenance } from './agent/provenance.js';
+export { stackText, toSystemDocument, systemDocumentSchema } from './measurement/system-document.js';
 export type { ManifestIdentity } from './manifest/index.js';
 
 // A plugin, and its evaluation
@@ -28,7 +28,7 @@ export { batchSizeField, DEFAULT_LIMITS } from './manifest/evaluation.js';
 export { kindOfManifest, loadManifest } from './manifest/load.js';
 export { shippedManifest } from './manifest/shipped-manifest.js';
 export { isManifestPath } from './manifest/reference.js';
-export { remediesOf } from './manifest/requirements.js';
+export { findRemedies } from './manifest/requirements.js';
 export { schemaProblems } from './base/schema-problems.js';
 export { DEFAULT_REMEASURE, type Remeasure, remeasureAsked, remeasureSetting } from './measurement/remeasure.js';
 
@@ -53,7 +53,7 @@ export {
   type InputOptions,
   type OutputOptions,
   type ProtocolOptions,
-  runtimeOf,
+  parseRuntime,
   type SweepInputOptions,
   type SweepOptions,
 } from './command/options.js';
@@ -109,7 +109,7 @@ export { snakeCaseSchema, snakePath, withCamelKeys, withSnakeKeys } from './base
 // Models and their graphs
 export { CACHE_SYMBOLS, type LoadedModel } from './registry/load-model.js';
 export { dimensionsText } from './registry/dimensions-text.js';
-export { combinationsOf } from './base/combinations.js';
+export { combine } from './base/combinations.js';
 export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
 export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from './onnx/model/model.js';
 export { MAX_LISTED_VALUES } from './onnx/model/model.js';
@@ -136,7 +136,7 @@ export { multiplyAccumulates } from './onnx/operators/multiply-accumulates.js';
 export { meaningOf, oldestOpsetOf } from './onnx/operators/operator-versions.js';
 export { steeringConstants } from './onnx/operators/steering.js';
 export { largestLayer, type MemoryNeed, needOfGraph } from './onnx/layers/memory-need.js';
-export { readsShapeOnly, steeringValuesOf } from './onnx/operators/steering-values.js';
+export { readsShapeOnly, findSteeringValues } from './onnx/operators/steering-values.js';
 
 // Reference logs
 export { requireLoggable, type RunToLog, runtimeIn, writeLog } from './reference-log/write-log.js';
@@ -220,7 +220,7 @@ export { shellQuoted } from './base/shell-quoted.js';
 export { isRuntimePackage, type RuntimePackage, runtimePackageOf } from './predictor/runtime-package.js';
 export { type Both, measurePaired, type Pair } from './measuring/measure-paired.js';
 export { type PairedConfidence, type PairedRatio, pairedRatio, type PairedTimes } from './measuring/paired-ratio.js';
-export { machineSpreadOf } from './measuring/machine-spread.js';
+export { readMachineSpread } from './measuring/machine-spread.js';
 export {
   currentEstimates,
   estimatedSystems,
@@ -242,12 +242,12 @@ export {
 export { xoshiro128pp } from './base/random.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { usedCores } from './measurement/used-cores.js';
-export { disturbanceOf, isDisturbed, sharedShareOf } from './measurement/disturbance.js';
+export { describeDisturbance, isDisturbed, sharedShareOf } from './measurement/disturbance.js';
 export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';
 
 // Several bricks in one graph
 export { footprintClass, isColdFootprint } from './composite/footprint.js';
-export { GATHERING } from './composite/operators-of.js';
+export { GATHERING } from './composite/read-operators.js';
 export { isProducible, Producers } from './composite/producers.js';
 export { protocolOfComposite } from './composite/protocol-of-composite.js';
 export { spelledOut } from './composite/spell-out.js';

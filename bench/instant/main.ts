@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { contextOf, modelNeeds } from '../../plugins/dlbricks/bricks/needs.js';
 import { prepareModel, type PreparedModel } from '../../plugins/dlbricks/bricks/prepare-model.js';
 import { compose } from '../../plugins/dlbricks/estimate/compose.js';
-import { observationsOf } from '../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../plugins/dlbricks/estimate/observations.js';
 import { spreadsFor, spreadsOfSystem } from '../../plugins/dlbricks/estimate/spreads-of-system.js';
 import { mean } from '../../plugins/dlbricks/estimate/statistics.js';
 import { brickKey } from '../../plugins/dlbricks/estimate/brick-latency.js';
 import { earlierRuns } from '../../plugins/dlbricks/measure/earlier-runs.js';
-import { kernelsOf, measuredKernels } from '../../plugins/dlbricks/measure/known-kernels.js';
+import { describeKernels, measuredKernels } from '../../plugins/dlbricks/measure/known-kernels.js';
 import { wantedOfNeed } from '../../plugins/dlbricks/measure/wanted-need.js';
 import { KernelPredictor } from '../../plugins/dlbricks/predict/kernel-predictor.js';
 import { percent } from '../../plugins/dlbricks/report/words.js';
@@ -90,12 +90,12 @@ try {
     for (const { recipe, facts, whole } of prepared) {
       const { name } = recipe;
       const others = prepared.filter((other) => groupOf(other.recipe.name) !== groupOf(name));
-      const measured = await measuredKernels(kernelsOf(others), store, system, settings);
+      const measured = await measuredKernels(describeKernels(others), store, system, settings);
       const context = contextOf(recipe, system);
       const wanted = [1, 2, 3, 4, 5].flatMap((occasion) => {
         return modelNeeds(recipe, system, DEFAULT_PROTOCOL).map((need) => wantedOfNeed(need, occasion, settings));
       });
-      const all = observationsOf((await knownResults(wanted, system, store)).measurements());
+      const all = groupObservations((await knownResults(wanted, system, store)).measurements());
       const own = new Set(recipe.bricks.map((brick) => brickKey(brick, context)));
       const calls = new Map([...all].filter(([key]) => !own.has(key)));
       const spreads = spreadsFor(spreadsOfSystem([], new Map(), { earlier }), whole.signature);

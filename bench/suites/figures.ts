@@ -1,4 +1,4 @@
-import { type Accuracy, accuracyOf } from '../../plugins/dlbricks/report/accuracy.js';
+import { type Accuracy, computeAccuracy } from '../../plugins/dlbricks/report/accuracy.js';
 import { LEVELS } from '../../plugins/dlbricks/estimate/statistics.js';
 import { ratio } from '../../plugins/dlbricks/report/figures.js';
 import { sumOf } from '../../src/base/sum-of.js';
@@ -123,7 +123,7 @@ export function figuresOf(configuration: SuiteConfiguration): Figures {
         ? null
         : sumOf(repeatability.map(({ value, count }) => value * count)) /
           sumOf(repeatability.map(({ count }) => count)),
-    ...accuracyOf(normalized),
+    ...computeAccuracy(normalized),
     ...ratiosOf(configuration),
   };
 }

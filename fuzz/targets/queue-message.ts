@@ -1,13 +1,13 @@
 import type { BenchmarkAgent } from '../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../src/agent/fake-agent.js';
 import { PlatformError } from '../../src/base/errors.js';
-import { compositeOf } from '../../src/composite/composite.js';
+import { buildComposite } from '../../src/composite/composite.js';
 import { planComposites } from '../../src/composite/plan-composites.js';
 import { materialize } from '../../src/predictor/materialize.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { MemoryWorkQueue } from '../../test/work/memory/memory-work-queue.js';
 import { serveWork } from '../../src/work/serve-work.js';
-import { bodyOf } from '../../src/work/work-item.js';
+import { encodeItem } from '../../src/work/work-item.js';
 import type { Handled, Ongoing, WorkHandler } from '../../src/work/work-queue.js';
 import { LIMITS, PROTOCOL, SYSTEM } from '../../test/store/sample-measurement.js';
 import { mutateBytes } from '../mutate/bytes.js';
@@ -24,7 +24,7 @@ function sampleWork(): Uint8Array {
       const setup = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS, occasion: 1 };
       return { request: { benchmark: brick, ...setup, ...context }, replaces: undefined };
     });
-  return bodyOf({ requests, wantedBy: undefined, traceContext: {} });
+  return encodeItem({ requests, wantedBy: undefined, traceContext: {} });
 }
 
 const PLAN = { cacheBytes: 2 ** 25, runs: 10 };
@@ -39,7 +39,7 @@ function readingAgent(): BenchmarkAgent {
         if (context === undefined) materialize(benchmark);
         else {
           planComposites([{ benchmark, context, modelBytes, roughMs }], { ...PLAN, ...limits });
-          compositeOf([benchmark], 0);
+          buildComposite([benchmark], 0);
         }
       }
       yield* agent.measure(requests, options);

@@ -1,6 +1,6 @@
 import { readRecipe } from '../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../plugins/dlbricks/estimate/compose.js';
-import { observationsOf } from '../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../plugins/dlbricks/estimate/observations.js';
 import { sampleMeasurement } from '../../test/store/sample-measurement.js';
 import { jsonTarget } from './json-target.js';
 import { sampleSuite } from './sample-suite.js';
@@ -14,7 +14,7 @@ export const recipe = jsonTarget({
   },
   async read(path) {
     const bricks = sampleSuite().suite.bricks;
-    const observations = observationsOf(bricks.map(({ signature }, i) => sampleMeasurement(i, { signature })));
+    const observations = groupObservations(bricks.map(({ signature }, i) => sampleMeasurement(i, { signature })));
     const { models } = await readRecipe(path);
     return models.map((one) => compose({ recipe: one, context: undefined }, observations));
   },

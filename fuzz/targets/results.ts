@@ -1,5 +1,5 @@
 import { compose } from '../../plugins/dlbricks/estimate/compose.js';
-import { observationsOf } from '../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../plugins/dlbricks/estimate/observations.js';
 import { readResults, resultsText } from '../../plugins/dlbricks/exchange/results-file.js';
 import { sampleMeasurement } from '../../test/store/sample-measurement.js';
 import { jsonTarget } from './json-target.js';
@@ -29,7 +29,7 @@ export const results = jsonTarget({
   seeds: () => Promise.resolve([JSON.parse(resultsText(measurements())), older()]),
   async read(path) {
     const { recipe } = sampleSuite();
-    const observations = observationsOf(await readResults(path));
+    const observations = groupObservations(await readResults(path));
     return recipe.models.map((one) => compose({ recipe: one, context: undefined }, observations));
   },
 });

@@ -6,7 +6,7 @@ import { fromJsonLines, toJsonLines } from '../../src/store/json-lines.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { anyDocumentOf } from '../../src/store/transfer-record.js';
-import { putRecords, recordsOf } from '../../src/store/transfer.js';
+import { putRecords, readRecords } from '../../src/store/transfer.js';
 import { sampleMeasurement } from '../../test/store/sample-measurement.js';
 import { mutateBytes } from '../mutate/bytes.js';
 import { mutateJsonLines } from '../mutate/lines.js';
@@ -23,7 +23,7 @@ const CHUNK_BYTES = 4096;
 
 async function exported(from: ResultStore): Promise<Buffer> {
   const lines: string[] = [];
-  for await (const line of toJsonLines(recordsOf(from))) lines.push(line);
+  for await (const line of toJsonLines(readRecords(from))) lines.push(line);
   return Buffer.from(lines.join(''));
 }
 

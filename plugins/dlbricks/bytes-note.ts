@@ -1,7 +1,12 @@
 import { counted, gigabytes } from '../../src/plugin-api.js';
 import type { Limits, LoadedModel } from '../../src/plugin-api.js';
 import type { CutSettings } from './bricks/decompose.js';
-import { initializerBytes, LARGE_BYTES, largestInitializerBytes, shorteningOf } from './bricks/prepare-extended.js';
+import {
+  initializerBytes,
+  LARGE_BYTES,
+  largestInitializerBytes,
+  describeShortening,
+} from './bricks/prepare-extended.js';
 
 interface Building extends CutSettings {
   readonly limits: Limits;
@@ -18,7 +23,7 @@ export function bytesNote(loaded: LoadedModel, building: Building): string | und
   const wholeBytes = initializerBytes(model);
   if (wholeBytes <= LARGE_BYTES) return undefined;
   const { measureEndToEnd, limits } = building;
-  const shortening = shorteningOf(loaded, building);
+  const shortening = describeShortening(loaded, building);
   const parts = [`${name}: ${gigabytes(wholeBytes)} of weights`];
   if (shortening !== undefined) {
     const { blocks, shortenedBytes } = shortening;

@@ -44,7 +44,7 @@ function cuttingsOf({ cut: cuts, granularity: lengths }: CellAxes, settings: Set
 }
 
 /** Each combination of the values. @param byDefault the values that are no axis */
-export function cellsOf(axes: CellAxes, byDefault: Cell, agent: AgentDescription): readonly Cell[] {
+export function listCells(axes: CellAxes, byDefault: Cell, agent: AgentDescription): readonly Cell[] {
   const { settings } = byDefault;
   const cuttings = cuttingsOf(axes, settings, agent);
   return (axes.threads ?? [byDefault.threads]).flatMap((threads) =>

@@ -8,12 +8,12 @@ import {
 import { contextOf, modelNeeds } from './bricks/needs.js';
 import type { CutSettings } from './bricks/decompose.js';
 import type { PreparedModel } from './bricks/prepare-model.js';
-import { kernelsOf } from './bricks/recipe.js';
+import { countKernels } from './bricks/recipe.js';
 import { brickKey, occasionSummary, type RecipeInContext } from './estimate/brick-latency.js';
 import { type CheckedRun, compareKernels } from './estimate/compare-kernels.js';
 import { compose, type Estimate } from './estimate/compose.js';
 import type { Margin } from './estimate/interval.js';
-import { type Observations, observationsOf } from './estimate/observations.js';
+import { type Observations, groupObservations } from './estimate/observations.js';
 import { type Earlier, spreadsFor, spreadsOfSystem, type Wholes } from './estimate/spreads-of-system.js';
 import type { KernelPredictor } from './predict/kernel-predictor.js';
 import { limitOf, type Precision } from './measure/next-occasion.js';
@@ -54,7 +54,7 @@ export function composeAll(
 ): EstimateResult {
   const { cut, protocol, measureEndToEnd, precision, predictor, interrupted, measured, costs, checks, machines } =
     settings;
-  const observations = observationsOf(results.measurements());
+  const observations = groupObservations(results.measurements());
   const inContext = models.map(({ recipe, facts, names }) => ({
     recipe,
     facts,
@@ -84,7 +84,7 @@ export function composeAll(
         endToEnd: wholeOf(model),
         check: check && compareKernels({ recipe, context }, observations, check, ofModel),
         limitedBy: interrupted || precision === undefined ? undefined : limitOf(estimate, precision),
-        kernels: cut === 'kernel' ? kernelsOf(recipe) : undefined,
+        kernels: cut === 'kernel' ? countKernels(recipe) : undefined,
         kernelCheck: model.kernelCheck,
         runWith: model.runWith,
         inputs: model.inputs,

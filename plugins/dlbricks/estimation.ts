@@ -15,14 +15,14 @@ import {
 } from '../../src/plugin-api.js';
 import { granularityOf } from './bricks/decompose.js';
 import { type EstimateRequest, evaluateAll } from './evaluate.js';
-import { generationsOf } from './generation/compose-generation.js';
+import { composeGenerations } from './generation/compose-generation.js';
 import { withDecoders } from './generation/decoders.js';
 import type { Measure } from './measure/largest.js';
 import type { Precision } from './measure/next-occasion.js';
 import type { EstimateResult } from './report/evaluation-result.js';
-import { keptEstimatesOf } from './report/kept-estimates.js';
+import { listKeptEstimates } from './report/kept-estimates.js';
 import type { Report } from './report/report-schema.js';
-import { reportOf } from './report/report.js';
+import { buildReport } from './report/report.js';
 import type { Settings } from './settings.js';
 
 export interface Estimation {
@@ -129,7 +129,7 @@ export async function runEstimations(
     const estimation = estimations[index];
     if (estimation === undefined) return [];
     const { evaluation, identities, settings, batch, protocol } = estimation;
-    const report = reportOf(result, {
+    const report = buildReport(result, {
       evaluation,
       origin: {
         identities,
@@ -146,13 +146,13 @@ export async function runEstimations(
     });
     const { generation } = settings;
     if (generation === undefined) return [{ result, report }];
-    const generations = generationsOf(report, expanded[index]?.decoders ?? [], generation);
+    const generations = composeGenerations(report, expanded[index]?.decoders ?? [], generation);
     return [{ result, report: { ...report, generations } }];
   });
   for (const [index, { result, report }] of estimated.entries()) {
     // An interrupted run knows less than the store may have already.
     if (result.interrupted) continue;
-    await keepEstimates(context.store, result.system, keptEstimatesOf(report, expanded[index]?.models ?? []));
+    await keepEstimates(context.store, result.system, listKeptEstimates(report, expanded[index]?.models ?? []));
   }
   return estimated;
 }

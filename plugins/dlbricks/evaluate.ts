@@ -4,7 +4,7 @@ import {
   type EvaluationEvent,
   identifySystem,
   type LoadedModel,
-  machineSpreadOf,
+  readMachineSpread,
   type MeasuringContext,
   optimizingRun,
   type MeasuringPlan,
@@ -28,7 +28,7 @@ import {
 } from './bricks/prepare-model.js';
 import { uniqueBricks } from './bricks/unique-bricks.js';
 import { bytesNote } from './bytes-note.js';
-import { observationsOf } from './estimate/observations.js';
+import { groupObservations } from './estimate/observations.js';
 import { type ComposableModel, composeAll, wholesOf } from './compose-all.js';
 import { checkModels } from './measure/check-models.js';
 import { type KnownOfSystem, type Wholes } from './estimate/spreads-of-system.js';
@@ -193,7 +193,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
     interrupted,
     earlier,
     predictor,
-    machines: await machineSpreadOf(system, context),
+    machines: await readMachineSpread(system, context),
     measured: run.measured - measuredBefore,
     checks: checks?.runs,
     costs: {
@@ -341,7 +341,7 @@ async function repeatBricks(
 ): Promise<MeasuringCost> {
   let cost = NO_COST;
   for (;;) {
-    const observations = observationsOf(run.results.measurements());
+    const observations = groupObservations(run.results.measurements());
     const tasks = tasksOfNextOccasion(models, observations, system, request, request.precision, known);
     // This ends: each brick has a limited number of occasions, and a brick whose measurement failed is not tried again.
     if (tasks.length === 0) return cost;

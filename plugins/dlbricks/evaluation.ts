@@ -7,9 +7,9 @@ import {
   whileTelling,
   withBatch,
 } from '../../src/plugin-api.js';
-import { axesOf, cellsOf } from './cells.js';
+import { axesOf, listCells } from './cells.js';
 import { runEstimations } from './estimation.js';
-import { configurationOf } from './report/configuration.js';
+import { describeConfiguration } from './report/configuration.js';
 import { isPartial } from './report/report.js';
 import { showReportsTogether } from './report/show-report.js';
 import { type Settings, settingsSchema } from './settings.js';
@@ -42,7 +42,7 @@ export const dlbricksEvaluation: Evaluation<Settings> = {
   ) {
     const startMs = performance.now();
     const { name: evaluation, threads, batch_size: bound, trace_url_template: traceUrlTemplate } = manifest;
-    const cells = cellsOf(axesOf(settings.matrix), { threads, settings }, agent.description);
+    const cells = listCells(axesOf(settings.matrix), { threads, settings }, agent.description);
     const estimations = (settings.matrix?.batch_size ?? [bound]).flatMap((batch) => {
       const of = rebound(models, bound, batch);
       const common = { evaluation, identities, models: of.models, unusable: [...unusable, ...of.unusable] };
@@ -54,7 +54,7 @@ export const dlbricksEvaluation: Evaluation<Settings> = {
     }
     const reports = estimated.map(({ report }) => report);
     for (const report of reports) {
-      const cell = reports.length === 1 ? '' : `, ${configurationOf(report, reports)}`;
+      const cell = reports.length === 1 ? '' : `, ${describeConfiguration(report, reports)}`;
       for (const { name, coverage, ...model } of report.models) {
         yield {
           kind: 'estimate',

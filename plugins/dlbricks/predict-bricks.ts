@@ -10,7 +10,7 @@ import type { Cut } from './cut/cut.js';
 import { contextOf } from './bricks/needs.js';
 import type { PreparedModel } from './bricks/prepare-model.js';
 import { compose } from './estimate/compose.js';
-import { observationsOf } from './estimate/observations.js';
+import { groupObservations } from './estimate/observations.js';
 import { type Earlier, spreadsFor, spreadsOfSystem } from './estimate/spreads-of-system.js';
 import { KernelPredictor } from './predict/kernel-predictor.js';
 import type { MeasuringCost } from './report/evaluation-result.js';
@@ -74,7 +74,7 @@ export async function predict(
   await measureAll(distinctTasks(models.flatMap((model) => callTasks(model, request))));
   for (let before = -1; before < tried.size && !context.signal.aborted;) {
     before = tried.size;
-    const observations = observationsOf(run.results.measurements());
+    const observations = groupObservations(run.results.measurements());
     const recipes = models.map(({ recipe, facts }) => ({ recipe, facts, context: contextOf(recipe, system) }));
     const spreads = spreadsOfSystem(recipes, observations, { earlier });
     const estimates = recipes.map((recipe) => compose(recipe, observations, spreadsFor(spreads), predictor));

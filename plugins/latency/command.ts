@@ -44,7 +44,7 @@ import {
   writeShown,
 } from '../../src/plugin-api.js';
 import { DEFAULT_PERCENTILES, percentilesSchema } from './evaluation.js';
-import { isPartial, type LatencyRow, latencyResultOf } from './latency-result.js';
+import { isPartial, type LatencyRow, buildLatencyResult } from './latency-result.js';
 import { shownLatencies } from './latency-table.js';
 import { timeModels } from './time-models.js';
 
@@ -124,7 +124,7 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
     signal: host.signal,
     onEvent: (event) => showEvent(event, progress),
   }).finally(() => progress.stop());
-  const result = latencyResultOf(timed, system, options.percentiles ?? DEFAULT_PERCENTILES, unusable, {
+  const result = buildLatencyResult(timed, system, options.percentiles ?? DEFAULT_PERCENTILES, unusable, {
     agent,
     protocol: settings.protocol,
   });

@@ -11,7 +11,7 @@ import {
   whileTelling,
   z,
 } from '../../src/plugin-api.js';
-import { isPartial, latencyResultOf, percentileIn } from './latency-result.js';
+import { isPartial, buildLatencyResult, percentileIn } from './latency-result.js';
 import { showLatencies } from './latency-table.js';
 import { timeModels } from './time-models.js';
 
@@ -49,7 +49,7 @@ export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
     const system = identifySystem(agent.description, runOptionsOf(threads, agent.description, runtime));
     const configuration = { batch, dimensions: '', threads, settings: runtimeText(runtime) };
     const untimed = unusable.map(({ name, reason }) => ({ model: name, ...configuration, reason }));
-    const result = latencyResultOf(timed, system, percentiles, untimed, { identities, agent, protocol });
+    const result = buildLatencyResult(timed, system, percentiles, untimed, { identities, agent, protocol });
     for (const row of result.models) {
       const latencyMs = 'reason' in row ? undefined : row.trimmed_mean_ms;
       const coverage = latencyMs === undefined ? 0 : 1;

@@ -1,16 +1,16 @@
 import {
   dimensionsText,
-  disturbanceOf,
+  describeDisturbance,
   measurementWarnings,
   type Origin,
   provenanceField,
-  provenanceOf,
+  buildProvenance,
   runtimeText,
   type System,
   trimmedMean,
   z,
 } from '../../src/plugin-api.js';
-import { percentileOf, tooFewRuns } from './percentile.js';
+import { nearestRank, tooFewRuns } from './percentile.js';
 import type { TimedModel } from './time-models.js';
 
 const ms = z.number().nonnegative();
@@ -105,10 +105,10 @@ function rowOf(
     runs: sorted.length,
     measured_at: measuredAt,
     is_stored: isStored,
-    latency_ms: Object.fromEntries(percentiles.map((each) => [`p${each}`, percentileOf(sorted, each)])),
+    latency_ms: Object.fromEntries(percentiles.map((each) => [`p${each}`, nearestRank(sorted, each)])),
     not_shown: Object.fromEntries(
       percentiles
-        .filter((each) => percentileOf(sorted, each) === null)
+        .filter((each) => nearestRank(sorted, each) === null)
         .map((each) => [`p${each}`, tooFewRuns(each, sorted.length, protocol)]),
     ),
     min_ms: Math.min(...sorted),
@@ -116,11 +116,11 @@ function rowOf(
     max_ms: Math.max(...sorted),
     histogram: histogramOf(sorted),
     tokens_per_second: loaded.tokens === undefined ? null : (loaded.tokens * 1000) / trimmedMean(sorted),
-    disturbance_percent: disturbanceOf(measurement) * 100,
+    disturbance_percent: describeDisturbance(measurement) * 100,
   };
 }
 
-export function latencyResultOf(
+export function buildLatencyResult(
   timed: readonly TimedModel[],
   { processor, cores, framework, frameworkVersion }: System,
   percentiles: readonly number[],
@@ -130,7 +130,7 @@ export function latencyResultOf(
   const measurements = timed.flatMap(({ measurement }) => measurement ?? []);
   const mostThreads = Math.max(0, ...timed.map(({ threads }) => threads));
   return {
-    provenance: origin === undefined ? null : provenanceOf({ ...origin, models: timed.map(({ loaded }) => loaded) }),
+    provenance: origin === undefined ? null : buildProvenance({ ...origin, models: timed.map(({ loaded }) => loaded) }),
     processor,
     cores,
     framework,

@@ -12,7 +12,7 @@ export function runsFor(percentage: number): number {
 }
 
 /** Percentile of the runs' times, by the nearest rank; null where there are too few runs to show it. */
-export function percentileOf(sortedMs: readonly number[], percentage: number): number | null {
+export function nearestRank(sortedMs: readonly number[], percentage: number): number | null {
   if (sortedMs.length < runsFor(percentage)) return null;
   return sortedMs[wholeFrom((percentage / 100) * sortedMs.length) - 1] ?? null;
 }

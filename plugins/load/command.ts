@@ -32,7 +32,7 @@ import {
   requireWritable,
   runOptionsOf,
   runsOn,
-  runtimeOf,
+  parseRuntime,
   type RuntimeAxes,
   showEvent,
   writeShown,
@@ -152,7 +152,7 @@ async function load(references: readonly string[], options: LoadOptions, host: C
   const agent = await agentOf(options, host);
   const deployment = await deploymentOf(options, host);
   const threads = options.threads ?? COMMAND_DEFAULTS.threads;
-  const runtime = runtimeOf(options);
+  const runtime = parseRuntime(options);
   const { quiet } = outputs;
   const inputs = { dimension: options.dimension, input: options.input };
   const loadedBatch = settings.batches[0] ?? 1;

@@ -8,10 +8,10 @@ import {
   messageOf,
   type MeasuringContext,
   PlatformError,
-  provenanceOf,
+  buildProvenance,
   type RunOptions,
   runOptionsOf,
-  systemDocumentOf,
+  toSystemDocument,
   withBatch,
 } from '../../src/plugin-api.js';
 import { predictGeneration } from './generation.js';
@@ -94,13 +94,13 @@ export async function runLoad(
     generations.push(...(await predictGeneration(one, { settings, bound, overhead: await overheadOf() })));
   }
   const result: LoadResult = {
-    provenance: provenanceOf({
+    provenance: buildProvenance({
       ...load.origin,
       models,
       agent,
       reasons: { protocol: 'a load run has a schedule instead' },
     }),
-    system: systemDocumentOf(system),
+    system: toSystemDocument(system),
     agents,
     settings: {
       scenario: settings.scenario,

@@ -95,7 +95,7 @@ function weightsIn(agent: Origin['agent'], { ranWith, model, weights }: ModelOfO
 }
 
 /** The provenance of a document that is made now. A fact with a reason is left out. */
-export function provenanceOf({ identities = [], models = [], protocol, agent, reasons = {} }: Origin): Provenance {
+export function buildProvenance({ identities = [], models = [], protocol, agent, reasons = {} }: Origin): Provenance {
   const known = <Value>(field: Field, value: () => Value): Value | null => (field in reasons ? null : value());
   const ofModels = models.map((model) => ({
     name: model.name,

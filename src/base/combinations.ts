@@ -1,5 +1,5 @@
 /** Each combination of values, as of the sizes of dimensions; one without values where there are none. */
-export function combinationsOf<T extends number | string>(
+export function combine<T extends number | string>(
   values: ReadonlyMap<string, T | readonly T[]> = new Map(),
 ): readonly ReadonlyMap<string, T>[] {
   let all: readonly ReadonlyMap<string, T>[] = [new Map()];

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import { numberIn, wholeNumber } from './bounded-number.js';
-import { DURATION_EXAMPLES, durationMsOf } from './duration.js';
+import { DURATION_EXAMPLES, parseDurationMs } from './duration.js';
 
 export function numberOption(schema: z.ZodType<number | undefined>): (text: string) => number {
   return (text) => {
@@ -28,7 +28,7 @@ export function listOption<T>(parse: (text: string) => T): (text: string) => rea
 }
 
 export function durationOption(text: string): number {
-  const ms = durationMsOf(text);
+  const ms = parseDurationMs(text);
   if (ms !== undefined) return ms;
   throw new InvalidArgumentError(`expected a duration: ${DURATION_EXAMPLES}`);
 }

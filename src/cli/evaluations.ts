@@ -44,7 +44,7 @@ export async function showToEnd(events: AsyncIterable<LoggedEvent>, progress: Pr
 }
 
 /** @throws PlatformError `unauthenticated` where the server withholds it, `internal` where it is invalid */
-export function resultOf({ resultJson }: DoneEvent): unknown {
+export function parseResult({ resultJson }: DoneEvent): unknown {
   if (resultJson === undefined) {
     const problem = 'the server gives results only to clients with its token';
     throw new PlatformError('unauthenticated', `${problem}: give it by --token-file or MLMODELSCOPE_TOKEN`);
@@ -58,7 +58,7 @@ export function resultOf({ resultJson }: DoneEvent): unknown {
 }
 
 export function resultText(done: DoneEvent): string {
-  return `${JSON.stringify(resultOf(done), null, 2)}\n`;
+  return `${JSON.stringify(parseResult(done), null, 2)}\n`;
 }
 
 /** Leaves an evaluation to its server, and prints how to follow it again. */

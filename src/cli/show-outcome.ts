@@ -6,7 +6,7 @@ import { type Outputs, writeShown } from '../command/outputs.js';
 import type { Evaluation } from '../evaluation/evaluation.js';
 import type { Plugin } from '../evaluation/plugin.js';
 import type { ShownResult } from '../evaluation/shown-result.js';
-import { type EstimateEvent, type EvaluationOutcome, resultOf, resultText } from './evaluations.js';
+import { type EstimateEvent, type EvaluationOutcome, parseResult, resultText } from './evaluations.js';
 import type { OwnedHost } from './host.js';
 import { shownSystems, type ShowOne } from './shown-systems.js';
 
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<EstimateEvent>[] = [
 function shownEstimates({ estimates, done }: EvaluationOutcome): ShownResult {
   return {
     result: () => ({
-      document: resultOf(done),
+      document: parseResult(done),
       records: {
         keys: ['model', 'latency_ms', 'low_ms', 'high_ms', 'coverage'],
         rows: estimates.map(({ model, latencyMs, lowMs, highMs, coverage }) => {
@@ -82,7 +82,7 @@ export async function showOutcome(
   host: OwnedHost,
 ): Promise<void> {
   const { done } = outcome;
-  const document = done.resultJson === undefined ? undefined : resultOf(done);
+  const document = done.resultJson === undefined ? undefined : parseResult(done);
   const shown = shownDocument(document, { plugin, plugins, wide }) ?? shownEstimates(outcome);
   await writeShown(shown, json ? { ...outputs, quiet: true } : outputs, host);
   if (json) host.print(resultText(done));

@@ -4,7 +4,7 @@ import { checkInputNames } from '../onnx/values/given-values.js';
 import { checkDimensions } from '../registry/check-dimensions.js';
 import type { LoadedModel, RunningFramework } from '../registry/load-model.js';
 import { type UnusableModel, unusableModel } from '../registry/unusable-model.js';
-import { combinationsOf } from '../base/combinations.js';
+import { combine } from '../base/combinations.js';
 import {
   type AgentOptions,
   COMMAND_DEFAULTS,
@@ -64,7 +64,7 @@ export async function loadBatches(
   host: CommandHost,
 ): Promise<readonly LoadedBatch[]> {
   const progress = host.progress(quiet);
-  const combinations = combinationsOf<number>(inputs.dimension);
+  const combinations = combine<number>(inputs.dimension);
   const varied = [...(inputs.dimension ?? [])].flatMap(([name, sizes]) => ([sizes].flat().length > 1 ? [name] : []));
   const runs = batches.flatMap((batch) => combinations.map((sizes) => ({ batch, sizes })));
   const wanted = runs.flatMap((run) => references.map((reference, index) => ({ run, reference, index })));

@@ -135,7 +135,7 @@ export function addRuntimeOptions(command: Command): Command {
  *
  * @throws PlatformError `usage` for an option with several values
  */
-export function runtimeOf(options: RuntimeAxes): RuntimeSettings {
+export function parseRuntime(options: RuntimeAxes): RuntimeSettings {
   const [runtime = DEFAULT_RUNTIME, ...others] = runtimesOf(options);
   if (others.length === 0) return runtime;
   throw new PlatformError(

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PlatformError } from '../base/errors.js';
-import { REMEASURE_WORDS, remeasureOf } from '../measurement/remeasure.js';
+import { REMEASURE_WORDS, parseRemeasure } from '../measurement/remeasure.js';
 
 export interface ReuseOptions {
   readonly remeasure?: string;
 }
 
 function remeasureOption(text: string): string {
-  if (remeasureOf(text) === undefined) throw new InvalidArgumentError(`expected ${REMEASURE_WORDS}`);
+  if (parseRemeasure(text) === undefined) throw new InvalidArgumentError(`expected ${REMEASURE_WORDS}`);
   return text;
 }
 

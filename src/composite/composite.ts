@@ -323,7 +323,7 @@ class CompositeBuilder {
  *   model; 0 for none
  * @throws PlatformError `model` where a brick's file is no ONNX file
  */
-export function compositeOf(
+export function buildComposite(
   bricks: readonly Benchmark[],
   paddingBytes: number,
   { times, weightSets }: Repetition = ONCE,

@@ -4,7 +4,7 @@ import { elementCount, tensorBytes } from '../onnx/model/element-type.js';
 import { meaningOf } from '../onnx/operators/operator-versions.js';
 import type { Repetition } from './composite.js';
 import { isColdFootprint } from './footprint.js';
-import { type Operators, operatorsOf } from './operators-of.js';
+import { type Operators, readOperators } from './read-operators.js';
 
 export interface BrickInContext {
   readonly benchmark: Benchmark;
@@ -18,7 +18,7 @@ export interface BrickInContext {
 export interface CompositePlan {
   /** Their indices among the requested bricks, in order. */
   readonly bricks: readonly number[];
-  /** Additional bytes to read in every run; see compositeOf. */
+  /** Additional bytes to read in every run; see buildComposite. */
   readonly paddingBytes: number;
   readonly repetition: Repetition;
 }
@@ -96,7 +96,7 @@ function touchedBytes({ inputs }: Benchmark, { gathered }: Operators): number {
 }
 
 function factsOf({ benchmark, context, modelBytes, roughMs }: BrickInContext, index: number): Facts {
-  const operators = operatorsOf(benchmark.model);
+  const operators = readOperators(benchmark.model);
   return {
     index,
     footprintBytes: context.footprintBytes,

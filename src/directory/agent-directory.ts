@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { attendedMs } from '../base/clock.js';
 import { PlatformError } from '../base/errors.js';
-import { remediesOf, type UnmetRequirement } from '../manifest/index.js';
-import { type AgentOffer, sizeOf } from './agent-offer.js';
+import { findRemedies, type UnmetRequirement } from '../manifest/index.js';
+import { type AgentOffer, encodedSize } from './agent-offer.js';
 
 export interface RegisteredAgent extends AgentOffer {
   /** Id of its lease; only the agent and the platform know it. */
@@ -66,7 +66,7 @@ const DEFAULT_LEASE_MS = 30_000;
 
 const MAX_AGENTS = 1000;
 
-/** Most bytes of all offers together by {@link sizeOf}: room for a hundred agents with all models of the platform. */
+/** Most bytes of all offers together by {@link encodedSize}: room for a hundred agents with all models of the platform. */
 const MAX_SIZE = 48 * 2 ** 20;
 
 interface Entry {
@@ -120,7 +120,7 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
     const lines = judged.flatMap(({ entry, problems }) => {
       return problems.map(({ problem }) => `  ${entry.agent.address}: ${problem}`);
     });
-    const advice = ['start an agent that does', ...remediesOf(judged.flatMap(({ problems }) => problems))].join(
+    const advice = ['start an agent that does', ...findRemedies(judged.flatMap(({ problems }) => problems))].join(
       '; or: ',
     );
     throw new PlatformError('unsupported', [`no agent meets the constraints; ${advice}:`, ...lines].join('\n'));
@@ -157,7 +157,7 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
       if (others.length >= MAX_AGENTS) {
         throw new PlatformError('exhausted', `${MAX_AGENTS} agents are registered already; stop one first`);
       }
-      const size = sizeOf(offer);
+      const size = encodedSize(offer);
       if (others.reduce((sum, entry) => sum + entry.size, size) > MAX_SIZE) {
         const problem = `the offers of all agents would take more than ${MAX_SIZE / 2 ** 20} MiB`;
         throw new PlatformError('exhausted', `${problem}; stop one first, or offer fewer models`);

@@ -7,7 +7,7 @@ import { line } from './offered-text.js';
 
 const MAX_MODELS = 1000;
 
-/** See {@link sizeOf}; the models that come with the platform take less than half of it. */
+/** See {@link encodedSize}; the models that come with the platform take less than half of it. */
 const MAX_OFFER_SIZE = 1024 * 1024;
 
 /** Memory of a value besides the characters of a text. */
@@ -27,10 +27,10 @@ export const accessTokenSchema = z
   .regex(/^[!-~]*$/, 'not a token');
 
 /** Bytes of memory that an offer or a part of it takes; an estimate for values of any form. */
-export function sizeOf(offered: unknown): number {
+export function encodedSize(offered: unknown): number {
   if (typeof offered === 'string') return VALUE_BYTES + offered.length;
   if (typeof offered !== 'object' || offered === null) return VALUE_BYTES;
-  return Object.entries(offered).reduce((sum, [key, value]) => sum + key.length + sizeOf(value), VALUE_BYTES);
+  return Object.entries(offered).reduce((sum, [key, value]) => sum + key.length + encodedSize(value), VALUE_BYTES);
 }
 
 /** An agent's description of itself for its registration: enough to decide whether an evaluation may run there. */
@@ -51,18 +51,21 @@ export const agentOfferSchema = z
     memoryBytes: z.number().positive(),
     models: z.array(modelOfferSchema).max(MAX_MODELS),
   })
-  .refine((offer) => sizeOf(offer) <= MAX_OFFER_SIZE, `more than ${MAX_OFFER_SIZE / 1024} KiB; offer fewer models`);
+  .refine(
+    (offer) => encodedSize(offer) <= MAX_OFFER_SIZE,
+    `more than ${MAX_OFFER_SIZE / 1024} KiB; offer fewer models`,
+  );
 
 export function modelsWithin(
   offer: Omit<z.infer<typeof agentOfferSchema>, 'models'>,
   models: readonly z.infer<typeof modelOfferSchema>[],
 ): { readonly models: z.infer<typeof modelOfferSchema>[]; readonly leftOut: number } {
   const fitting: z.infer<typeof modelOfferSchema>[] = [];
-  let size = sizeOf({ ...offer, models: [] });
+  let size = encodedSize({ ...offer, models: [] });
   for (const model of models) {
     if (fitting.length >= MAX_MODELS || !modelOfferSchema.safeParse(model).success) continue;
-    // `sizeOf` counts the model's index in the list as its key.
-    const added = sizeOf(model) + String(fitting.length).length;
+    // `encodedSize` counts the model's index in the list as its key.
+    const added = encodedSize(model) + String(fitting.length).length;
     if (size + added > MAX_OFFER_SIZE) continue;
     size += added;
     fitting.push(model);

@@ -20,7 +20,7 @@ function numberIn(pageToken: string): number {
  *
  * @throws PlatformError `usage` for an invalid token
  */
-export function pageOf(
+export function takePage(
   registered: readonly RegisteredAgent[],
   { pageSize, pageToken }: ListAgentsRequest,
 ): ListAgentsResponse {

@@ -7,7 +7,7 @@ import { toWireDuration } from '../rpc/duration.js';
 import type { RpcServer } from '../rpc/server.js';
 import type { LeasedDirectory } from './agent-directory.js';
 import { accessTokenSchema } from './agent-offer.js';
-import { pageOf } from './agent-pages.js';
+import { takePage } from './agent-pages.js';
 import { fromWireAgent } from './agent-wire.js';
 
 export function addAgentRegistryService(server: RpcServer, directory: LeasedDirectory): void {
@@ -31,7 +31,7 @@ export function addAgentRegistryService(server: RpcServer, directory: LeasedDire
       directory.unregister(call.request.agentId);
       return {};
     }),
-    listAgents: calls.unary((call) => pageOf(directory.list(), call.request)),
+    listAgents: calls.unary((call) => takePage(directory.list(), call.request)),
   } satisfies AgentRegistryServiceServer;
   server.addService(AgentRegistryServiceService, answers);
 }

@@ -167,7 +167,7 @@ export function failure(code: ErrorCode, message: string): PluginEvent & FinalEv
   return { kind: 'failed', code, message: clipped(message) };
 }
 
-export function pluginEventOf(event: EvaluationEvent): PluginEvent {
+export function checkPluginEvent(event: EvaluationEvent): PluginEvent {
   switch (event.kind) {
     case 'planned':
       return { ...event, summary: clipped(event.summary) };

@@ -58,7 +58,7 @@ export const systemsResultSchema = z.strictObject({
 export type SystemsResult = z.infer<typeof systemsResultSchema>;
 export type SystemResult = SystemsResult['systems'][number];
 
-export function systemsResultOf(content: Omit<SystemsResult, 'format'>): SystemsResult {
+export function buildSystemsResult(content: Omit<SystemsResult, 'format'>): SystemsResult {
   return { format: FORMAT, ...content };
 }
 

@@ -2,7 +2,7 @@ import { ownValue } from '../base/own-value.js';
 import { type Entry, isEntry } from './entry.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { OutermostOperators } from './outermost-operators.js';
-import { emitPlatformSpan, systemOf, traceIdOf } from './platform-span.js';
+import { emitPlatformSpan, describedSystem, traceIdOf } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
@@ -110,7 +110,7 @@ export const chrome: TraceReader = {
       if (!isEntry(value)) throw traceError(source, place, `expected an event, found ${quoted(JSON.stringify(value))}`);
       const { ph } = value;
       if (ph === 'M' && value['name'] === 'process_name') {
-        const system = systemOf((key) => ownValue(argumentsOf(value), key));
+        const system = describedSystem((key) => ownValue(argumentsOf(value), key));
         if (system !== undefined) emit({ kind: 'system', process: String(value['pid']), system }, place);
       }
       if (typeof ph !== 'string' || !TIMED.has(ph)) return;

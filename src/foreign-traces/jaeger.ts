@@ -1,6 +1,6 @@
 import { isEntry } from './entry.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
-import { emitPlatformSpan, systemOf, traceIdOf } from './platform-span.js';
+import { emitPlatformSpan, describedSystem, traceIdOf } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
@@ -55,7 +55,7 @@ export const jaeger: TraceReader = {
       if (path === 0) readSpan(value, trace, source, place, emit);
       else if (isEntry(value)) {
         for (const [id, process] of Object.entries(value)) {
-          const system = systemOf(taggedBy(isEntry(process) ? process['tags'] : undefined));
+          const system = describedSystem(taggedBy(isEntry(process) ? process['tags'] : undefined));
           if (system !== undefined) emit({ kind: 'system', process: processOf(trace, id), system }, place);
         }
       }

@@ -1,6 +1,6 @@
 import { isEntry } from './entry.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
-import { emitPlatformSpan, systemOf, traceIdOf } from './platform-span.js';
+import { emitPlatformSpan, describedSystem, traceIdOf } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
@@ -71,7 +71,7 @@ export const otlp: TraceReader = {
         readSpan(value, system, source, place, emit);
         return;
       }
-      system = systemOf(attributedBy(isEntry(value) ? value['attributes'] : undefined));
+      system = describedSystem(attributedBy(isEntry(value) ? value['attributes'] : undefined));
       if (system !== undefined) emit({ kind: 'system', process: system, system }, place);
     });
     for await (const chunk of chunks) picker.write(chunk);

@@ -133,7 +133,7 @@ function layerOf(span: PlatformSpan, place: string, source: string): TracedLayer
 }
 
 /** The system that the platform's tags describe; undefined where there are no such tags. */
-export function systemOf(tag: (name: string) => unknown): string | undefined {
+export function describedSystem(tag: (name: string) => unknown): string | undefined {
   const given = textOf(tag(SYSTEM_TAG));
   if (given !== undefined) return given;
   const facts = HOST_TAGS.flatMap((names) => {

@@ -11,7 +11,7 @@ export interface ManifestIdentity {
   readonly file?: string | undefined;
 }
 
-export function identityOf(
+export function identifyManifest(
   kind: ManifestKind,
   { name, version }: Pick<ManifestIdentity, 'name' | 'version'>,
   { sha256, file }: Pick<ManifestDocument, 'sha256'> & Partial<Pick<ManifestDocument, 'file'>>,

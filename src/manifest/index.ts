@@ -13,7 +13,7 @@ export {
 export { ANY_FRAMEWORK, type FrameworkConstraint, frameworkText, type ModelFramework } from './fields.js';
 export { graphBindings } from './graph-bindings.js';
 export type { HardwareConstraint, HardwareManifest } from './hardware.js';
-export { identityOf, type ManifestIdentity } from './identity.js';
+export { identifyManifest, type ManifestIdentity } from './identity.js';
 export { kindJsonSchema, loadManifest, MANIFEST_KINDS, type ManifestKind, type ManifestOf, takenBy } from './load.js';
 export { BATCH, type Checksum, type ModelManifest, type ModelTensor } from './model.js';
 export {
@@ -29,7 +29,7 @@ export {
 export {
   type Candidate,
   FRAMEWORK_REMEDY,
-  remediesOf,
+  findRemedies,
   meetsFramework,
   type Requirements,
   requirementsOf,

@@ -101,7 +101,7 @@ function expectedText(
   return `expected ${frameworkText(required)}, found ${framework} ${frameworkVersion}`;
 }
 
-export function remediesOf(unmet: readonly UnmetRequirement[]): readonly string[] {
+export function findRemedies(unmet: readonly UnmetRequirement[]): readonly string[] {
   return [...new Set(unmet.flatMap(({ remedy }) => remedy ?? []))];
 }
 

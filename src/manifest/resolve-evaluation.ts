@@ -4,7 +4,7 @@ import { type ManifestDocument, nodeAt, parseDocument, problemAt, problemAtKey, 
 import { MAX_MODELS, type EvaluationManifest, MOVED_SETTINGS } from './evaluation.js';
 import { DISK } from './files.js';
 import type { HardwareConstraint } from './hardware.js';
-import { identityOf, type ManifestIdentity } from './identity.js';
+import { identifyManifest, type ManifestIdentity } from './identity.js';
 import { interpretDocument, type ManifestKind, type ManifestOf } from './load.js';
 import { byPosition, type Note, orThrow, type Problem, type Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
@@ -127,7 +127,8 @@ class Resolver {
     const referred = await loadReferred(located.path, kind, report, this.options.files);
     if (referred.ok) await this.checkPin(node.text, referred.document.sha256, report);
     const manifest = this.keep(referred.ok ? referred.loaded : referred)?.manifest;
-    if (manifest !== undefined && referred.ok) this.identities.push(identityOf(kind, manifest, referred.document));
+    if (manifest !== undefined && referred.ok)
+      this.identities.push(identifyManifest(kind, manifest, referred.document));
     return manifest;
   }
 }
@@ -210,7 +211,7 @@ export async function resolveEvaluation(
     software: typeof evaluation.software === 'object' ? evaluation.software : software,
     dataset,
     notes: [...movedNotes(document), ...resolver.notes],
-    identities: [identityOf('evaluation', evaluation, document), ...resolver.identities],
+    identities: [identifyManifest('evaluation', evaluation, document), ...resolver.identities],
     document,
   };
 }

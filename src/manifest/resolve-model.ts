@@ -13,7 +13,7 @@ import {
 } from './reference.js';
 import { digestOf } from './checksum.js';
 import { FETCH_COMMAND } from './fetched-files.js';
-import { identityOf, type ManifestIdentity } from './identity.js';
+import { identifyManifest, type ManifestIdentity } from './identity.js';
 import { LOCK_FILE, parseLock } from './lock-file.js';
 import { loadReferred, type ReportReference } from './referred.js';
 import { quoted } from '../base/quoted.js';
@@ -146,7 +146,7 @@ async function resolveManifest(
   if (!loaded.ok || problems.length > 0) return { ok: false, problems: byPosition(problems) };
   const { manifest, notes } = loaded;
   const source = await sourceOf(path, manifest, options);
-  const identity = identityOf('model', manifest, document);
+  const identity = identifyManifest('model', manifest, document);
   return { ok: true, model: { name: manifest.name, source, manifest, identity }, notes };
 }
 

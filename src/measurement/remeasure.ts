@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DURATION_EXAMPLES, durationMsOf } from '../base/duration.js';
+import { DURATION_EXAMPLES, parseDurationMs } from '../base/duration.js';
 import { isDisturbed, isUnderLoad } from './disturbance.js';
 import type { Measurement } from './measurement.js';
 
@@ -22,25 +22,25 @@ const KINDS = ['all', 'disturbed', 'failed', 'none'] as const;
 
 const OLDER_THAN = 'older-than:';
 
-/** The texts that {@link remeasureOf} reads. */
+/** The texts that {@link parseRemeasure} reads. */
 export const REMEASURE_WORDS = `${KINDS.join(', ')} or ${OLDER_THAN}DURATION, a duration being ${DURATION_EXAMPLES}`;
 
 /** @returns undefined for other texts; ages count from now */
-export function remeasureOf(text: string): Remeasure | undefined {
+export function parseRemeasure(text: string): Remeasure | undefined {
   const kind = KINDS.find((candidate) => candidate === text);
   if (kind !== undefined) return { kind };
-  const ageMs = text.startsWith(OLDER_THAN) ? durationMsOf(text.slice(OLDER_THAN.length)) : undefined;
+  const ageMs = text.startsWith(OLDER_THAN) ? parseDurationMs(text.slice(OLDER_THAN.length)) : undefined;
   return ageMs === undefined ? undefined : { kind: 'older-than', timeMs: new Date().getTime() - ageMs };
 }
 
 export const remeasureSetting = z
   .string()
-  .refine((text) => remeasureOf(text) !== undefined, { error: REMEASURE_WORDS })
+  .refine((text) => parseRemeasure(text) !== undefined, { error: REMEASURE_WORDS })
   .optional()
   .meta({ description: `Stored measurements to take again: ${REMEASURE_WORDS}.` });
 
 export function remeasureAsked(text: string | undefined): Remeasure {
-  return (text === undefined ? undefined : remeasureOf(text)) ?? DEFAULT_REMEASURE;
+  return (text === undefined ? undefined : parseRemeasure(text)) ?? DEFAULT_REMEASURE;
 }
 
 /** Whether a stored measurement is taken again in any state of the machine. */

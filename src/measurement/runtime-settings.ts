@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { combinationsOf } from '../base/combinations.js';
+import { combine } from '../base/combinations.js';
 import { counted } from '../base/counted.js';
 import { threadsSchema } from '../base/default-threads.js';
 
@@ -186,7 +186,7 @@ export function runtimesOf(
   return (levels ?? [byDefault.optimization_level]).flatMap((optimization_level) =>
     (modes ?? [byDefault.execution_mode]).flatMap((execution_mode) =>
       (numbers ?? [byDefault.inter_op_threads]).flatMap((inter_op_threads) =>
-        combinationsOf(keys).map((values) => {
+        combine(keys).map((values) => {
           const session = { ...byDefault.session, ...Object.fromEntries(values) };
           return { optimization_level, execution_mode, inter_op_threads, session };
         }),

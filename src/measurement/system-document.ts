@@ -54,7 +54,7 @@ export function stackOf(facts: SystemFacts): z.infer<typeof stackSchema> {
   };
 }
 
-export function systemDocumentOf(system: System): SystemDocument {
+export function toSystemDocument(system: System): SystemDocument {
   const { threads, executionProvider, optimizationLevel } = system.runOptions;
   const { executionMode = 'sequential', interOpThreads = 1, session = [] } = system.runOptions;
   return {

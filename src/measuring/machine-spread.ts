@@ -36,7 +36,7 @@ function spreadIn(stored: StoredSpread | undefined): MachineSpread | undefined {
  * @returns undefined where machines of this system were never compared
  * @throws PlatformError as the store does; where its server is gone, only the current comparison is known
  */
-export async function machineSpreadOf(
+export async function readMachineSpread(
   { fingerprint: system }: System,
   { agent, store }: Pick<MeasuringContext, 'agent' | 'store'>,
 ): Promise<MachineSpread | undefined> {

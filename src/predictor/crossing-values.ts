@@ -10,7 +10,7 @@ import {
   UNPACKED,
 } from '../onnx/model/element-type.js';
 import { int } from '../onnx/model/make-attributes.js';
-import { typeProtoOf } from '../onnx/write/write-model.js';
+import { toTypeProto } from '../onnx/write/write-model.js';
 
 // The runtime's JavaScript bindings take and return only tensors of common element types: a session with an input or
 // output of another type cannot be created, and a returned tensor of a packed type ends the process. So such an input
@@ -103,7 +103,7 @@ function fedAsFloat(graph: GraphProto, inputs: readonly BenchmarkInput[]): Graph
   if (fed.length === 0) return graph;
   const names = new Set(fed.map(({ name }) => name));
   const asFloats = fed.map((input): ValueInfoProto => {
-    return { name: fedName(input), docString: '', type: typeProtoOf({ elementType: 'float32', dims: input.dims }) };
+    return { name: fedName(input), docString: '', type: toTypeProto({ elementType: 'float32', dims: input.dims }) };
   });
   const casts = fed.map((input) => cast(fedName(input), input.name, input.elementType));
   const input = [...graph.input.filter(({ name }) => !names.has(name)), ...asFloats];
@@ -164,7 +164,7 @@ export function withCrossingEnds(
     if (type === undefined) return info;
     const returned = shapesOnly ? shapeOf(info.name, type) : floatOf(info.name);
     nodes.push(...returned.nodes);
-    const typeProto = typeProtoOf({ elementType: returned.elementType, dims: undefined });
+    const typeProto = toTypeProto({ elementType: returned.elementType, dims: undefined });
     return { name: returned.name, docString: '', type: typeProto };
   });
   const fed = fedAsFloat(graph, inputs);

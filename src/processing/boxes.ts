@@ -149,7 +149,7 @@ function withMask(
  * @throws PlatformError `manifest` where an output is missing or has another shape than the steps need; `unsupported`
  *   where it cannot be divided
  */
-export function boxesOf(
+export function readBoxes(
   outputs: Outputs,
   name: string,
   detector: Detector,

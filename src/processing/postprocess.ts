@@ -1,11 +1,11 @@
 import { PlatformError } from '../base/errors.js';
 import type { ClassSteps } from '../manifest/output-steps.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
-import { boxesOf, type Detector } from './boxes.js';
+import { readBoxes, type Detector } from './boxes.js';
 import { softmax, topK } from './classes.js';
 import { numbersOf, partOf, type BatchPosition, rowOfPart } from './element-part.js';
 import type { PredictedFeature } from './feature.js';
-import { type Segmenter, segmentsOf } from './segments.js';
+import { type Segmenter, readSegments } from './segments.js';
 
 export interface Classifier extends Omit<ClassSteps, 'labels'> {
   readonly labels?: readonly string[] | undefined;
@@ -18,7 +18,7 @@ export interface AskedElement extends BatchPosition {
 }
 
 /** The likeliest first. @throws PlatformError `manifest` where the numbers of labels and classes differ */
-export function classesOf(
+export function readClasses(
   output: TensorValue,
   { row, softmax: isSoftmax, labels, k }: Classifier,
   { limit, ...position }: AskedElement,
@@ -56,11 +56,11 @@ export function featuresOf(
       case undefined:
         return postprocessors.size === 0 ? [rawOf(name, output, element)] : [];
       case 'classes':
-        return classesOf(output, postprocessor, element);
+        return readClasses(output, postprocessor, element);
       case 'boxes':
-        return boxesOf(outputs, name, postprocessor, element);
+        return readBoxes(outputs, name, postprocessor, element);
       case 'segments':
-        return [segmentsOf(name, output, postprocessor, element)];
+        return [readSegments(name, output, postprocessor, element)];
     }
   });
 }

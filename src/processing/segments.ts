@@ -80,7 +80,7 @@ export function classShares(mask: Int32Array, labels: readonly string[] | undefi
  * @throws PlatformError `manifest` where the output has another shape than the steps need, `unsupported` where it
  *   cannot be divided or is too large
  */
-export function segmentsOf(
+export function readSegments(
   name: string,
   output: TensorValue,
   segmenter: Segmenter,

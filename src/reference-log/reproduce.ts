@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
-import { provenanceOf } from '../agent/provenance.js';
+import { buildProvenance } from '../agent/provenance.js';
 import { messageOf, PlatformError } from '../base/errors.js';
 import type { Evaluation } from '../evaluation/evaluation.js';
 import type { PlatformEvent } from '../evaluation/event.js';
@@ -203,7 +203,7 @@ export async function reproduce(log: Log, planned: readonly Planned[], tools: Re
   const models: Reproduction['models'] = [];
   for (const [index, one] of planned.entries()) models.push(...(await reproduceOne(one, index, tools)));
   const loaded = planned.flatMap((one) => one.loaded.models);
-  const provenance = provenanceOf({ agent, models: loaded, reasons: { protocol: 'task of the log' } });
+  const provenance = buildProvenance({ agent, models: loaded, reasons: { protocol: 'task of the log' } });
   const differences = compareConditions(log.resolved, provenance);
   return {
     provenance,

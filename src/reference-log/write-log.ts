@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { dump } from 'js-yaml';
-import { provenanceOf } from '../agent/provenance.js';
+import { buildProvenance } from '../agent/provenance.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { PlatformError } from '../base/errors.js';
 import { requireWritable, writeResult } from '../base/output-file.js';
@@ -248,7 +248,7 @@ export async function writeLog(path: string, log: LogToWrite): Promise<void> {
     for (const model of run.models) models.push(await loggedModel(model, run, log));
     achieved.push(models);
   }
-  const { tool, created_at, host, stack, surroundings } = provenanceOf({ agent });
+  const { tool, created_at, host, stack, surroundings } = buildProvenance({ agent });
   const parts = {
     author: authorOf(),
     tool,

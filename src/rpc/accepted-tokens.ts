@@ -13,12 +13,12 @@ export interface AcceptedTokens {
   find(token: string): AcceptedToken | undefined;
 }
 
-export function sha256Of(token: string): Buffer {
+export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
 /** Finds the token that a client shows. Compares all tokens, in a time that does not depend on where they differ. */
 export function findToken(shown: string, tokens: readonly AcceptedToken[]): AcceptedToken | undefined {
-  const digest = sha256Of(shown);
+  const digest = hashToken(shown);
   return tokens.filter(({ sha256 }) => timingSafeEqual(sha256, digest))[0];
 }

@@ -9,7 +9,7 @@ import type {
 import { throwIfCancelled } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
 import { FairLoop } from './fair-loop.js';
-import { statusOf } from './status.js';
+import { toStatus } from './status.js';
 
 interface CancellableCall {
   readonly cancelled: boolean;
@@ -40,7 +40,7 @@ export class ActiveCalls {
       await waitForLoop();
       callback(null, answer);
     } catch (error) {
-      callback(statusOf(error));
+      callback(toStatus(error));
     }
   }
 
@@ -52,7 +52,7 @@ export class ActiveCalls {
       await this.#track(call, work);
       call.end();
     } catch (error) {
-      call.emit('error', statusOf(error));
+      call.emit('error', toStatus(error));
     }
   }
 

@@ -7,7 +7,7 @@ import {
 } from '@grpc/grpc-js';
 import { PlatformError } from '../base/errors.js';
 import { methodKind } from '../base/method-kind.js';
-import { type AcceptedToken, type AcceptedTokens, findToken, sha256Of } from './accepted-tokens.js';
+import { type AcceptedToken, type AcceptedTokens, findToken, hashToken } from './accepted-tokens.js';
 import { rolesFor } from './roles.js';
 import type { ServerSecurity } from './security.js';
 
@@ -74,7 +74,7 @@ export interface Judgement {
 /** @returns undefined for a server that needs no token */
 export function checkToken({ token, acceptedTokens, ownToken }: ServerSecurity): TokenCheck | undefined {
   const full = (name: string, text: string | undefined): readonly AcceptedToken[] =>
-    text === undefined ? [] : [{ name, role: 'full', sha256: sha256Of(text) }];
+    text === undefined ? [] : [{ name, role: 'full', sha256: hashToken(text) }];
   const own = full("this process's own token", ownToken);
   if (acceptedTokens !== undefined) {
     return check({ find: (shown) => findToken(shown, own) ?? acceptedTokens.find(shown) }, byRole);

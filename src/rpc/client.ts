@@ -18,7 +18,7 @@ import { isLoopbackHost, parseHostPort } from './loopback.js';
 import { repeatableMethods } from '../base/method-kind.js';
 import { quietLibrary } from './quiet-library.js';
 import type { ClientSecurity } from './security.js';
-import { errorOf, type PeerKind } from './status.js';
+import { fromStatus, type PeerKind } from './status.js';
 
 export interface RpcClientOptions {
   readonly security?: ClientSecurity | undefined;
@@ -139,7 +139,7 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
 
   function failure(error: unknown, signal?: AbortSignal): PlatformError {
     if (signal?.aborted === true) return cancellationOf(signal);
-    if (isStatus(error)) return errorOf(error, { kind, address });
+    if (isStatus(error)) return fromStatus(error, { kind, address });
     return new PlatformError('unavailable', `the call to the ${kind} at ${address} broke off: ${messageOf(error)}`);
   }
 

@@ -4,7 +4,7 @@ import type { Connections, Receiving } from './connections.js';
 import type { ServerLimits } from './limits.js';
 import type { FairLoop } from './fair-loop.js';
 import { type MessageFormat, noRoom } from './message-format.js';
-import { statusOf } from './status.js';
+import { toStatus } from './status.js';
 
 /** Health checks are answered even when all other calls are refused. */
 const ALWAYS_ANSWERED = '/grpc.health.v1.Health/Check';
@@ -48,14 +48,14 @@ export function receiveRequests(
         }
         next(request);
       } catch (error) {
-        call.sendStatus(statusOf(error));
+        call.sendStatus(toStatus(error));
       }
     };
 
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, next) => {
         if (calls >= limits.calls && path !== ALWAYS_ANSWERED) {
-          call.sendStatus(statusOf(new PlatformError('exhausted', 'the server has too many calls; try again later')));
+          call.sendStatus(toStatus(new PlatformError('exhausted', 'the server has too many calls; try again later')));
           return;
         }
         calls++;

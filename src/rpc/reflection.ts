@@ -4,7 +4,7 @@ import { ReflectionService } from '@grpc/reflection';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { ownValue } from '../base/own-value.js';
-import { statusOf } from './status.js';
+import { toStatus } from './status.js';
 
 /** The part of the contract that reflection needs: each file once. A thread reads it while other calls are answered. */
 async function contract(): Promise<PackageDefinition> {
@@ -43,7 +43,7 @@ export function addReflection(server: Server, services: readonly string[]): void
         };
         read.then(answer).catch((error: unknown) => {
           read = undefined;
-          call.emit('error', statusOf(error));
+          call.emit('error', toStatus(error));
         });
       };
       return [method, handle] as const;

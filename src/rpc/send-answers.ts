@@ -7,7 +7,7 @@ import { LargeAnswer } from './large-answer.js';
 import { FAREWELL_MS, type ServerLimits } from './limits.js';
 import type { FairLoop } from './fair-loop.js';
 import type { MessageFormat } from './message-format.js';
-import { statusOf } from './status.js';
+import { toStatus } from './status.js';
 
 /** Bytes of a large answer that are sent in one turn of the event loop, and that its client has to take before more. */
 const PIECE_BYTES = 256 * 1024;
@@ -43,7 +43,7 @@ class AnsweringCall extends ServerInterceptingCall {
   override sendMessage(message: unknown, callback: () => void): void {
     if (message instanceof LargeAnswer) {
       void this.#sendLarge(message).then(callback, (error: unknown) => {
-        if (!this.#ended.signal.aborted) this.sendStatus(statusOf(error));
+        if (!this.#ended.signal.aborted) this.sendStatus(toStatus(error));
       });
       return;
     }
@@ -54,7 +54,7 @@ class AnsweringCall extends ServerInterceptingCall {
         throw new PlatformError('exhausted', 'the server has no room for more answers; read them, or try again later');
       }
     } catch (error) {
-      this.sendStatus(statusOf(error));
+      this.sendStatus(toStatus(error));
       return;
     }
     this.#unsentBytes += bytes.length;

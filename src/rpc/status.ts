@@ -51,7 +51,7 @@ function detailsOf(text: string): string {
   return `${kept}…`;
 }
 
-export function statusOf(thrown: unknown): StatusObject {
+export function toStatus(thrown: unknown): StatusObject {
   const code = thrown instanceof PlatformError ? thrown.code : 'internal';
   const metadata = new Metadata();
   metadata.set(ERROR_CODE_TRAILER, code);
@@ -94,7 +94,7 @@ const OTHER_KIND: Readonly<Record<PeerKind, string>> = {
   'inference server': 'name the gRPC port of a server of the Open Inference Protocol',
 };
 
-export function errorOf(answer: StatusObject, { kind, address }: Peer): PlatformError {
+export function fromStatus(answer: StatusObject, { kind, address }: Peer): PlatformError {
   const [named] = answer.metadata.get(ERROR_CODE_TRAILER);
   if (isErrorCode(named)) return new PlatformError(named, answer.details);
   const code = CODE_OF[answer.code] ?? 'internal';

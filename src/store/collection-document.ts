@@ -18,13 +18,13 @@ export function checkedDocument<Document extends object>(
 ): CheckedDocument {
   const result = definition.schema.safeParse(document);
   if (!result.success) throw refused(definition, document, schemaProblems(result.error).join('; '), result.error);
-  const keys = keysOf(definition, result.data);
+  const keys = readKeys(definition, result.data);
   if (typeof keys === 'string') throw refused(definition, document, keys);
   return { text: JSON.stringify(result.data), ...keys };
 }
 
 /** The key and indexes of a document, or the reason why no store can keep the document. */
-export function keysOf(shape: CollectionShape, document: object): Omit<CheckedDocument, 'text'> | string {
+export function readKeys(shape: CollectionShape, document: object): Omit<CheckedDocument, 'text'> | string {
   if ('_id' in document && (shape.key.length > 1 || !shape.key.includes('_id'))) {
     return 'only a field that is its whole key may be called _id';
   }

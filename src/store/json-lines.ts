@@ -4,7 +4,7 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
 import { snakeCaseSchema, snakePath, withCamelKeys, withSnakeKeys } from '../base/snake-case.js';
 import { measurementSchema, problemWithTimes } from '../measurement/measurement.js';
-import { keysOf } from './collection-document.js';
+import { readKeys } from './collection-document.js';
 import { collectionShapeSchema } from './collection-shape.js';
 import { transferRecordSchema, type TransferRecord } from './transfer-record.js';
 
@@ -46,7 +46,7 @@ export async function* fromJsonLines(chunks: AsyncIterable<Uint8Array>, source: 
   let number = 0;
   let isTodays = true;
   const keys = new Map<string, string>();
-  for await (const line of linesOf(chunks, source)) {
+  for await (const line of readLines(chunks, source)) {
     number += 1;
     const json = parse(line, source, number);
     if (number === 1) isTodays = requireFormat(json, source) === FORMAT.version;
@@ -75,7 +75,7 @@ function problemOf(record: TransferRecord, keys: Map<string, string>): string | 
     return `collection: documents of ${collection.name} have another key in the lines before`;
   }
   keys.set(collection.name, key);
-  const found = keysOf(collection, document);
+  const found = readKeys(collection, document);
   return typeof found === 'string' ? `document: ${found}` : undefined;
 }
 
@@ -101,7 +101,7 @@ function requireFormat(json: unknown, source: string): unknown {
  * @param source name of the file in messages @param most bytes of the longest line @throws PlatformError `usage` with
  * source and line
  */
-export async function* linesOf(
+export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
   most = MAX_LINE_BYTES,

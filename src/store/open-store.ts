@@ -63,13 +63,13 @@ export async function syncStore(uri: string | undefined, options: StoreOptions =
 }
 
 /** For display: without user and password. @throws as openStore for a URI that names no store */
-export async function placeOfStore(uri: string | undefined): Promise<string> {
+export async function storeAddress(uri: string | undefined): Promise<string> {
   const chosen = chosenStore(uri);
   const scheme = schemeOf(chosen);
   if (scheme === undefined) return folderOfPath(chosen);
   if (scheme === 'file') return folderOfFileUri(chosen);
   if (!scheme.startsWith('mongodb')) return `${scheme}:`;
-  const { mongoPlaceOf } = await import('./mongodb/place.js');
+  const { mongoAddress: mongoPlaceOf } = await import('./mongodb/place.js');
   return mongoPlaceOf(chosen, {}).text;
 }
 

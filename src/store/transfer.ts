@@ -13,7 +13,7 @@ export interface Transferred {
 }
 
 /** All records of a store: measurements, then each kind of document, in the order of their keys. */
-export async function* recordsOf(store: ResultStore): AsyncIterable<TransferRecord> {
+export async function* readRecords(store: ResultStore): AsyncIterable<TransferRecord> {
   for await (const measurement of store.listMeasurements()) yield { kind: 'measurement', measurement };
   for (const collection of await store.listCollections()) {
     for await (const document of store.collection(anyDocumentOf(collection)).find({})) {

@@ -1,4 +1,4 @@
-import { brokerPlaceOf } from './amqp/place.js';
+import { brokerAddress } from './amqp/place.js';
 import type { WorkQueue } from './work-queue.js';
 
 export interface QueueOptions {
@@ -14,7 +14,7 @@ export interface QueueOptions {
  *   answers, `unauthenticated` if the broker refuses the user
  */
 export async function openQueue(uri: string, options: QueueOptions): Promise<WorkQueue> {
-  const place = brokerPlaceOf(uri);
+  const place = brokerAddress(uri);
   // Loaded only here, because few commands use a queue.
   const { openAmqpQueue } = await import('./amqp/open.js');
   return openAmqpQueue(uri, place, options);

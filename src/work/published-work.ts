@@ -7,7 +7,7 @@ import type { Measurement } from '../measurement/measurement.js';
 import { identifySystem, type SystemFacts } from '../measurement/system.js';
 import { activeTracing } from '../tracing/tracing.js';
 import type { Answers } from './answers.js';
-import { bodyOf, type WorkRequest } from './work-item.js';
+import { encodeItem, type WorkRequest } from './work-item.js';
 import type { FailedWork, WorkMessage, WorkQueue } from './work-queue.js';
 
 /** Time between two checks for answers. */
@@ -113,7 +113,7 @@ export class PublishedWork {
     const { wantedBy } = this.options;
     const id = randomUUID();
     this.#outstanding.set(id, { item, missing: new Set(item.keys()) });
-    return { id, body: bodyOf({ requests: item, wantedBy, traceContext: activeTracing()?.headers() ?? {} }) };
+    return { id, body: encodeItem({ requests: item, wantedBy, traceContext: activeTracing()?.headers() ?? {} }) };
   }
 
   /** The answers since the last check, and the requests that have failed for good. */

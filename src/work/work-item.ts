@@ -41,7 +41,7 @@ export interface WorkItem {
  *
  * @throws PlatformError `usage` for a benchmark with weights of its own, which never leave their machine
  */
-export function bodyOf({ requests, wantedBy = '', traceContext }: WorkItem): Uint8Array {
+export function encodeItem({ requests, wantedBy = '', traceContext }: WorkItem): Uint8Array {
   const messages = requests.map(({ request, replaces = '' }) => {
     const { benchmark, context, modelBytes = 0, roughMs = 0 } = request;
     if (benchmark.weights !== undefined) {

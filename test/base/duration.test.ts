@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { durationMsOf } from '../../src/base/duration.js';
+import { parseDurationMs } from '../../src/base/duration.js';
 
 test('a duration is a whole number and a unit', () => {
   const hour = 3_600_000;
-  assert.deepEqual(['90s', '30m', '12h', '7d', '4w', '0s'].map(durationMsOf), [
+  assert.deepEqual(['90s', '30m', '12h', '7d', '4w', '0s'].map(parseDurationMs), [
     90_000,
     hour / 2,
     12 * hour,
@@ -13,6 +13,6 @@ test('a duration is a whole number and a unit', () => {
     0,
   ]);
   for (const text of ['', '7', 'd', '-7d', '1.5h', '7 d', '7D', '7days', '1234567d']) {
-    assert.equal(durationMsOf(text), undefined, text);
+    assert.equal(parseDurationMs(text), undefined, text);
   }
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { settingsOf } from '../../plugins/dlbricks/commands/options.js';
+import { parseSettings } from '../../plugins/dlbricks/commands/options.js';
 import { configurations } from '../../bench/accuracy/configurations.js';
 import { intervalsThatHold } from '../../bench/accuracy/document.js';
 import { SETTINGS } from '../../bench/accuracy/run-configuration.js';
@@ -8,7 +8,7 @@ import { TimeLeft } from '../../bench/accuracy/time-left.js';
 
 describe('the accuracy benchmark', () => {
   test('measures as the command does by default', () => {
-    assert.deepEqual({ ...settingsOf({}), measure_end_to_end: true }, SETTINGS);
+    assert.deepEqual({ ...parseSettings({}), measure_end_to_end: true }, SETTINGS);
   });
 
   test('has every zoo model with each number of threads, and only small ones in batches', async () => {

@@ -9,8 +9,8 @@ import { figuresOf } from '../../bench/suites/figures.js';
 import { SUITES } from '../../bench/suites/suite.js';
 import type { BrickShare } from '../../plugins/dlbricks/estimate/compose.js';
 import type { EstimateResult, ModelResult } from '../../plugins/dlbricks/report/evaluation-result.js';
-import { reportOf } from '../../plugins/dlbricks/report/report.js';
-import { sweepOf } from '../../plugins/dlbricks/sweep/sweep-result.js';
+import { buildReport } from '../../plugins/dlbricks/report/report.js';
+import { buildSweep } from '../../plugins/dlbricks/sweep/sweep-result.js';
 import { withTemporaryFolder } from '../onnx/temporary-folder.js';
 import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/report/sample-result.js';
 import { signatureOf } from '../store/sample-measurement.js';
@@ -61,7 +61,7 @@ const SAMPLES: readonly Sample[] = [
 ];
 
 function exportedFrom(samples: readonly Sample[], changes: Partial<EstimateResult> = {}): Promise<readonly Exported[]> {
-  const report = reportOf(resultOf(samples.map(modelResult), changes), { ...SETTINGS, granularity: 1 });
+  const report = buildReport(resultOf(samples.map(modelResult), changes), { ...SETTINGS, granularity: 1 });
   return withTemporaryFolder(async (folder) => {
     const path = join(folder, 'report.json');
     await writeFile(path, JSON.stringify(report));
@@ -119,11 +119,11 @@ describe('the documents of suites', () => {
   test('are made of sweeps, too', async () => {
     const result = resultOf(SAMPLES.map(modelResult));
     const swept = (granularity: number) => {
-      return { result, report: reportOf(result, { ...SETTINGS, granularity }), isDefault: granularity === 1 };
+      return { result, report: buildReport(result, { ...SETTINGS, granularity }), isDefault: granularity === 1 };
     };
     const exported = await withTemporaryFolder(async (folder) => {
       const path = join(folder, 'sweep.json');
-      await writeFile(path, JSON.stringify(sweepOf([swept(1), swept(2)])));
+      await writeFile(path, JSON.stringify(buildSweep([swept(1), swept(2)])));
       return readExport(path);
     });
     const configurations = configurationsOf(exported, PAPERS.models);

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { reportOf } from '../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../plugins/dlbricks/report/report.js';
 import { PlatformError } from '../../src/base/errors.js';
 import { ResultPages } from '../../src/cli/result-pages/result-pages.js';
 import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/report/sample-result.js';
@@ -42,7 +42,7 @@ describe('results as parts of pages', { timeout: 60_000 }, () => {
     const pages = new ResultPages({ paths: [], folder: join(tmpdir(), 'no-such-folder') });
     t.after(() => pages.close());
     const models = HOSTILE.map((name) => ({ estimate: estimateOf(name, 10), endToEnd: endToEndOf(0, 10, 5000, 10.4) }));
-    const report = reportOf(resultOf(models), SETTINGS);
+    const report = buildReport(resultOf(models), SETTINGS);
     const shown = await pages.show('dlbricks', Buffer.from(JSON.stringify(report)));
     assert.match(shown ?? '', /<h2>Latency of .*<h3>Predicted and measured<\/h3>/s);
     assert.doesNotMatch(shown ?? '', /<script|<img/);

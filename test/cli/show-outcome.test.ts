@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import dlbricks from '../../plugins/dlbricks/index.js';
-import { reportOf } from '../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../plugins/dlbricks/report/report.js';
 import type { EvaluationOutcome } from '../../src/cli/evaluations.js';
 import type { OwnedHost } from '../../src/cli/host.js';
 import { showOutcome } from '../../src/cli/show-outcome.js';
-import { systemsResultOf } from '../../src/evaluation/systems-result.js';
+import { buildSystemsResult } from '../../src/evaluation/systems-result.js';
 import { createFakeAgent } from '../../src/agent/fake-agent.js';
 import { recordingHost } from '../plugins/dlbricks/commands/command-host.js';
 import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/report/sample-result.js';
 
 const vague = estimateOf('vague', 10, { sequential: { ms: 10, lowMs: 2, highMs: 18 } });
-const report = reportOf(resultOf([{ estimate: vague, endToEnd: endToEndOf(0, 8, 5000, 8) }]), SETTINGS);
+const report = buildReport(resultOf([{ estimate: vague, endToEnd: endToEndOf(0, 8, 5000, 8) }]), SETTINGS);
 
 function outcomeWith(resultJson: string | undefined): EvaluationOutcome {
   return {
@@ -49,7 +49,7 @@ describe('the result of an evaluation', () => {
       const measured = { agents: [], estimates, partial: false, failure: null, result: report };
       return { name, fingerprint, ...facts, threads: 1, ...measured };
     });
-    const all = systemsResultOf({
+    const all = buildSystemsResult({
       evaluation: 'e',
       plugin: 'dlbricks',
       provenance: null,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TABLE_EXPORTERS } from '../../src/base/exporters/index.js';
 import { shownSystems } from '../../src/cli/shown-systems.js';
-import { type SystemResult, systemsResultOf } from '../../src/evaluation/systems-result.js';
+import { type SystemResult, buildSystemsResult } from '../../src/evaluation/systems-result.js';
 import { assertOfSchema } from '../schemas/validator.js';
 
 function systemOf(name: string, changes: Partial<SystemResult> = {}): SystemResult {
@@ -26,7 +26,7 @@ function systemOf(name: string, changes: Partial<SystemResult> = {}): SystemResu
   };
 }
 
-const document = systemsResultOf({
+const document = buildSystemsResult({
   provenance: null,
   evaluation: 'nightly',
   plugin: 'dlbricks',

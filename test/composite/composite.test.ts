@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Composite, compositeOf } from '../../src/composite/composite.js';
+import { type Composite, buildComposite } from '../../src/composite/composite.js';
 import type { Benchmark } from '../../src/measurement/benchmark.js';
 import { parseModel } from '../../src/onnx/read/read-model.js';
 import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
@@ -60,7 +60,7 @@ describe('a composite', { timeout: 60_000 }, () => {
   test('is executed in the order of its bricks, each right after the node that writes its input', async (t) => {
     // Different shapes, so that none reads another one's output.
     const bricks = ['Relu', 'Tanh', 'Sigmoid', 'Exp'].map((opType, index) => unary(opType, 4096 * (index + 1)));
-    const composite = compositeOf(bricks, 2 ** 20);
+    const composite = buildComposite(bricks, 2 ** 20);
     const executed = (await executedOf(composite, await temporaryFolder(t))).map(({ name }) => name);
 
     const places = bricks.map((_, brick) => executed.indexOf(nodeOf(composite, brick)));
@@ -73,7 +73,7 @@ describe('a composite', { timeout: 60_000 }, () => {
   });
 
   test('repeats its bricks in turns, each repeat with inputs of its own and the weights of its set', async (t) => {
-    const composite = compositeOf([matMul, unary('Relu')], 0, { times: 3, weightSets: 2 });
+    const composite = buildComposite([matMul, unary('Relu')], 0, { times: 3, weightSets: 2 });
     assert.equal(composite.places, 3);
     assert.deepEqual(
       composite.nodesOf.map((nodes) => nodes.length),
@@ -90,12 +90,12 @@ describe('a composite', { timeout: 60_000 }, () => {
       return one.benchmark.inputs.filter(({ name }) => /^b0(s\d+)?_/.test(name)).filter(({ role }) => role === 'weight')
         .length;
     };
-    assert.equal(weights(composite), 2 * weights(compositeOf([matMul], 0)));
+    assert.equal(weights(composite), 2 * weights(buildComposite([matMul], 0)));
   });
 
   test('has every node of every brick once, with a name of its own', async (t) => {
     const bricks = [matMul, convolution, matMul, unary('Relu')];
-    const composite = compositeOf(bricks, 0);
+    const composite = buildComposite(bricks, 0);
     const names = composite.nodesOf.flat();
     assert.equal(new Set(names).size, 4);
     const executed = await executedOf(composite, await temporaryFolder(t));
@@ -106,13 +106,13 @@ describe('a composite', { timeout: 60_000 }, () => {
   });
 
   test('returns a few integers for outputs of any size', () => {
-    const { graph: composed } = parseModel(compositeOf([unary('Relu', 2 ** 20)], 0).benchmark.model, 'composite');
+    const { graph: composed } = parseModel(buildComposite([unary('Relu', 2 ** 20)], 0).benchmark.model, 'composite');
     assert.deepEqual(composed.outputs, ['joined']);
     assert.equal(composed.types.get('joined')?.elementType, 'int64');
   });
 
   test('lets a brick read the output of the brick before it, where the shapes fit', () => {
-    const composite = compositeOf([unary('Relu'), unary('Tanh')], 0);
+    const composite = buildComposite([unary('Relu'), unary('Tanh')], 0);
     const { graph: composed } = parseModel(composite.benchmark.model, 'composite');
     const [relu, tanh] = [0, 1].map((brick) => composed.nodes.find(({ name }) => name === nodeOf(composite, brick)));
     assert.deepEqual(tanh?.inputs, relu?.outputs);
@@ -127,7 +127,7 @@ describe('a composite', { timeout: 60_000 }, () => {
 
   test('makes the input of an exponential function, since outputs of another brick may be too large', () => {
     const inputOf = (opType: string): string | undefined => {
-      const { benchmark } = compositeOf([unary('Relu'), unary(opType)], 0);
+      const { benchmark } = buildComposite([unary('Relu'), unary(opType)], 0);
       const { nodes } = parseModel(benchmark.model, 'composite').graph;
       return nodes.find(({ name }) => name === 'b1.0')?.inputs[0];
     };
@@ -135,7 +135,7 @@ describe('a composite', { timeout: 60_000 }, () => {
   });
 
   test('has idle nodes with 1 and with 4 inputs, one right after another, after another node without work', () => {
-    const composite = compositeOf([unary('Relu'), unary('Tanh')], 0);
+    const composite = buildComposite([unary('Relu'), unary('Tanh')], 0);
     const { nodes } = parseModel(composite.benchmark.model, 'composite').graph;
     const names = [...composite.idleNodes.values()].flat();
     const at = nodes.findIndex(({ name }) => name === 'first');
@@ -154,14 +154,14 @@ describe('a composite', { timeout: 60_000 }, () => {
       nodes: [{ opType: 'Gather', inputs: ['table', 'ids'], outputs: ['y'] }],
       outputs: ['y'],
     });
-    const composite = compositeOf([unary('Relu'), gather], 0);
+    const composite = buildComposite([unary('Relu'), gather], 0);
     const { graph: composed } = parseModel(composite.benchmark.model, 'composite');
     const ids = composed.nodes.find(({ name }) => name === nodeOf(composite, 1))?.inputs[1];
     assert.equal(composed.nodes.find(({ outputs }) => outputs.includes(ids ?? ''))?.opType, 'Cast');
   });
 
   test('gives weights of the same shape different values, so that none is read instead of another', () => {
-    const { inputs } = compositeOf([matMul, matMul], 0).benchmark;
+    const { inputs } = buildComposite([matMul, matMul], 0).benchmark;
     const seeds = inputs.filter(({ role }) => role === 'weight').map(({ fill }) => fill.seed);
     assert.equal(new Set(seeds).size, seeds.length);
   });
@@ -181,7 +181,7 @@ describe('a composite', { timeout: 60_000 }, () => {
         { name: 'x', role: 'activation', elementType: 'float32', dims: [64, 64], fill: { low: -1, high: 1, seed: 2 } },
       ],
     };
-    const executed = await executedOf(compositeOf([choice, choice], 0), await temporaryFolder(t));
+    const executed = await executedOf(buildComposite([choice, choice], 0), await temporaryFolder(t));
     assert.deepEqual(
       executed.filter(({ opType }) => opType === 'If').map(({ inner }) => inner.map(({ opType }) => opType)),
       [['Tanh'], ['Tanh']],
@@ -189,7 +189,7 @@ describe('a composite', { timeout: 60_000 }, () => {
   });
 
   test('is the same file for the same bricks', () => {
-    const [one, other] = [0, 1].map(() => compositeOf([matMul, convolution], 2 ** 20).benchmark.signature);
+    const [one, other] = [0, 1].map(() => buildComposite([matMul, convolution], 2 ** 20).benchmark.signature);
     assert.equal(one, other);
   });
 });

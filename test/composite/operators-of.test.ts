@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { operatorsOf } from '../../src/composite/operators-of.js';
+import { readOperators } from '../../src/composite/read-operators.js';
 import { parseModel } from '../../src/onnx/read/read-model.js';
 import { nestedNodes } from '../../src/onnx/model/nested-nodes.js';
 import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
@@ -11,7 +11,7 @@ describe('operators of a file', () => {
   test('are the same as those of the full reader', () => {
     const bytes = encodeModelToBytes(buildZooModel('squeezenet1.1'));
     const parsed = parseModel(bytes, 'squeezenet');
-    const { nodes, standard, opsets } = operatorsOf(bytes);
+    const { nodes, standard, opsets } = readOperators(bytes);
     assert.equal(nodes, parsed.graph.nodes.length);
     assert.deepEqual(standard, new Set([...nestedNodes(parsed.graph.nodes)].map(({ opType }) => opType)));
     assert.deepEqual(opsets, parsed.opsets);
@@ -24,7 +24,7 @@ describe('operators of a file', () => {
       input: [value('c', [1], 'bool'), value('x', [2])],
       output: [value('y', [2])],
     });
-    const { nodes, standard } = operatorsOf(bytes);
+    const { nodes, standard } = readOperators(bytes);
     assert.equal(nodes, 1);
     assert.deepEqual(standard, new Set(['If', 'Tanh']));
   });
@@ -41,11 +41,11 @@ describe('operators of a file', () => {
       input: [value('table', [9]), value('tied', [9]), value('i', [1], 'int64'), value('c', [1], 'bool')],
       output: [value('y', [1]), value('z', [9])],
     });
-    assert.deepEqual([...operatorsOf(bytes).gathered], ['table']);
+    assert.deepEqual([...readOperators(bytes).gathered], ['table']);
   });
 
   test('are refused where a field ends after the message around it', () => {
     // Field 7, the graph, of 5 bytes, where 2 are left.
-    assert.throws(() => operatorsOf(Uint8Array.of(0x3a, 5, 0, 0)));
+    assert.throws(() => readOperators(Uint8Array.of(0x3a, 5, 0, 0)));
   });
 });

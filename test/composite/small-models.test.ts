@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { compositeOf } from '../../src/composite/composite.js';
+import { buildComposite } from '../../src/composite/composite.js';
 import type { Benchmark } from '../../src/measurement/benchmark.js';
 import { weightlessBenchmark } from '../../src/measurement/weightless.js';
 import { byteLengthOf, elementCount } from '../../src/onnx/model/element-type.js';
@@ -44,7 +44,7 @@ describe('a small model whose bricks are measured together', () => {
     test(`has its weights once: ${operator}`, () => {
       const brick = weightlessBenchmark(parseModel(bytes, operator));
       assert.ok(weightBytes(brick) > 0);
-      assert.equal(weightBytes(compositeOf([brick], 0).benchmark), weightBytes(brick));
+      assert.equal(weightBytes(buildComposite([brick], 0).benchmark), weightBytes(brick));
     });
   }
 });

@@ -13,7 +13,7 @@ import { startGenerator } from '../../src/generator/start.js';
 import type { QueryRecord } from '../../src/load/trial.js';
 import { createRpcServer, type RpcServer } from '../../src/rpc/server.js';
 import { PlatformError } from '../../src/base/errors.js';
-import { statusOf } from '../../src/rpc/status.js';
+import { toStatus } from '../../src/rpc/status.js';
 import { predictionModels } from '../agent/support/prediction-models.js';
 import { agentForSuite } from '../agent/support/running-agent.js';
 
@@ -58,14 +58,14 @@ describe('a server of the Open Inference Protocol', () => {
     ): void => {
       const inputs = [{ name: 'x', datatype, shape: [batch, 3n, -1n] }];
       if (name === 'net') callback(null, { name, versions: ['1'], platform: 'test', inputs, outputs: [] });
-      else callback(statusOf(new PlatformError('not_found', `no model ${name}`)));
+      else callback(toStatus(new PlatformError('not_found', `no model ${name}`)));
     };
     const modelInfer = (
       { request }: ServerUnaryCall<ModelInferRequest, ModelInferResponse>,
       callback: sendUnaryData<ModelInferResponse>,
     ): void => {
       requests.push(request);
-      if (requests.length === 10) callback(statusOf(new PlatformError('model', 'the tenth fails')));
+      if (requests.length === 10) callback(toStatus(new PlatformError('model', 'the tenth fails')));
       else callback(null, { modelName: request.modelName, modelVersion: '1', id: '' });
     };
     server.addService(GRPCInferenceServiceService, { modelMetadata, modelInfer });

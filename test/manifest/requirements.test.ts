@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   type HardwareConstraint,
-  remediesOf,
+  findRemedies,
   type ResolvedEvaluation,
   type UnmetRequirement,
   unmetRequirements,
@@ -68,7 +68,7 @@ test('all unmet requirements are reported', () => {
     'hardware: expected at least 8 GiB of memory, found 4.0 GiB',
     'software: expected onnxruntime 1.6.0, found onnxruntime 1.30.0',
   ]);
-  assert.deepEqual(remediesOf(unmet), [
+  assert.deepEqual(findRemedies(unmet), [
     'change `hardware` in the manifest',
     '--allow-version accepts other versions of a framework',
   ]);
@@ -88,7 +88,7 @@ test('software and a model that need another framework are reported, with what h
     'model a: expected mxnet 1.x, found onnxruntime 1.30.0',
   ]);
   // Another version does not help.
-  assert.deepEqual(remediesOf(unmet), [
+  assert.deepEqual(findRemedies(unmet), [
     'change `software` in the manifest',
     'export the model to ONNX, and give the ONNX file a manifest with `framework: any`',
   ]);

@@ -6,7 +6,7 @@ import {
   isTakenAgainWhileQuiet,
   type Remeasure,
   remeasureAsked,
-  remeasureOf,
+  parseRemeasure,
   remeasureSetting,
 } from '../../src/measurement/remeasure.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
@@ -53,7 +53,7 @@ describe('measurements that are taken again', () => {
     const takenMs = Date.parse(QUIET.measuredAt);
     const isOlderThan = (timeMs: number): boolean => isTakenAgain(QUIET, { kind: 'older-than', timeMs });
     assert.deepEqual([takenMs, takenMs + 1].map(isOlderThan), [false, true]);
-    assert.equal(remeasureOf('older-than:2h')?.kind, 'older-than');
+    assert.equal(parseRemeasure('older-than:2h')?.kind, 'older-than');
   });
 });
 
@@ -62,5 +62,5 @@ test('a setting with an unknown word is refused, and the message lists the known
   assert.equal(remeasureSetting.safeParse('failed').success, true);
   const { error } = remeasureSetting.safeParse('older-than:soon');
   assert.match(error?.issues[0]?.message ?? '', /^all, disturbed, failed, none or older-than:DURATION/);
-  assert.equal(remeasureOf('al'), undefined);
+  assert.equal(parseRemeasure('al'), undefined);
 });

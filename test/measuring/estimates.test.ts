@@ -12,7 +12,7 @@ import { openEmbeddedStore } from '../../src/store/embedded/open.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { readOnlyStore } from '../../src/store/read-only-store.js';
 import type { ResultStore } from '../../src/store/result-store.js';
-import { putRecords, recordsOf } from '../../src/store/transfer.js';
+import { putRecords, readRecords } from '../../src/store/transfer.js';
 import { SYSTEM } from '../store/sample-measurement.js';
 import { temporaryFolder } from '../store/temporary-folder.js';
 
@@ -76,7 +76,7 @@ for (const [name, open] of [
       t.after(() => store.close());
       await keepInTurn(older, ESTIMATE);
       await keepInTurn(store, { ...ESTIMATE, latencyMs: 7 });
-      await putRecords(recordsOf(older), store);
+      await putRecords(readRecords(older), store);
       assert.deepEqual(latencies(await currentEstimates(store)), [7]);
       // The next one tidies up.
       await keepInTurn(store, { ...ESTIMATE, latencyMs: 6 });

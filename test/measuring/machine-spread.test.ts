@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MachineSpread } from '../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../src/agent/fake-agent.js';
-import { machineSpreadOf } from '../../src/measuring/machine-spread.js';
+import { readMachineSpread } from '../../src/measuring/machine-spread.js';
 import { PlatformError } from '../../src/base/errors.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
@@ -16,26 +16,26 @@ const first = { machines: 3, benchmarks: 10, relative: 0.05 };
 describe('the spread between the machines of a system', () => {
   it('is the one that the agent found, also for evaluations on one machine, since they use measurements of others', async () => {
     const store = await openMemoryStore();
-    assert.equal(await machineSpreadOf(SYSTEM, { agent: one, store }), undefined);
-    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: several(first), store }), first);
-    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: one, store }), first);
-    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: several(undefined), store }), first);
+    assert.equal(await readMachineSpread(SYSTEM, { agent: one, store }), undefined);
+    assert.deepEqual(await readMachineSpread(SYSTEM, { agent: several(first), store }), first);
+    assert.deepEqual(await readMachineSpread(SYSTEM, { agent: one, store }), first);
+    assert.deepEqual(await readMachineSpread(SYSTEM, { agent: several(undefined), store }), first);
   });
 
   it('is the latest one, unless it comes from fewer benchmarks', async () => {
     const store = await openMemoryStore();
     const again = { ...first, relative: 0.02 };
-    for (const agent of [several(first), several(again)]) await machineSpreadOf(SYSTEM, { agent, store });
-    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: one, store }), again);
+    for (const agent of [several(first), several(again)]) await readMachineSpread(SYSTEM, { agent, store });
+    assert.deepEqual(await readMachineSpread(SYSTEM, { agent: one, store }), again);
     const rough = { ...first, benchmarks: 1, relative: 0.5 };
-    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: several(rough), store }), again);
-    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: one, store }), again);
+    assert.deepEqual(await readMachineSpread(SYSTEM, { agent: several(rough), store }), again);
+    assert.deepEqual(await readMachineSpread(SYSTEM, { agent: one, store }), again);
   });
 
   it('does not apply to another system', async () => {
     const store = await openMemoryStore();
-    await machineSpreadOf(SYSTEM, { agent: several(first), store });
-    assert.equal(await machineSpreadOf(sampleSystem({ cores: 64 }), { agent: one, store }), undefined);
+    await readMachineSpread(SYSTEM, { agent: several(first), store });
+    assert.equal(await readMachineSpread(sampleSystem({ cores: 64 }), { agent: one, store }), undefined);
   });
 
   it('is the one found now, or unknown, if the store does not answer', async () => {
@@ -46,7 +46,7 @@ describe('the spread between the machines of a system', () => {
       collection: <T>() => ({ get: () => Promise.reject<T>(gone), put: () => Promise.resolve() }),
     };
     const asStore = away as unknown as ResultStore;
-    assert.equal(await machineSpreadOf(SYSTEM, { agent: one, store: asStore }), undefined);
-    assert.deepEqual(await machineSpreadOf(SYSTEM, { agent: several(first), store: asStore }), first);
+    assert.equal(await readMachineSpread(SYSTEM, { agent: one, store: asStore }), undefined);
+    assert.deepEqual(await readMachineSpread(SYSTEM, { agent: several(first), store: asStore }), first);
   });
 });

@@ -10,12 +10,12 @@ import {
 } from '../../src/generated/onnx/onnx.js';
 import { ELEMENT_TYPES, type ElementType } from '../../src/onnx/model/element-type.js';
 import type { Dimension } from '../../src/onnx/model/model.js';
-import { typeProtoOf } from '../../src/onnx/write/write-model.js';
+import { toTypeProto } from '../../src/onnx/write/write-model.js';
 
 /** Short ways to write ONNX messages, so that a test shows only its subject. */
 
 export function value(name: string, dims?: readonly Dimension[], elementType: ElementType = 'float32'): ValueInfoProto {
-  return { name, docString: '', type: typeProtoOf({ elementType, dims }) };
+  return { name, docString: '', type: toTypeProto({ elementType, dims }) };
 }
 
 export function node(

@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test';
 import { type Brick, cutBrick } from '../../plugins/dlbricks/bricks/brick.js';
 import { copyBrick } from '../../plugins/dlbricks/bricks/brick-copies.js';
 import { lastUses } from '../../plugins/dlbricks/cut/last-uses.js';
-import { compositeOf } from '../../src/composite/composite.js';
+import { buildComposite } from '../../src/composite/composite.js';
 import type { Benchmark } from '../../src/measurement/benchmark.js';
 import { runOptionsOf } from '../../src/measurement/system.js';
 import { layerGraph } from '../../src/onnx/layers/layer-graph.js';
@@ -69,7 +69,7 @@ describe('bricks that return values of 4 bits', { timeout: 120_000 }, () => {
 
     test(`run in a composite: ${elementType}`, async () => {
       const bricks = Array.from({ length: COPIES }, () => narrowing(elementType));
-      const { benchmark } = compositeOf(bricks, 0);
+      const { benchmark } = buildComposite(bricks, 0);
       // After all shapes, idle nodes repeat the first shape.
       const shapes = await shapesOf(benchmark, await FRAMEWORKS.onnxruntime.load());
       assert.deepEqual(shapes.slice(0, expected.length), expected);

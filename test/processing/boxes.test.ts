@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import type { TensorValue } from '../../src/predictor/tensor-value.js';
-import { boxesOf, type Detector } from '../../src/processing/boxes.js';
-import { segmentsOf } from '../../src/processing/segments.js';
+import { readBoxes, type Detector } from '../../src/processing/boxes.js';
+import { readSegments } from '../../src/processing/segments.js';
 
 function floats(dims: readonly number[], values: readonly number[]): TensorValue {
   return { elementType: 'float32', dims, bytes: new Uint8Array(new Float32Array(values).buffer) };
@@ -35,7 +35,7 @@ function outputs(changes: Readonly<Record<string, TensorValue>> = {}): ReadonlyM
 
 function found(given: ReadonlyMap<string, TensorValue>, changes: Partial<Detector> = {}, row = 0, rows = 2, limit = 0) {
   const detector = { ...DETECTOR, ...changes };
-  return boxesOf(given, 'boxes', detector, { row, rows, limit }).map((feature) => {
+  return readBoxes(given, 'boxes', detector, { row, rows, limit }).map((feature) => {
     assert.ok(feature.kind === 'bounding_box');
     return [feature.index, feature.label, Number(feature.probability.toFixed(3))] as const;
   });
@@ -129,7 +129,7 @@ describe('segments', () => {
     layout: 'CHW' | 'HWC' | 'map',
     place: { row: number; rows: number } = ALONE,
   ) => {
-    const feature = segmentsOf('map', output, { kind: 'segments', layout, labels: ['sky', 'road'] }, place);
+    const feature = readSegments('map', output, { kind: 'segments', layout, labels: ['sky', 'road'] }, place);
     assert.ok(feature.kind === 'semantic_segment');
     return [[...feature.mask], feature.shares.map(({ index, label, share }) => [index, label, share])];
   };

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import type { TensorValue } from '../../src/predictor/tensor-value.js';
 import { softmax, topK } from '../../src/processing/classes.js';
-import { classesOf, rawOf } from '../../src/processing/postprocess.js';
+import { readClasses, rawOf } from '../../src/processing/postprocess.js';
 
 function floats(dims: readonly number[], values: readonly number[]): TensorValue {
   return { elementType: 'float32', dims, bytes: new Uint8Array(new Float32Array(values).buffer) };
@@ -38,7 +38,7 @@ describe('classes', () => {
 
   test('of each element of the batch, with labels', () => {
     const found = [0, 1].map((row) => {
-      return classesOf(output, { kind: 'classes', softmax: false, k: 2, labels }, { row, rows: 2, limit: 0 });
+      return readClasses(output, { kind: 'classes', softmax: false, k: 2, labels }, { row, rows: 2, limit: 0 });
     });
     const kind = 'classification';
     assert.deepEqual(found, [
@@ -55,13 +55,13 @@ describe('classes', () => {
 
   test('a limit replaces the manifest’s number', () => {
     const count = (limit: number) =>
-      classesOf(output, { kind: 'classes', softmax: true, k: 2 }, { row: 0, rows: 2, limit }).length;
+      readClasses(output, { kind: 'classes', softmax: true, k: 2 }, { row: 0, rows: 2, limit }).length;
     assert.deepEqual([count(0), count(1), count(3), count(99)], [2, 1, 3, 3]);
   });
 
   test('labels of another model are refused', () => {
     assert.throws(
-      () => classesOf(output, { kind: 'classes', softmax: true, labels: ['a', 'b'] }, { row: 0, rows: 2, limit: 0 }),
+      () => readClasses(output, { kind: 'classes', softmax: true, labels: ['a', 'b'] }, { row: 0, rows: 2, limit: 0 }),
       (error) => error instanceof PlatformError && /manifest has 2 labels, the model 3 classes/.test(error.message),
     );
   });
@@ -70,7 +70,7 @@ describe('classes', () => {
     // 1, 2 and 0.5 as float16.
     const bytes = new Uint8Array(new Uint16Array([0x3c00, 0x4000, 0x3800]).buffer);
     const half: TensorValue = { elementType: 'float16', dims: [1, 3], bytes };
-    const [first] = classesOf(half, { kind: 'classes', softmax: false }, { row: 0, rows: 1, limit: 1 });
+    const [first] = readClasses(half, { kind: 'classes', softmax: false }, { row: 0, rows: 1, limit: 1 });
     assert.deepEqual(first, { kind: 'classification', index: 1, label: '', probability: 2 });
   });
 

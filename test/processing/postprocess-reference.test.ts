@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { BoxFormat, SegmentSteps } from '../../src/manifest/output-steps.js';
 import type { TensorValue } from '../../src/predictor/tensor-value.js';
-import { boxesOf, type Detector } from '../../src/processing/boxes.js';
-import { classesOf } from '../../src/processing/postprocess.js';
-import { segmentsOf } from '../../src/processing/segments.js';
+import { readBoxes, type Detector } from '../../src/processing/boxes.js';
+import { readClasses } from '../../src/processing/postprocess.js';
+import { readSegments } from '../../src/processing/segments.js';
 
 interface Plain {
   readonly dims: readonly number[];
@@ -97,7 +97,7 @@ function assertBoxes({
     ...(masks !== undefined && { masks: { masks: 'masks', threshold: 0.5 } }),
     ...(k !== null && { k }),
   };
-  const found = boxesOf(outputs, 'boxes', detector, ALONE).map((feature) => {
+  const found = readBoxes(outputs, 'boxes', detector, ALONE).map((feature) => {
     assert.ok(feature.kind === 'bounding_box' || feature.kind === 'instance_segment');
     return feature;
   });
@@ -117,7 +117,7 @@ function assertBoxes({
 function assertReference({ boxes, segments, row }: Reference): void {
   for (const one of boxes) assertBoxes(one);
   for (const { name, layout, output, height, width, mask, shares } of segments) {
-    const found = segmentsOf(name, floats(output), { kind: 'segments', layout }, ALONE);
+    const found = readSegments(name, floats(output), { kind: 'segments', layout }, ALONE);
     assert.ok(found.kind === 'semantic_segment');
     assert.deepEqual([found.height, found.width, [...found.mask]], [height, width, mask], name);
     assert.deepEqual(
@@ -126,7 +126,7 @@ function assertReference({ boxes, segments, row }: Reference): void {
       name,
     );
   }
-  const classes = classesOf(
+  const classes = readClasses(
     floats(row.logits),
     { kind: 'classes', row: row.row, softmax: true },
     { ...ALONE, limit: 5 },

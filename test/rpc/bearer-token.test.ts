@@ -3,7 +3,7 @@ import { Client, credentials, type handleUnaryCall, Metadata, type ServiceError,
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
-import { findToken, sha256Of } from '../../src/rpc/accepted-tokens.js';
+import { findToken, hashToken } from '../../src/rpc/accepted-tokens.js';
 import { createRpcClient } from '../../src/rpc/client.js';
 import { createRpcServer } from '../../src/rpc/server.js';
 import { echo, echoServer } from './support/echo.js';
@@ -140,8 +140,8 @@ describe('a server whose tokens have roles', { timeout: 20_000 }, () => {
   const acceptedTokens = {
     find: (shown: string) =>
       findToken(shown, [
-        { name: 'alice', role: 'full', sha256: sha256Of('full-token') },
-        { name: 'bob', role: 'read', sha256: sha256Of('read-token') },
+        { name: 'alice', role: 'full', sha256: hashToken('full-token') },
+        { name: 'bob', role: 'read', sha256: hashToken('read-token') },
       ]),
   };
 

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type ErrorCode, EXIT_CODES, PlatformError } from '../../src/base/errors.js';
 import { createRpcClient } from '../../src/rpc/client.js';
-import { errorOf, statusOf } from '../../src/rpc/status.js';
+import { fromStatus, toStatus } from '../../src/rpc/status.js';
 import { echo, echoServer } from './support/echo.js';
 import { refusal } from './support/refusal.js';
 
 const SERVER = { kind: 'server', address: 'platform.example:7080' } as const;
 
 function answered(code: ErrorCode, message: string): PlatformError {
-  return errorOf(statusOf(new PlatformError(code, message)), SERVER);
+  return fromStatus(toStatus(new PlatformError(code, message)), SERVER);
 }
 
 describe('a status', { timeout: 20_000 }, () => {
@@ -39,7 +39,7 @@ describe('a status', { timeout: 20_000 }, () => {
   ];
   for (const [code, expected] of canonical) {
     test(`${code} is ${status[expected]}`, () => {
-      assert.equal(statusOf(new PlatformError(code, 'what to do')).code, expected);
+      assert.equal(toStatus(new PlatformError(code, 'what to do')).code, expected);
     });
   }
 
@@ -60,22 +60,22 @@ describe('a status', { timeout: 20_000 }, () => {
   ];
   for (const [code, expected] of foreign) {
     test(`${status[code]} of a server that names no code is ${expected}`, () => {
-      assert.equal(errorOf({ code, details: 'no', metadata: new Metadata() }, SERVER).code, expected);
+      assert.equal(fromStatus({ code, details: 'no', metadata: new Metadata() }, SERVER).code, expected);
     });
   }
 
   test('an unknown code is ignored', () => {
     const metadata = new Metadata();
     metadata.set('mlmodelscope-error-code', 'toString');
-    assert.equal(errorOf({ code: status.NOT_FOUND, details: 'no', metadata }, SERVER).code, 'not_found');
+    assert.equal(fromStatus({ code: status.NOT_FOUND, details: 'no', metadata }, SERVER).code, 'not_found');
   });
 
   test('an unexpected error is INTERNAL', () => {
-    assert.equal(statusOf(new TypeError('x is not a function')).code, status.INTERNAL);
+    assert.equal(toStatus(new TypeError('x is not a function')).code, status.INTERNAL);
   });
 
   test('half of a surrogate pair is replaced, so that it can be encoded', () => {
-    const { details } = statusOf(new PlatformError('not_found', `no model ${'\u{1F600}'.slice(0, 1)} here`));
+    const { details } = toStatus(new PlatformError('not_found', `no model ${'\u{1F600}'.slice(0, 1)} here`));
     assert.equal(details, 'no model \ufffd here');
     assert.doesNotThrow(() => encodeURI(details));
   });
@@ -86,7 +86,7 @@ describe('a status', { timeout: 20_000 }, () => {
     ['past it is cut, and says so', 'a'.repeat(6001), `${'a'.repeat(6000)}…`],
     ['is cut between characters', `${'a'.repeat(5999)}äöü`, `${'a'.repeat(5999)}…`],
   ] as const) {
-    test(`a message ${what}`, () => assert.equal(statusOf(new PlatformError('model', message)).details, expected));
+    test(`a message ${what}`, () => assert.equal(toStatus(new PlatformError('model', message)).details, expected));
   }
 
   test('a very long message is cut to the length that clients accept, and arrives', async (t) => {
@@ -98,7 +98,7 @@ describe('a status', { timeout: 20_000 }, () => {
   });
 
   const from = (code: status, details: string, kind: 'agent' | 'server' = 'server'): string =>
-    errorOf({ code, details, metadata: new Metadata() }, { ...SERVER, kind }).message;
+    fromStatus({ code, details, metadata: new Metadata() }, { ...SERVER, kind }).message;
 
   test('from another server names that server', () => {
     assert.equal(from(status.FAILED_PRECONDITION, 'no'), 'the server at platform.example:7080: no');

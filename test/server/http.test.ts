@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import http from 'node:http';
 import { z } from 'zod';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { sha256Of } from '../../src/rpc/accepted-tokens.js';
+import { hashToken } from '../../src/rpc/accepted-tokens.js';
 import { startServer } from '../../src/server/server.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { ModelManifest } from '../../src/generated/carml/org/dlframework/registry.js';
@@ -19,8 +19,8 @@ const TOKENS = { reader: 'reader-token-0123456789', submitter: 'submitter-token-
 
 const acceptedTokens = {
   find: (shown: string) => {
-    if (shown === TOKENS.reader) return { name: 'reader', role: 'read' as const, sha256: sha256Of(shown) };
-    if (shown === TOKENS.submitter) return { name: 'submitter', role: 'submit' as const, sha256: sha256Of(shown) };
+    if (shown === TOKENS.reader) return { name: 'reader', role: 'read' as const, sha256: hashToken(shown) };
+    if (shown === TOKENS.submitter) return { name: 'submitter', role: 'submit' as const, sha256: hashToken(shown) };
     return undefined;
   },
 };

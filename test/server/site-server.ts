@@ -1,6 +1,6 @@
 import { reportPage } from '../../plugins/dlbricks/report/report-page.js';
 import { reportResult } from '../../plugins/dlbricks/report/report-result.js';
-import { reportOf } from '../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../plugins/dlbricks/report/report.js';
 import type { Evaluation } from '../../src/evaluation/evaluation.js';
 import { keepEstimates, type NewEstimate } from '../../src/measuring/estimates.js';
 import type { ResultStore } from '../../src/store/result-store.js';
@@ -67,7 +67,7 @@ export function shownReport(): string {
     estimate: estimateOf(name, 10.9 + index),
     endToEnd: endToEndOf(0, 10, 5000, 10.4 + index),
   }));
-  const reports = [reportOf(resultOf(models), SETTINGS)];
+  const reports = [buildReport(resultOf(models), SETTINGS)];
   const shown = { result: () => reportResult(reports), page: () => reportPage(reports) };
   return resultsMarkup([shown], { level: 2, root: '/' }).body.text;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_KEY_BYTES } from '../../src/store/collection.js';
-import { checkedDocument, isTextOf, keysOf, problemWithKey } from '../../src/store/collection-document.js';
+import { checkedDocument, isTextOf, readKeys, problemWithKey } from '../../src/store/collection-document.js';
 import { requireShape } from '../../src/store/collection-shape.js';
 import { countDocuments } from '../../src/store/count-documents.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
@@ -10,17 +10,17 @@ import { note, NOTES } from './collection-contract.js';
 const SHAPE = { name: 'things', key: ['a', 'b'], indexes: [['c']] };
 
 test('a document has a key, and the indexes whose fields it has', () => {
-  assert.deepEqual(keysOf(SHAPE, { a: '1', b: '2', c: '3' }), { key: ['1', '2'], indexes: [['3']] });
-  assert.deepEqual(keysOf(SHAPE, { a: '1', b: '2' }), { key: ['1', '2'], indexes: [undefined] });
-  assert.deepEqual(keysOf(SHAPE, { a: '1', b: '2', c: 3 }), { key: ['1', '2'], indexes: [undefined] });
-  assert.equal(keysOf(SHAPE, { a: '1', c: '3' }), 'a field of its key is missing');
+  assert.deepEqual(readKeys(SHAPE, { a: '1', b: '2', c: '3' }), { key: ['1', '2'], indexes: [['3']] });
+  assert.deepEqual(readKeys(SHAPE, { a: '1', b: '2' }), { key: ['1', '2'], indexes: [undefined] });
+  assert.deepEqual(readKeys(SHAPE, { a: '1', b: '2', c: 3 }), { key: ['1', '2'], indexes: [undefined] });
+  assert.equal(readKeys(SHAPE, { a: '1', c: '3' }), 'a field of its key is missing');
 });
 
 test("_id is a document's whole key, or none of its fields", () => {
   const problem = 'only a field that is its whole key may be called _id';
-  assert.equal(keysOf(SHAPE, { a: '1', b: '2', _id: '3' }), problem);
-  assert.equal(keysOf({ ...SHAPE, key: ['_id', 'a'] }, { _id: '3', a: '1' }), problem);
-  assert.deepEqual(keysOf({ ...SHAPE, key: ['_id'], indexes: [] }, { _id: '3' }), { key: ['3'], indexes: [] });
+  assert.equal(readKeys(SHAPE, { a: '1', b: '2', _id: '3' }), problem);
+  assert.equal(readKeys({ ...SHAPE, key: ['_id', 'a'] }, { _id: '3', a: '1' }), problem);
+  assert.deepEqual(readKeys({ ...SHAPE, key: ['_id'], indexes: [] }, { _id: '3' }), { key: ['3'], indexes: [] });
 });
 
 test('a key, and each index, has 600 bytes of UTF-8 at most, with two for a NUL', () => {
@@ -30,7 +30,7 @@ test('a key, and each index, has 600 bytes of UTF-8 at most, with two for a NUL'
   assert.equal(problemWithKey(['a'.repeat(301), 'é'.repeat(150)]), tooLong(601));
   assert.equal(problemWithKey(['\0'.repeat(300)]), undefined);
   assert.equal(problemWithKey(['\0'.repeat(301)]), tooLong(602));
-  assert.equal(keysOf(SHAPE, { a: '1', b: '2', c: 'c'.repeat(601) }), tooLong(601));
+  assert.equal(readKeys(SHAPE, { a: '1', b: '2', c: 'c'.repeat(601) }), tooLong(601));
   assert.equal(problemWithKey(['\ud800']), 'a field of its key or an index is no valid Unicode');
 });
 

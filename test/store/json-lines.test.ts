@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { withSnakeKeys } from '../../src/base/snake-case.js';
-import { fromJsonLines, linesOf, toJsonLines } from '../../src/store/json-lines.js';
+import { fromJsonLines, readLines, toJsonLines } from '../../src/store/json-lines.js';
 import type { TransferRecord } from '../../src/store/transfer-record.js';
 import { assertOfSchema } from '../schemas/validator.js';
 import { sampleMeasurement } from './sample-measurement.js';
@@ -104,7 +104,7 @@ test('a line is read if it has the most bytes, and refused with its number if it
   const newline = Buffer.from('\n');
   // Each line comes in three chunks, and the lines before it do not count.
   const chunks = [1, 2, 3].flatMap(() => [line.subarray(0, 10), line.subarray(10), newline]);
-  assert.equal((await allOf(linesOf(each(chunks), 'a file', most))).length, 3);
+  assert.equal((await allOf(readLines(each(chunks), 'a file', most))).length, 3);
   const longer = [...chunks, line, Buffer.from(' ')];
-  await assert.rejects(allOf(linesOf(each(longer), 'a file', most)), /a file:4: longer than 1 MiB\./);
+  await assert.rejects(allOf(readLines(each(longer), 'a file', most)), /a file:4: longer than 1 MiB\./);
 });

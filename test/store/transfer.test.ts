@@ -9,7 +9,7 @@ import { fromJsonLines, toJsonLines } from '../../src/store/json-lines.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { openMongoStore } from '../../src/store/mongodb/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
-import { putRecords, recordsOf } from '../../src/store/transfer.js';
+import { putRecords, readRecords } from '../../src/store/transfer.js';
 import { withChanges } from '../server/changing-store.js';
 import { all, note, NOTES } from './collection-contract.js';
 import { MONGODB_URI, needsServer, newDatabase } from './mongodb/server.js';
@@ -56,7 +56,7 @@ async function fill(store: ResultStore, ordinary: number): Promise<void> {
 }
 
 async function exported(store: ResultStore): Promise<string> {
-  return (await all(toJsonLines(recordsOf(store)))).join('');
+  return (await all(toJsonLines(readRecords(store)))).join('');
 }
 
 async function imported(text: string, store: ResultStore, chunkBytes = 4096) {

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { reportPage } from '../../plugins/dlbricks/report/report-page.js';
 import { reportResult } from '../../plugins/dlbricks/report/report-result.js';
-import { reportOf } from '../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../plugins/dlbricks/report/report.js';
 import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/report/sample-result.js';
 import { HOSTILE } from '../server/site-server.js';
 import { histogramChart } from '../../src/web/charts.js';
@@ -19,7 +19,7 @@ function reportHtml(names: readonly string[]): string {
     estimate: estimateOf(name, 10.9 + index),
     endToEnd: endToEndOf(0, 10, 5000, 10.4 + index),
   }));
-  const reports = [reportOf(resultOf(models), SETTINGS)];
+  const reports = [buildReport(resultOf(models), SETTINGS)];
   return htmlPage([{ result: () => reportResult(reports), page: () => reportPage(reports) }]);
 }
 

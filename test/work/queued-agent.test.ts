@@ -13,7 +13,7 @@ import { classOf } from '../../src/work/class-of.js';
 import { MemoryWorkQueue } from './memory/memory-work-queue.js';
 import { queuedAgent } from '../../src/work/queued-agent.js';
 import { serveWork } from '../../src/work/serve-work.js';
-import { bodyOf } from '../../src/work/work-item.js';
+import { encodeItem } from '../../src/work/work-item.js';
 import type { FailedWork } from '../../src/work/work-queue.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { fast } from '../store/fast-clock.js';
@@ -340,7 +340,7 @@ describe('serving work', { timeout: 60_000 }, () => {
     const system = classOf(agent.description);
     const publish = (id: string, requests: readonly MeasureRequest[]): Promise<void> => {
       const asked = requests.map((request) => ({ request, replaces: undefined }));
-      const body = bodyOf({ requests: asked, wantedBy: undefined, traceContext: {} });
+      const body = encodeItem({ requests: asked, wantedBy: undefined, traceContext: {} });
       return at.queue.publish(system, { id, body });
     };
     const requests = sampleRequests(4);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ANY_RUN, type RunOptions } from '../../src/measurement/system.js';
 import * as wire from '../../src/generated/mlmodelscope/work/v1/work.js';
-import { bodyOf, itemIn, type WorkItem } from '../../src/work/work-item.js';
+import { encodeItem, itemIn, type WorkItem } from '../../src/work/work-item.js';
 import fc from '../support/property.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { sampleRequests } from './sample-requests.js';
@@ -28,14 +28,14 @@ describe('work items', () => {
         { request: alone, replaces: undefined },
       ],
     });
-    assert.deepEqual(itemIn(bodyOf(item)), item);
-    assert.equal(itemIn(bodyOf(itemOf({ wantedBy: undefined }))).wantedBy, undefined);
+    assert.deepEqual(itemIn(encodeItem(item)), item);
+    assert.equal(itemIn(encodeItem(itemOf({ wantedBy: undefined }))).wantedBy, undefined);
   });
 
   it('with settings that older agents ignore have a version that these refuse', () => {
     const versionOf = (runOptions: RunOptions): number => {
       const requests = sampleRequests(1, { runOptions }).map((request) => ({ request, replaces: undefined }));
-      const body = bodyOf(itemOf({ requests }));
+      const body = encodeItem(itemOf({ requests }));
       assert.deepEqual(itemIn(body).requests[0]?.request.runOptions, runOptions);
       return wire.WorkItem.decode(body).version;
     };
@@ -45,7 +45,7 @@ describe('work items', () => {
 
   it('never have the name of a model', () => {
     const requests = sampleRequests(1, { name: 'secret-model' }).map((request) => ({ request, replaces: undefined }));
-    assert.equal(Buffer.from(bodyOf(itemOf({ requests }))).includes('secret-model'), false);
+    assert.equal(Buffer.from(encodeItem(itemOf({ requests }))).includes('secret-model'), false);
   });
 
   it('never have weights', () => {
@@ -53,8 +53,8 @@ describe('work items', () => {
     assert.ok(request);
     const benchmark = { ...request.benchmark, weights: '/home/me/model.onnx' };
     const item = itemOf({ requests: [{ request: { ...request, benchmark }, replaces: undefined }] });
-    assert.throws(() => bodyOf(item), refusal('usage', /carries no weights/));
-    const message = wire.WorkItem.decode(bodyOf(itemOf()));
+    assert.throws(() => encodeItem(item), refusal('usage', /carries no weights/));
+    const message = wire.WorkItem.decode(encodeItem(itemOf()));
     const asked = message.requests[1]?.benchmark;
     assert.ok(asked);
     asked.weights = '/etc/passwd';
@@ -62,7 +62,7 @@ describe('work items', () => {
   });
 
   it('are refused with a reason if they are of another version, or empty', () => {
-    const message = wire.WorkItem.decode(bodyOf(itemOf()));
+    const message = wire.WorkItem.decode(encodeItem(itemOf()));
     const of = (changes: Partial<wire.WorkItem>): Uint8Array =>
       wire.WorkItem.encode({ ...message, ...changes }).finish();
     assert.throws(() => itemIn(of({ version: 3 })), refusal('usage', /version 3.*understands version 2/));
@@ -73,7 +73,7 @@ describe('work items', () => {
   it('are refused with a reason if they are no work, for any bytes', () => {
     const noWork = refusal('usage', /.+/);
     assert.throws(() => itemIn(Buffer.from('{"measure": "this"}')), noWork);
-    const body = bodyOf(itemOf());
+    const body = encodeItem(itemOf());
     fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => assert.throws(() => itemIn(bytes), noWork)));
     fc.assert(
       fc.property(fc.nat(body.length - 1), fc.nat(255), (place, value) => {

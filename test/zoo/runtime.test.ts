@@ -9,7 +9,7 @@ import type { InferenceSession as Session } from 'onnxruntime-node';
 import { fillBlocks } from '../../src/onnx/values/fill.js';
 import type { Model } from '../../src/onnx/model/model.js';
 import { readModel } from '../../src/onnx/read/read-model.js';
-import { typeProtoOf } from '../../src/onnx/write/write-model.js';
+import { toTypeProto } from '../../src/onnx/write/write-model.js';
 import { InferenceSession, Tensor } from '../../src/predictor/onnxruntime/library.js';
 import { ensureZooModel } from '../../src/zoo/cache.js';
 import { buildZooModel, CLASSICS } from '../../src/zoo/zoo.js';
@@ -60,7 +60,7 @@ async function withSession(
  */
 async function exposeEveryValue(file: string, { graph }: Model): Promise<void> {
   const hidden = [...graph.types].filter(([name]) => !graph.inputs.includes(name) && !graph.outputs.includes(name));
-  const output = hidden.map(([name, type]) => ValueInfoProto.create({ name, type: typeProtoOf(type) }));
+  const output = hidden.map(([name, type]) => ValueInfoProto.create({ name, type: toTypeProto(type) }));
   await appendFile(
     file,
     ModelProto.encode({ ...ModelProto.create(), graph: { ...GraphProto.create(), output } }).finish(),

@@ -5,7 +5,7 @@ import { connectEvaluations } from '../../src/evaluation/client/evaluation-clien
 import { openStore } from '../../src/store/open-store.js';
 import { classOf } from '../../src/work/class-of.js';
 import { connectAgent } from '../../src/agent/client/agent-client.js';
-import { bodyOf } from '../../src/work/work-item.js';
+import { encodeItem } from '../../src/work/work-item.js';
 import { needsRabbitMq, startRabbitMq } from '../../test/work/amqp/rabbitmq-process.js';
 import { sampleRequests } from '../../test/work/sample-requests.js';
 import type { Running } from '../../test/cli/support/command.js';
@@ -55,7 +55,11 @@ function poison(random: Random): readonly Uint8Array[] {
   const [request] = sampleRequests(1);
   if (request === undefined) throw new Error('no sample');
   const garbled = { ...request, benchmark: { ...request.benchmark, model: Uint8Array.from([...any, 7]) } };
-  const work = bodyOf({ requests: [{ request: garbled, replaces: undefined }], wantedBy: undefined, traceContext: {} });
+  const work = encodeItem({
+    requests: [{ request: garbled, replaces: undefined }],
+    wantedBy: undefined,
+    traceContext: {},
+  });
   return [any, work, work.subarray(0, random.below(work.length))];
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { contextOf } from '../bricks/needs.js';
 import { brickLatency } from '../estimate/brick-latency.js';
-import { observationsOf } from '../estimate/observations.js';
+import { groupObservations } from '../estimate/observations.js';
 import { bricksOfModel, brickTasks, type MeasureSettings, MAX_OCCASIONS } from '../measure/tasks.js';
 import type { Variant } from './variants.js';
 
@@ -93,9 +93,9 @@ export async function measureVariants(
   const timed: TimedVariant[] = [];
   for (const { together, system, results } of groups) {
     const measurements = [...results.measurements()];
-    const all = observationsOf(measurements);
+    const all = groupObservations(measurements);
     const ofRound = Array.from({ length: rounds }, (_, at) =>
-      observationsOf(measurements.filter(({ occasion }) => occasion === at + 1)),
+      groupObservations(measurements.filter(({ occasion }) => occasion === at + 1)),
     );
     for (const variant of together) {
       const recipe = recipeIn(variant);

@@ -13,7 +13,7 @@ import { brickModel } from '../cut/brick-model.js';
 import { readsLittleButWeights, weightShare } from '../cut/rough-time.js';
 import type { Brick } from './brick.js';
 import { emptyCall, type PackedValues } from './empty-call.js';
-import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNodes } from './shapes-only.js';
+import { ANY_OPSET, buildBenchmark, JOINED, joinNode, shapeNodes } from './shapes-only.js';
 
 // For runtimes without a profile. A brick on its own runs differently from a brick inside a model: its weights stay in
 // the cache between two runs, its outputs leave the runtime's memory arena for fresh pages, and the cost of the call
@@ -103,7 +103,7 @@ function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
       types,
     },
   };
-  return benchmarkOf(model, inputs);
+  return buildBenchmark(model, inputs);
 }
 
 /** The counts of copies in use. They are few, so that bricks share baselines. */

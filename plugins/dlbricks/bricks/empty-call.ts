@@ -1,5 +1,5 @@
 import type { Benchmark, BenchmarkInput, DeclaredType, Model, TensorType } from '../../../src/plugin-api.js';
-import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNodes } from './shapes-only.js';
+import { ANY_OPSET, buildBenchmark, JOINED, joinNode, shapeNodes } from './shapes-only.js';
 
 export interface EmptyCall {
   readonly inputs: number;
@@ -53,5 +53,5 @@ export function emptyCall(inputs: number, shapes: number, { joined, packed }: Em
       ]),
     },
   };
-  return benchmarkOf(model, [...made, ...values]);
+  return buildBenchmark(model, [...made, ...values]);
 }

@@ -46,6 +46,6 @@ function liveBytes(graph: LayerGraph): number {
 }
 
 /** Bytes that one run of a model touches: what passes through the caches between two uses of the same weight. */
-export function footprintOf(graph: LayerGraph): number {
+export function computeFootprint(graph: LayerGraph): number {
   return constantBytes(graph) + liveBytes(graph);
 }

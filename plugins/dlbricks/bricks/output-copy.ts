@@ -8,7 +8,7 @@ import {
   type TensorType,
   tensorBytes,
 } from '../../../src/plugin-api.js';
-import { ANY_OPSET, benchmarkOf, JOINED, joinNode, shapeNode } from './shapes-only.js';
+import { ANY_OPSET, buildBenchmark, JOINED, joinNode, shapeNode } from './shapes-only.js';
 
 /** Handing over outputs of fewer bytes than this in all takes no significant time. */
 const MIN_BYTES = 2 ** 16;
@@ -47,7 +47,7 @@ export function outputCopy(outputs: readonly TensorType[]): OutputCopy | undefin
       initializers: new Map(),
       types,
     };
-    return benchmarkOf({ source: 'handing over', irVersion: 10, opsets: new Map([['', ANY_OPSET]]), graph }, inputs);
+    return buildBenchmark({ source: 'handing over', irVersion: 10, opsets: new Map([['', ANY_OPSET]]), graph }, inputs);
   };
   const shapes = large.map((_, index) => `shape${index}`);
   return {

@@ -13,7 +13,7 @@ import { findRepeatedBlocks, type RepeatedBlocks } from '../blocks/find-blocks.j
 import { shortenModel } from '../blocks/shorten-model.js';
 import { type CutSettings, decompose, arityOf } from './decompose.js';
 import { emptyCall } from './empty-call.js';
-import { footprintOf } from './footprint.js';
+import { computeFootprint } from './footprint.js';
 import { outputCopy } from './output-copy.js';
 import { type DecomposedModel, roundedFootprint } from './unique-bricks.js';
 
@@ -64,7 +64,7 @@ function isFaster({ graph: { nodes } }: Model, { length, count }: RepeatedBlocks
 }
 
 /** @returns undefined where the whole model is to be optimized */
-export function shorteningOf(
+export function describeShortening(
   { model, open, weights }: Pick<LoadedModel, 'model' | 'open' | 'weights'>,
   { cut, keepDynamic = false, shorten = 'auto', values }: ShortenSettings,
 ): Shortening | undefined {
@@ -140,8 +140,8 @@ export async function prepareExtended(
     return { kind: 'different', reason: 'sizes or work in it depend on made-up values', costMs };
   }
   const indexOf = new Map(recipe.bricks.map(({ signature }, index) => [signature, index]));
-  const fewerBytes = footprintOf(two.graph);
-  const moreBytes = footprintOf(three.graph);
+  const fewerBytes = computeFootprint(two.graph);
+  const moreBytes = computeFootprint(three.graph);
   const footprint = moreBytes + (blocks.count - MORE) * Math.max(0, moreBytes - fewerBytes);
   const ends = arityOf(model);
   const call = emptyCall(ends.inputs, ends.outputs, { joined: false });

@@ -21,7 +21,7 @@ import {
 import type { CheckableGraph } from './checkable-graph.js';
 import { type CutSettings, decompose, graphToCut, wholeOf } from './decompose.js';
 import { checkKernels, type KernelCheck } from './own-graph.js';
-import { type Extension, LARGE_BYTES, prepareExtended, shorteningOf } from './prepare-extended.js';
+import { type Extension, LARGE_BYTES, prepareExtended, describeShortening } from './prepare-extended.js';
 import type { DecomposedModel } from './unique-bricks.js';
 import type { WeightsOfRun } from './values-of-run.js';
 
@@ -66,7 +66,7 @@ export async function prepareModel(
     graph: signatureWithoutName(loaded.model),
     inputs: { assumed, sizes, tokens },
   };
-  const shortening = shorteningOf(loaded, settings);
+  const shortening = describeShortening(loaded, settings);
   const found = shortening && (await prepareExtended(loaded, shortening, settings, agent, signal));
   if (found?.kind === 'extended') {
     const { decomposed, extension, costMs } = found;

@@ -116,12 +116,12 @@ export async function readRecipe(path: string): Promise<Recipe> {
 
 export const RECIPE_FORMAT = 'dlbricks-recipe/2';
 
-export function countsOf({ bricks, sequences }: Pick<ModelRecipe, 'bricks' | 'sequences'>): readonly number[] {
+export function countBricks({ bricks, sequences }: Pick<ModelRecipe, 'bricks' | 'sequences'>): readonly number[] {
   const counts = bricks.map(() => 0);
   for (const brick of sequences) counts[brick] = (counts[brick] ?? 0) + 1;
   return counts;
 }
 
-export function kernelsOf({ bricks, sequences }: ModelRecipe): number {
+export function countKernels({ bricks, sequences }: ModelRecipe): number {
   return sequences.reduce((sum, brick) => sum + (bricks[brick]?.operators.length ?? 0), 0);
 }

@@ -36,7 +36,7 @@ export function shapeNodes(of: string, output: string, elementType: ElementType 
   return [cast, shapeNode(wide, output)];
 }
 
-export function benchmarkOf(model: Model, inputs: readonly BenchmarkInput[]): Benchmark {
+export function buildBenchmark(model: Model, inputs: readonly BenchmarkInput[]): Benchmark {
   const bytes = encodeModelToBytes(model);
   return { signature: signatureOf(bytes), model: bytes, inputs };
 }

@@ -7,17 +7,17 @@ import {
   subgraphsOf,
   type TensorType,
 } from '../../../src/plugin-api.js';
-import { sequencesOf } from '../cut/cut.js';
+import { cutSequences } from '../cut/cut.js';
 import { joinWeightReaders } from '../cut/join-weight-readers.js';
 import { lastUses } from '../cut/last-uses.js';
 import { type Edge, edgesOf, type Sequence } from '../cut/layer-cut.js';
 import { findMadeUpValues } from '../cut/made-up-values.js';
 import { roughMs } from '../cut/rough-time.js';
-import { factsOf, type LayerFacts } from '../work/layer-facts.js';
+import { readLayerFacts, type LayerFacts } from '../work/layer-facts.js';
 import { type Brick, cutBrick } from './brick.js';
 import { copiesFor, type BrickCopies, copyBrick, type MeasurableBrick, type Surroundings } from './brick-copies.js';
 import { type EmptyCall, emptyCall } from './empty-call.js';
-import { footprintOf } from './footprint.js';
+import { computeFootprint } from './footprint.js';
 import { type OutputCopy, outputCopy } from './output-copy.js';
 import type { MadeUpPart, ModelRecipe } from './recipe.js';
 import { cutAtValuesOfRun } from './values-of-run.js';
@@ -46,7 +46,7 @@ export interface DecomposedModel {
  * Linear in the size of the graph.
  */
 export function decomposeModel(name: string, graph: LayerGraph, granularity: number): DecomposedModel {
-  const sequences = cutAtValuesOfRun(graph, sequencesOf(graph, 'layer', granularity));
+  const sequences = cutAtValuesOfRun(graph, cutSequences(graph, 'layer', granularity));
   return assemble({ name, layers: graph.layers.length }, graph, sequences, edgesOf(graph, sequences), () => undefined);
 }
 
@@ -83,12 +83,12 @@ export function decomposeKernels(
     return copyBrick(brick, Math.min(copies, most));
   };
   if (measured === 'together') {
-    const sequences = cutAtValuesOfRun(graph, sequencesOf(graph, 'kernel', granularity));
+    const sequences = cutAtValuesOfRun(graph, cutSequences(graph, 'kernel', granularity));
     const handed = outputCopy(outputTypes(graph));
     const whole = {
       ...header,
       ...(handed && { handing_over: { leaving: handed.returned.signature, staying: handed.kept.signature } }),
-      footprint_bytes: roundedFootprint(footprintOf(graph)),
+      footprint_bytes: roundedFootprint(computeFootprint(graph)),
     };
     // The profile adds its cost to every kernel of every pass of a Loop: several times what small kernels take.
     const parts = assemble(whole, graph, sequences, edgesOf(graph, sequences), (brick, sequence) => {
@@ -96,7 +96,7 @@ export function decomposeKernels(
     });
     return { ...parts, call, outputCopy: handed };
   }
-  const joined = joinWeightReaders(graph, sequencesOf(graph, 'kernel', granularity), granularity);
+  const joined = joinWeightReaders(graph, cutSequences(graph, 'kernel', granularity), granularity);
   const sequences = cutAtValuesOfRun(graph, joined);
   const parts = assemble(header, graph, sequences, edgesOf(graph, sequences), (brick, sequence) =>
     copiesOf(brick, sequence),
@@ -150,7 +150,7 @@ function assemble(
       const copies = copiesOf(brick, sequence);
       bricks.push(copies === undefined ? brick : { ...brick, copies });
       times.push(roughMsOf(graph, sequence));
-      facts.push(graph.layers.slice(sequence.first, sequence.last + 1).map((layer) => factsOf(graph, layer)));
+      facts.push(graph.layers.slice(sequence.first, sequence.last + 1).map((layer) => readLayerFacts(graph, layer)));
     }
     return index;
   });

@@ -1,4 +1,4 @@
-import { contentValues, type InputValues, type LayerGraph, steeringValuesOf } from '../../../src/plugin-api.js';
+import { contentValues, type InputValues, type LayerGraph, findSteeringValues } from '../../../src/plugin-api.js';
 import type { Sequence } from '../cut/layer-cut.js';
 
 export const VALUES = ['made-up', 'run'] as const;
@@ -8,7 +8,7 @@ export type Values = (typeof VALUES)[number];
 export type WeightsOfRun = NonNullable<LayerGraph['ofRun']>['weights'];
 
 export function steeringNames(layer: LayerGraph['layers'][number]): readonly string[] {
-  return steeringValuesOf(layer).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
+  return findSteeringValues(layer).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
 }
 
 /** @param values the facts about all values of that run */

@@ -22,7 +22,7 @@ import {
   numberOption,
   prepareOutputs,
   type ProtocolOptions,
-  provenanceOf,
+  buildProvenance,
   runsOn,
   shownTable,
   showEvent,
@@ -98,7 +98,7 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
     progress.stop();
   }
   if (found.length > 0) {
-    const provenance = provenanceOf({ models: loaded, agent, protocol });
+    const provenance = buildProvenance({ models: loaded, agent, protocol });
     const shown = shownTable(adviceTable(found, rounds), {
       document: adviceDocument(found, rounds, provenance),
       title: `Advice for ${found.map(({ model }) => model).join(', ')}`,

@@ -23,7 +23,7 @@ import {
   pictureInputOf,
   PlatformError,
   prepareOutputs,
-  provenanceOf,
+  buildProvenance,
   type RunOptions,
   runOptionsOf,
   runsOn,
@@ -277,7 +277,7 @@ export function registerAgree(program: Command, host: CommandHost): void {
         protocol: 'nothing was timed',
       };
       const document: AgreementDocument = {
-        provenance: provenanceOf({ models, agent, reasons }),
+        provenance: buildProvenance({ models, agent, reasons }),
         before,
         after,
         verdict: verdictOfAll([...outputs]),

@@ -9,7 +9,7 @@ import {
   oneLine,
   PlatformError,
   prepareOutputs,
-  provenanceOf,
+  buildProvenance,
   type TracedModel,
   writeShown,
   readStoredTraces,
@@ -29,7 +29,7 @@ import { onnxTarget } from '../traces/onnx-target.js';
 import { timedSum } from '../traces/timed-sums.js';
 import { type FileGraph, openTraceBook, type Target, type TraceBook } from '../traces/trace-book.js';
 import { withCall } from '../traces/with-call.js';
-import { traceReportOf } from '../traces/trace-report.js';
+import { buildTraceReport } from '../traces/trace-report.js';
 import { shownTraceReport } from '../traces/trace-tables.js';
 import { formatOption, readTraces, type TraceReadingOptions, withSystem } from './import.js';
 import { askedRunOptions, type MeasuringOptions, type PlaceOptions } from './options.js';
@@ -252,9 +252,9 @@ export async function composeFromTraces(
   const sources = [...new Set(models.map(({ source }) => source))];
   const ofSystem = 'the traces name their system only, see system';
   const reasons = { ...NO_WHOLE_MODEL, protocol: 'the traces do not state it', host: ofSystem, stack: ofSystem };
-  const provenance = provenanceOf({ models: inFiles, reasons });
+  const provenance = buildProvenance({ models: inFiles, reasons });
   const { granularity } = options;
-  const report = traceReportOf(sums, known, book, { ...settings, system, sources, provenance, granularity });
+  const report = buildTraceReport(sums, known, book, { ...settings, system, sources, provenance, granularity });
   const shown = {
     ...shownTraceReport(report),
     pictures: { trace: () => chromeTrace(sums.map((sum) => timedSum(sum, system))) },

@@ -16,7 +16,7 @@ import {
   type Protocol,
   type ResultStore,
   type RuntimeAxes,
-  runtimeOf,
+  parseRuntime,
   runsOn,
   type System,
   systemDifferences,
@@ -36,12 +36,18 @@ import { KernelPredictor } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import { FIRST_OCCASION, type MeasureSettings, MAX_OCCASIONS } from '../measure/tasks.js';
 import { wantedOfNeed } from '../measure/wanted-need.js';
-import { keptEstimatesOf } from '../report/kept-estimates.js';
+import { listKeptEstimates } from '../report/kept-estimates.js';
 import type { Report } from '../report/report-schema.js';
-import { isPartial, reportOf } from '../report/report.js';
+import { isPartial, buildReport } from '../report/report.js';
 import { addTraceOptions, composeFromTraces, isAboutTraces, type ComposeTracesOptions } from './compose-traces.js';
 import { prepareModels } from './prepare-models.js';
-import { addReportingOptions, askedRunOptions, cutSettingsOf, measureSettingsOf, refuseCutOptions } from './options.js';
+import {
+  addReportingOptions,
+  askedRunOptions,
+  parseCutSettings,
+  parseMeasureSettings,
+  refuseCutOptions,
+} from './options.js';
 import { shownReports } from './shown-report.js';
 
 interface ComposeOptions extends ComposeTracesOptions {
@@ -72,7 +78,7 @@ async function describedRecipe(
   host: CommandHost,
 ): Promise<Described> {
   if (options.recipe !== undefined) return { recipe: await readRecipe(options.recipe), loaded: [] };
-  const settings = cutSettingsOf(options, agent.description);
+  const settings = parseCutSettings(options, agent.description);
   const { cut } = settings;
   const granularity = granularityOf(settings, agent.description);
   const loaded = await loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
@@ -109,7 +115,7 @@ async function systemOf(store: ResultStore, options: ComposeOptions, agent: Benc
 /** The system of the evaluation; kernels were measured with the optimizer off. */
 function evaluationSystem(system: System, { cut }: Recipe, options: RuntimeAxes): System {
   if (cut === 'layer') return system;
-  const { optimization_level: optimizationLevel } = runtimeOf(options);
+  const { optimization_level: optimizationLevel } = parseRuntime(options);
   return identifySystem(system, { ...system.runOptions, optimizationLevel });
 }
 
@@ -132,7 +138,7 @@ async function sourceOf(
   }
   const store = await host.openStore(options.store, { access: 'read' });
   const system = evaluationSystem(await systemOf(store, options, agent), recipe, options);
-  const settings = { ...measureSettingsOf(options, agent.description), runOptions: system.runOptions };
+  const settings = { ...parseMeasureSettings(options, agent.description), runOptions: system.runOptions };
   const needs = recipe.models.flatMap((model) => modelNeeds(model, system, settings.protocol));
   const occasions = Array.from({ length: MAX_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
   const wanted = occasions.flatMap((occasion) => needs.map((need) => wantedOfNeed(need, occasion, settings)));
@@ -158,7 +164,7 @@ async function keepComposed(
   host: CommandHost,
 ): Promise<void> {
   if (store === undefined) return;
-  const known = keptEstimatesOf(report, loaded).filter(({ latencyMs }) => latencyMs !== null);
+  const known = listKeptEstimates(report, loaded).filter(({ latencyMs }) => latencyMs !== null);
   try {
     await keepEstimates(store, system, known);
   } catch (error) {
@@ -230,7 +236,7 @@ traces are estimated. See docs/traces.md.`,
       const isHere = options.results === undefined && options.system === undefined;
       const reasons = { ...NO_WHOLE_MODEL, ...(!isHere && { host: 'measurements of any host with this system' }) };
       const origin = { models: loaded, agent, reasons };
-      const report = reportOf(composed, { cut, granularity, batch, protocol, origin });
+      const report = buildReport(composed, { cut, granularity, batch, protocol, origin });
       await writeShown(shownReports([{ report, result: composed }], options), outputs, host);
       await keepComposed(report, loaded, source, host);
       if (isPartial(report)) {

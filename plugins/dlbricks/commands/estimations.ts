@@ -1,7 +1,7 @@
 import { type BenchmarkAgent, type CommandHost, isManifestPath, kindOfManifest } from '../../../src/plugin-api.js';
 import type { CellAxes } from '../cells.js';
-import { estimationsOfManifest } from './manifest-estimations.js';
-import { estimationsOfModels } from './model-estimations.js';
+import { readManifestEstimations } from './manifest-estimations.js';
+import { loadModelEstimations } from './model-estimations.js';
 import type { SweepMeasuringOptions } from './options.js';
 import type { Estimation } from '../estimation.js';
 
@@ -13,9 +13,9 @@ async function isEvaluation(reference: string): Promise<boolean> {
 /**
  * The estimations of evaluations and models, in the order of the command line; all models together are one evaluation.
  *
- * @throws PlatformError as estimationsOfManifest and estimationsOfModels
+ * @throws PlatformError as readManifestEstimations and loadModelEstimations
  */
-export async function estimationsOf(
+export async function readEstimations(
   references: readonly string[],
   options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
@@ -28,7 +28,7 @@ export async function estimationsOf(
   const estimations: Estimation[] = [];
   for (const [index, reference] of references.entries()) {
     if (areEvaluations[index] === true) {
-      estimations.push(...(await estimationsOfManifest(reference, options, agent, host, usualAxes)));
+      estimations.push(...(await readManifestEstimations(reference, options, agent, host, usualAxes)));
     } else if (index === areEvaluations.indexOf(false)) {
       const axes = {
         ...options,
@@ -36,7 +36,7 @@ export async function estimationsOf(
         granularity: options.granularity ?? usualAxes.granularity,
       };
       const how = { measureEndToEnd: false, canBeNone };
-      estimations.push(...(await estimationsOfModels(models, axes, agent, host, how)));
+      estimations.push(...(await loadModelEstimations(models, axes, agent, host, how)));
     }
   }
   return estimations;

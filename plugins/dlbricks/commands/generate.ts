@@ -24,11 +24,11 @@ import type { Cut } from '../cut/cut.js';
 import { type SuiteBrick, writeSuite } from '../exchange/suite.js';
 import { madeUpInSuite } from '../report/made-up-warning.js';
 import { percent } from '../report/words.js';
-import { type Disclosure, disclosureOf } from '../exchange/disclosure.js';
+import { type Disclosure, computeDisclosure } from '../exchange/disclosure.js';
 import { optimizedForOf } from '../exchange/optimized-for.js';
 import { uniqueBricks } from '../bricks/unique-bricks.js';
 import { prepareModels } from './prepare-models.js';
-import { addCutOptions, cutSettingsOf, type MeasuringOptions } from './options.js';
+import { addCutOptions, parseCutSettings, type MeasuringOptions } from './options.js';
 
 interface GenerateOptions extends MeasuringOptions, AgentOptions {
   readonly output: string;
@@ -122,7 +122,7 @@ Example; the second line may run on any machine:
     )
     .action(async (references: string[], options: GenerateOptions) => {
       const agent = await host.connect(options.agent, options.framework);
-      const settings = cutSettingsOf(options, agent.description);
+      const settings = parseCutSettings(options, agent.description);
       const { cut } = settings;
       const granularity = granularityOf(settings, agent.description);
       const unusable: UnusableModel[] = [];
@@ -172,7 +172,7 @@ Example; the second line may run on any machine:
         { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? COMMAND_DEFAULTS.batch, models },
       );
       const decoys = all.filter(({ isDecoy }) => isDecoy).map((model) => model.prepared.recipe);
-      const disclosure = disclosureOf(models, decoys);
+      const disclosure = computeDisclosure(models, decoys);
       if (options.decoy !== undefined && disclosure.inNoDecoy === disclosure.bricks) host.warn(HIDING_NOTHING);
       if (unusable.length > 0) host.setExitCode(EXIT_PARTIAL);
       if (options.quiet === true) return;

@@ -17,7 +17,7 @@ import {
   numberOption,
   type OutputOptions,
   prepareOutputs,
-  provenanceOf,
+  buildProvenance,
   runOptionsOf,
   shownTable,
   writeShown,
@@ -86,7 +86,7 @@ export function registerLayers(parent: Command, host: CommandHost): void {
       const { loaded, graphs } = await graphsOf(references, options, host);
       const found = layersOf(loaded.flatMap(({ name }, at) => (graphs[at] ? [{ name, graph: graphs[at] }] : [])));
       const shown = shownTable(layersTable(found), {
-        document: layersDocument(found, provenanceOf({ models: loaded })),
+        document: layersDocument(found, buildProvenance({ models: loaded })),
         title: `Work of the layers of ${loaded.map(({ name }) => name).join(', ')}`,
       });
       await writeShown(shown, outputs, host);
@@ -106,7 +106,7 @@ export function registerPatterns(parent: Command, host: CommandHost): void {
       const { loaded, graphs } = await graphsOf(references, options, host);
       const table = patternsTable(patternsOf(graphs, options.length), options.length, graphs.length);
       const shown = shownTable(table, {
-        document: { provenance: provenanceOf({ models: loaded }), ...table },
+        document: { provenance: buildProvenance({ models: loaded }), ...table },
         title: `Sequences of ${options.length} layer types in ${loaded.map(({ name }) => name).join(', ')}`,
       });
       await writeShown(shown, outputs, host);

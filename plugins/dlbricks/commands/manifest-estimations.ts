@@ -1,17 +1,17 @@
 import {
   askedProtocol,
   type BenchmarkAgent,
-  combinationsOf,
+  combine,
   type CommandHost,
   loadEvaluation,
   loadManifest,
   PlatformError,
-  remediesOf,
+  findRemedies,
   shippedManifest,
 } from '../../../src/plugin-api.js';
-import { axesOf, type CellAxes, cellsOf } from '../cells.js';
+import { axesOf, type CellAxes, listCells } from '../cells.js';
 import { settingsSchema } from '../settings.js';
-import { type SweepMeasuringOptions, settingsOf } from './options.js';
+import { type SweepMeasuringOptions, parseSettings } from './options.js';
 import type { Estimation } from '../estimation.js';
 
 interface Sizes {
@@ -62,7 +62,7 @@ async function batchesOfManifest(path: string): Promise<readonly number[] | unde
  * @throws PlatformError `manifest` for one with mistakes or of another plugin, `unavailable` where the agent does not
  *   fit it, and where none of its models can be used
  */
-export async function estimationsOfManifest(
+export async function readManifestEstimations(
   path: string,
   options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
@@ -73,19 +73,22 @@ export async function estimationsOfManifest(
   const estimations: Estimation[] = [];
   const batches = options.batch ?? (await batchesOfManifest(path)) ?? [undefined];
   const sizes = batches.flatMap((batch) => {
-    return combinationsOf<number>(options.dimension).map((dimensions): Sizes => ({ batch, dimensions }));
+    return combine<number>(options.dimension).map((dimensions): Sizes => ({ batch, dimensions }));
   });
   for (const [index, size] of sizes.entries()) {
     const loaded = await readManifest(path, size, { index, of: sizes.length }, options, host);
     for (const note of loaded.notes) notes.add(note);
     const { manifest, identities, models, unusable, batch, limits } = loaded;
-    const byDefault = { threads: manifest.threads, settings: settingsOf(options, loaded.settingsOf(settingsSchema)) };
+    const byDefault = {
+      threads: manifest.threads,
+      settings: parseSettings(options, loaded.settingsOf(settingsSchema)),
+    };
     const axes = axesOf(byDefault.settings.matrix, options);
     const { cut = usualAxes.cut, granularity = usualAxes.granularity } = axes;
-    for (const cell of cellsOf({ ...axes, cut, granularity }, byDefault, agent.description)) {
+    for (const cell of listCells({ ...axes, cut, granularity }, byDefault, agent.description)) {
       const unmet = loaded.unmet(agent.description);
       if (unmet.length > 0) {
-        const heading = `the agent does not fit the evaluation ${path} (${remediesOf(unmet).join('; ')}):`;
+        const heading = `the agent does not fit the evaluation ${path} (${findRemedies(unmet).join('; ')}):`;
         throw new PlatformError('unavailable', [heading, ...unmet.map(({ problem }) => problem)].join('\n  '));
       }
       const protocol = askedProtocol(options, loaded.protocol);

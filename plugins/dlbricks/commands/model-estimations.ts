@@ -9,9 +9,9 @@ import {
   runsOn,
   type UnusableModel,
 } from '../../../src/plugin-api.js';
-import { cellsOf } from '../cells.js';
+import { listCells } from '../cells.js';
 import type { Estimation } from '../estimation.js';
-import { type SweepMeasuringOptions, settingsOf } from './options.js';
+import { type SweepMeasuringOptions, parseSettings } from './options.js';
 
 interface ModelEstimationSettings {
   readonly measureEndToEnd: boolean;
@@ -25,7 +25,7 @@ interface ModelEstimationSettings {
  *
  * @throws PlatformError where none of them can be used
  */
-export async function estimationsOfModels(
+export async function loadModelEstimations(
   references: readonly string[],
   options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
@@ -49,8 +49,8 @@ export async function estimationsOfModels(
     host,
   );
   return loaded.flatMap(({ batch, sizes, models }) => {
-    const settings = { ...settingsOf(options), measure_end_to_end: measureEndToEnd };
-    const cells = cellsOf(options, { threads: COMMAND_DEFAULTS.threads, settings }, agent.description);
+    const settings = { ...parseSettings(options), measure_end_to_end: measureEndToEnd };
+    const cells = listCells(options, { threads: COMMAND_DEFAULTS.threads, settings }, agent.description);
     return cells.map((cell): Estimation => {
       return {
         ...cell,

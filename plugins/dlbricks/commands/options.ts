@@ -29,7 +29,7 @@ import {
   type RunOptions,
   runOptionsOf,
   type RuntimeAxes,
-  runtimeOf,
+  parseRuntime,
   type SweepInputOptions,
   type SweepOptions,
 } from '../../../src/plugin-api.js';
@@ -193,7 +193,7 @@ export function addMeasureOption(command: Command): Command {
 }
 
 /** The plugin's settings except those with several values: from the options, else the manifest, else the default. */
-export function settingsOf(
+export function parseSettings(
   {
     keepDynamic,
     shorten,
@@ -249,14 +249,14 @@ export function askedRunOptions(
   options: RuntimeAxes & { readonly threads?: number | undefined },
   agent?: Pick<AgentDescription, 'providers'>,
 ): RunOptions {
-  return runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads, agent, runtimeOf(options));
+  return runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads, agent, parseRuntime(options));
 }
 
-export function cutSettingsOf(
+export function parseCutSettings(
   options: CutOptions & RuntimeAxes & { readonly threads?: number },
   agent: Pick<AgentDescription, 'providers'>,
 ): CutSettings {
-  const { keep_dynamic: keepDynamic, shorten, values } = settingsOf(options);
+  const { keep_dynamic: keepDynamic, shorten, values } = parseSettings(options);
   return {
     cut: options.cut ?? DEFAULT_SETTINGS.cut,
     granularity: options.granularity,
@@ -288,7 +288,7 @@ export function refuseCutOptions(
   }
 }
 
-export function measureSettingsOf(
+export function parseMeasureSettings(
   options: ProtocolOptions & RuntimeAxes & { readonly threads?: number | undefined },
   agent: Pick<AgentDescription, 'providers'>,
 ): MeasureSettings {

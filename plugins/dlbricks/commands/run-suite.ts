@@ -5,7 +5,7 @@ import {
   EXIT_PARTIAL,
   PlatformError,
   prepareOutputs,
-  provenanceOf,
+  buildProvenance,
   remeasureAsked,
   showEvent,
   writeExports,
@@ -14,7 +14,7 @@ import { differencesBetween, optimizedForOf } from '../exchange/optimized-for.js
 import { resultsText } from '../exchange/results-file.js';
 import { readSuite } from '../exchange/suite.js';
 import { measureSuite } from '../measure/measure-suite.js';
-import { measureSettingsOf, refuseCutOptions, type SweepMeasuringOptions } from './options.js';
+import { parseMeasureSettings, refuseCutOptions, type SweepMeasuringOptions } from './options.js';
 import { INTERRUPTED } from './run-and-report.js';
 
 export async function runSuite(folder: string, options: SweepMeasuringOptions, host: CommandHost): Promise<void> {
@@ -31,7 +31,7 @@ export async function runSuite(folder: string, options: SweepMeasuringOptions, h
   const agent = await host.connect(options.agent, options.framework);
   const suite = await readSuite(folder);
   const { exports, quiet } = await prepareOutputs(options);
-  const settings = measureSettingsOf({ ...options, threads }, agent.description);
+  const settings = parseMeasureSettings({ ...options, threads }, agent.description);
   const here = optimizedForOf(agent.description);
   const differences = suite.optimizedFor === undefined ? [] : differencesBetween(suite.optimizedFor, here);
   for (const difference of differences) host.warn(`warning: ${difference}`);
@@ -47,7 +47,7 @@ export async function runSuite(folder: string, options: SweepMeasuringOptions, h
     progress.stop(),
   );
   const reasons = { protocol: 'measurements', stack: 'system of the measurements' };
-  const provenance = provenanceOf({ agent, reasons });
+  const provenance = buildProvenance({ agent, reasons });
   await writeExports(() => resultsText(result.measurements, provenance), exports, host);
   const { length: found } = result.measurements;
   const failed = result.measurements.filter(({ outcome }) => outcome.kind === 'failure').length;

@@ -7,7 +7,7 @@ import {
   PlatformError,
   requireFitMachine,
 } from '../../../src/plugin-api.js';
-import { estimationsOf } from './estimations.js';
+import { readEstimations } from './estimations.js';
 import {
   addMeasureOption,
   addPrecisionOptions,
@@ -73,7 +73,7 @@ Examples:
         return;
       }
       const agent = await host.connect(options.agent, options.framework);
-      const estimations = await estimationsOf(references, options, agent, host);
+      const estimations = await readEstimations(references, options, agent, host);
       if (options.strict === true) await requireFitMachine(Math.max(...estimations.map(({ threads }) => threads)));
       await runAndReport(estimations, agent, options, host);
     });

@@ -10,7 +10,7 @@ import {
   knownResults,
   loadModels,
   prepareOutputs,
-  provenanceOf,
+  buildProvenance,
   runsOn,
   writeShown,
 } from '../../../src/plugin-api.js';
@@ -18,7 +18,7 @@ import { modelNeeds } from '../bricks/needs.js';
 import { granularityOf } from '../bricks/decompose.js';
 import { prepareOrRefuse } from '../bricks/prepare-model.js';
 import { NO_WHOLE_MODEL } from '../estimation.js';
-import { observationsOf } from '../estimate/observations.js';
+import { groupObservations } from '../estimate/observations.js';
 import { FIRST_OCCASION } from '../measure/tasks.js';
 import { wantedOfNeed } from '../measure/wanted-need.js';
 import { sharingAmong } from '../sharing/sharing.js';
@@ -26,8 +26,8 @@ import { sharingHeatMap, shownSharing } from '../sharing/sharing-result.js';
 import { prepareModels } from './prepare-models.js';
 import {
   addMeasuringOptions,
-  cutSettingsOf,
-  measureSettingsOf,
+  parseCutSettings,
+  parseMeasureSettings,
   type MeasuringOptions,
   type PlaceOptions,
 } from './options.js';
@@ -57,24 +57,24 @@ export function registerShare(parent: Command, host: CommandHost): void {
     .action(async (references: string[], options: ShareOptions) => {
       const outputs = await prepareOutputs(options);
       const agent = await host.connect(options.agent, options.framework);
-      const settings = cutSettingsOf(options, agent.description);
+      const settings = parseCutSettings(options, agent.description);
       const store = await host.openStore(options.store, { access: 'read' });
       const loaded = await loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
       const quiet = options.quiet ?? false;
       const models = await prepareModels(loaded, { settings, agent, prepare: prepareOrRefuse, quiet }, host);
       for (const { recipe, refusal } of models) if (refusal !== undefined) host.warn(`${recipe.name}: ${refusal}`);
       const system = identifySystem(agent.description, settings.runOptions);
-      const measuring = measureSettingsOf(options, agent.description);
+      const measuring = parseMeasureSettings(options, agent.description);
       const wanted = models.flatMap(({ recipe }) =>
         modelNeeds(recipe, system, measuring.protocol).map((need) => wantedOfNeed(need, FIRST_OCCASION, measuring)),
       );
-      const observations = observationsOf((await knownResults(wanted, system, store)).measurements());
+      const observations = groupObservations((await knownResults(wanted, system, store)).measurements());
       const sharing = sharingAmong(models, system, observations);
       const { cut } = settings;
       const granularity = granularityOf(settings, agent.description);
       const batch = options.batch ?? COMMAND_DEFAULTS.batch;
       const { protocol } = measuring;
-      const provenance = provenanceOf({ models: loaded, agent, protocol, reasons: NO_WHOLE_MODEL });
+      const provenance = buildProvenance({ models: loaded, agent, protocol, reasons: NO_WHOLE_MODEL });
       const shown = shownSharing(sharing, { cut, granularity, batch }, provenance);
       await writeShown({ ...shown, pictures: { svg: () => sharingHeatMap(sharing) } }, outputs, host);
     });

@@ -1,6 +1,6 @@
 import { type DrawnGraph, graphDot, graphSvg, groupedBy, type Shown } from '../../../src/plugin-api.js';
 import type { Estimated } from '../estimation.js';
-import { configurationOf, dimensionsOf } from '../report/configuration.js';
+import { describeConfiguration, describeDimensions } from '../report/configuration.js';
 import { drawnEstimate } from '../report/critical-path.js';
 import type { Report } from '../report/report-schema.js';
 import { shownTable } from '../report/show-report.js';
@@ -41,8 +41,8 @@ export function shownReports(
 /** What tells a model of a report from the same model in others. */
 function configurationOfModel(report: Report, index: number, reports: readonly Report[]): string {
   const model = report.models[index];
-  const dimensions = model === undefined ? '' : dimensionsOf(model, report, reports);
-  return [configurationOf(report, reports), dimensions].filter((text) => text !== '').join(', ');
+  const dimensions = model === undefined ? '' : describeDimensions(model, report, reports);
+  return [describeConfiguration(report, reports), dimensions].filter((text) => text !== '').join(', ');
 }
 
 interface Configured {

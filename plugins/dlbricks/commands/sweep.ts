@@ -17,8 +17,8 @@ import type { Estimation } from '../estimation.js';
 import { settingsSchema } from '../settings.js';
 import { sweepPage } from '../sweep/sweep-page.js';
 import { sweepPlots } from '../sweep/sweep-plots.js';
-import { type Sweep, sweepOf, sweepResult, sweepText } from '../sweep/sweep-result.js';
-import { estimationsOf } from './estimations.js';
+import { type Sweep, buildSweep, sweepResult, sweepText } from '../sweep/sweep-result.js';
+import { readEstimations } from './estimations.js';
 import { addPrecisionOptions, addCutSweepOptions, type SweepMeasuringOptions } from './options.js';
 import { runWithProgress, isEmpty, setExitCodeOf } from './run-and-report.js';
 
@@ -50,7 +50,7 @@ async function toSweep(
   host: CommandHost,
 ): Promise<readonly Estimation[]> {
   const usual = { cut: [DEFAULT_CUT], granularity: [AUTO] } as const;
-  const estimations = await estimationsOf(references, options, agent, host, usual);
+  const estimations = await readEstimations(references, options, agent, host, usual);
   const inputs = new Set(estimations.map(({ models }) => models));
   const others = estimations.map(({ threads, settings }) => [threads, { ...settings, cut: '', granularity: 0 }]);
   if (inputs.size === 1 && new Set(others.map((one) => JSON.stringify(one))).size === 1) {
@@ -85,7 +85,7 @@ export function registerSweep(parent: Command, host: CommandHost): void {
         return { ...one, isDefault: granularity === granularityOf({ cut }, agent.description) };
       });
       if (first === undefined) throw new PlatformError('internal', 'a sweep ended without a result');
-      const sweep = sweepOf([first, ...others]);
+      const sweep = buildSweep([first, ...others]);
       const shown = {
         result: () => sweepResult(sweep),
         page: () => sweepPage(sweep),

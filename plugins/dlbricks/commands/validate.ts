@@ -9,7 +9,7 @@ import {
 } from '../../../src/plugin-api.js';
 import type { Estimated } from '../estimation.js';
 import { calibrationPlot } from '../report/interval-scores.js';
-import { estimationsOfModels } from './model-estimations.js';
+import { loadModelEstimations } from './model-estimations.js';
 import { addPrecisionOptions, addSweepReportingOptions, type SweepMeasuringOptions } from './options.js';
 import { runAndReport } from './run-and-report.js';
 
@@ -54,7 +54,7 @@ Examples:
       if (plots !== undefined) await requireWritable(join(plots, 'calibration.svg'));
       const agent = await host.connect(options.agent, options.framework);
       const estimated = await runAndReport(
-        await estimationsOfModels(references, options, agent, host, { measureEndToEnd: true }),
+        await loadModelEstimations(references, options, agent, host, { measureEndToEnd: true }),
         agent,
         options,
         host,

@@ -8,7 +8,7 @@ import {
   type Comparison,
   type Ratio,
   RESOLUTION_MS,
-  verdictOf,
+  judgeRatio,
 } from './comparison.js';
 
 interface Entry {
@@ -23,7 +23,7 @@ const CONFIDENCE = 0.95;
  * Half the width of an interval in standard errors, where `count` intervals hold together (Bonferroni). The quantile of
  * the normal distribution is within 0.0005 (Abramowitz and Stegun 1964, 26.2.23).
  */
-export function widthOf(count: number): number {
+export function intervalFactor(count: number): number {
   const t = Math.sqrt(-2 * Math.log((1 - CONFIDENCE) / 2 / Math.max(1, count)));
   return t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
@@ -43,7 +43,7 @@ export function ratioOf(before: ComparableModel, after: ComparableModel, count =
   const from = positive(before.estimate_ms);
   const to = positive(after.estimate_ms);
   if (from === undefined || to === undefined) return undefined;
-  const factor = widthOf(count) / widthOf(1);
+  const factor = intervalFactor(count) / intervalFactor(1);
   const distance = (one: number, other: number | null): number | undefined => {
     const end = positive(other);
     return end === undefined ? undefined : Math.log(end / one);
@@ -204,14 +204,14 @@ function comparedBrick({ before, after, beforeMs, afterMs, models }: FoundBrick,
   const other = brickError(...after);
   const plain = afterMs / beforeMs;
   const factor =
-    one === undefined || other === undefined ? undefined : Math.exp(widthOf(count) * Math.hypot(one, other));
+    one === undefined || other === undefined ? undefined : Math.exp(intervalFactor(count) * Math.hypot(one, other));
   const ratio =
     factor === undefined
       ? { ratio: plain, low: null, high: null }
       : { ratio: plain, low: plain / factor, high: plain * factor };
   const isAbove = Math.abs(afterMs - beforeMs) > RESOLUTION_MS;
   const { signature, operators } = before[1];
-  const verdict = isAbove ? verdictOf(ratio) : 'no difference seen';
+  const verdict = isAbove ? judgeRatio(ratio) : 'no difference seen';
   const differenceMs = models.reduce((sum, of) => sum + of.differenceMs, 0);
   return { signature, operators, beforeMs, afterMs, ratio, verdict, models, differenceMs };
 }

@@ -5,13 +5,13 @@ import {
   pairedRatio,
   type PairedTimes,
   sumOf,
-  systemDocumentOf,
+  toSystemDocument,
 } from '../../../src/plugin-api.js';
 import { contextOf } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import { occasionSummary } from '../estimate/brick-latency.js';
 import { type BrickShare, compose, type Estimate } from '../estimate/compose.js';
-import { observationsOf } from '../estimate/observations.js';
+import { groupObservations } from '../estimate/observations.js';
 import { geometricMean, meanOf } from '../estimate/statistics.js';
 import { FIRST_OCCASION } from '../measure/tasks.js';
 import {
@@ -21,7 +21,7 @@ import {
   type Comparison,
   type Ratio,
   RESOLUTION_MS,
-  verdictOf,
+  judgeRatio,
 } from './comparison.js';
 import type { PreparedSide } from './measure-sides.js';
 import { type Region, regionsOf } from './regions.js';
@@ -48,7 +48,7 @@ function wholeMsOf(model: PreparedModel, { settings }: PreparedSide, results: Kn
 }
 
 function roundsOf(sides: Both<PreparedSide>, rounds: readonly Both<KnownResults>[]): readonly ModelRounds[] {
-  const observed = rounds.map((round) => bothOf(round, (results) => observationsOf(results.measurements())));
+  const observed = rounds.map((round) => bothOf(round, (results) => groupObservations(results.measurements())));
   return sides[0].models.map((_, index) =>
     rounds.flatMap((round, at) => {
       const half = (side: 0 | 1): RoundOfModel | undefined => {
@@ -185,7 +185,7 @@ function comparedBrick({ times, models, ...brick }: Counterpart, comparisons: nu
   const beforeMs = meanOf(times.map(([a]) => a)) ?? 0;
   const afterMs = meanOf(times.map(([, b]) => b)) ?? 0;
   const isAbove = Math.abs(afterMs - beforeMs) > RESOLUTION_MS;
-  const verdict = isAbove ? verdictOf(ratio) : 'no difference seen';
+  const verdict = isAbove ? judgeRatio(ratio) : 'no difference seen';
   const differenceMs = sumOf(models.map((of) => of.differenceMs));
   return [{ ...brick, beforeMs, afterMs, ratio, verdict, models, differenceMs }];
 }
@@ -194,7 +194,7 @@ export function aspectsOf(sides: Both<Pick<PreparedSide, 'system' | 'agent'>>): 
   const [before, after] = bothOf(sides, ({ system, agent: { description } }) => {
     const { environment, ...surroundings } = description.surroundings ?? {};
     const set = { ...surroundings, environment: JSON.stringify(environment ?? {}) };
-    return { host: description.host, ...set, ...systemDocumentOf(system) };
+    return { host: description.host, ...set, ...toSystemDocument(system) };
   });
   const values = new Map(Object.entries(after).map(([aspect, value]) => [aspect, String(value)]));
   return Object.entries(before).flatMap(([aspect, value]) => {

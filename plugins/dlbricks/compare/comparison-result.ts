@@ -6,7 +6,7 @@ import {
   oneLine,
   type Origin,
   provenanceField,
-  provenanceOf,
+  buildProvenance,
   type Page,
   rangeChart,
   rangePlot,
@@ -18,7 +18,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { formatMs, percent, UNKNOWN } from '../report/words.js';
-import { type ComparedModel, type Comparison, type Ratio, seenFrom, type Verdict, verdictOf } from './comparison.js';
+import { type ComparedModel, type Comparison, type Ratio, seenFrom, type Verdict, judgeRatio } from './comparison.js';
 
 const FORMAT = 'dlbricks-comparison/1';
 
@@ -101,7 +101,7 @@ type Row = Document['models'][number];
 function ratioFields(ratio: Ratio | undefined): Pick<Row, 'ratio' | 'ratio_low' | 'ratio_high' | 'verdict'> {
   if (ratio === undefined) return { ratio: null, ratio_low: null, ratio_high: null, verdict: null };
   const { low, high } = ratio;
-  return { ratio: ratio.ratio, ratio_low: low, ratio_high: high, verdict: verdictOf(ratio) ?? null };
+  return { ratio: ratio.ratio, ratio_low: low, ratio_high: high, verdict: judgeRatio(ratio) ?? null };
 }
 
 function rowOf({ name, batch, threads, beforeMs, afterMs, ratio, measuredRatio, reason }: ComparedModel): Row {
@@ -139,7 +139,7 @@ export function comparisonDocument(comparison: Comparison, { before, after, orig
   const ofReports = 'the two reports state it';
   return {
     format: FORMAT,
-    provenance: provenanceOf(origin ?? { reasons: { protocol: ofReports, host: ofReports, stack: ofReports } }),
+    provenance: buildProvenance(origin ?? { reasons: { protocol: ofReports, host: ofReports, stack: ofReports } }),
     rounds,
     before,
     after,

@@ -55,7 +55,7 @@ export interface Comparison {
 export const RESOLUTION_MS = 1e-3;
 
 /** undefined where the interval is not known. */
-export function verdictOf({ low, high }: Ratio): Verdict | undefined {
+export function judgeRatio({ low, high }: Ratio): Verdict | undefined {
   if (low !== null && low > 1) return 'slower';
   if (high !== null && high < 1) return 'faster';
   return low === null || high === null ? undefined : 'no difference seen';

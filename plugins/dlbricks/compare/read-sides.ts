@@ -11,7 +11,7 @@ import {
   runtimeIn,
   runtimeText,
   stackText,
-  systemDocumentOf,
+  toSystemDocument,
 } from '../../../src/plugin-api.js';
 import type { Comparable } from './comparable.js';
 import { readReports } from './read-reports.js';
@@ -94,7 +94,7 @@ async function ofStore(digits: string, store: ResultStore): Promise<readonly Com
   const [system] = found;
   if (system === undefined || found.length > 1 || digits === '') {
     const list = systems.map((one) => {
-      const document = systemDocumentOf(one);
+      const document = toSystemDocument(one);
       return `  store#${one.fingerprint.slice(0, 8)}  ${stackText(document)}, ${runtimeText(document) || 'default settings'}`;
     });
     const problem = found.length > 1 ? `several systems begin with ${digits}` : `the store has no system ${digits}`;
@@ -103,7 +103,7 @@ async function ofStore(digits: string, store: ResultStore): Promise<readonly Com
   }
   const ofSystem = estimates.filter(({ system: of }) => of === system.fingerprint);
   return [...new Set(ofSystem.map(({ batch }) => batch))].map((batch) => ({
-    system: systemDocumentOf(system),
+    system: toSystemDocument(system),
     settings: { batch },
     summary: { spread_percent: null },
     provenance: null,

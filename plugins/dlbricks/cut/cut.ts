@@ -9,7 +9,7 @@ export const CUTS = ['kernel', 'layer'] as const;
 export type Cut = (typeof CUTS)[number];
 
 /** The sequences that a cut makes of its graph. @param granularity longest sequence, in layers or kernels */
-export function sequencesOf(graph: LayerGraph, cut: Cut, granularity: number): readonly Sequence[] {
+export function cutSequences(graph: LayerGraph, cut: Cut, granularity: number): readonly Sequence[] {
   const sequences = cut === 'kernel' ? cutAtFewestValues(graph, granularity) : findModelSubgraphs(graph, granularity);
   return joinAtOpaqueValues(graph, sequences);
 }

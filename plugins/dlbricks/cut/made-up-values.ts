@@ -6,7 +6,7 @@ import {
   readNames,
   readsShapeOnly,
   steeringConstants,
-  steeringValuesOf,
+  findSteeringValues,
 } from '../../../src/plugin-api.js';
 
 // Some operators do as much work, or have outputs as large, as the values of their inputs say: non-maximum suppression,
@@ -59,7 +59,7 @@ class Following {
   /** Whether a layer reads made-up values that decide its work or its sizes; undefined where it does not. */
   #readBy(layer: Node): 'sizes' | 'work' | undefined {
     let decides: 'sizes' | 'work' | undefined;
-    for (const { name, aspect, ...value } of steeringValuesOf(layer)) {
+    for (const { name, aspect, ...value } of findSteeringValues(layer)) {
       const source = aspect === 'content' ? this.#contents.get(name) : undefined;
       // Where a length is an input, all of the sequence is used, and the report names the input.
       const isWhole = value.decides === 'lengths' && source === 'assumed';

@@ -163,7 +163,10 @@ export interface RecipeInContext {
 }
 
 /** Each brick of some models in each process that measured it, once for each context. */
-export function occurrencesOf(recipes: readonly RecipeInContext[], observations: Observations): readonly Occurrence[] {
+export function findOccurrences(
+  recipes: readonly RecipeInContext[],
+  observations: Observations,
+): readonly Occurrence[] {
   const found = new Map<string, readonly Occurrence[]>();
   for (const { recipe, context } of recipes) {
     for (const one of recipe.bricks) {

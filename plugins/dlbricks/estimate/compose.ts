@@ -1,7 +1,7 @@
 import { type Context, sumOf } from '../../../src/plugin-api.js';
 import type { KernelPredictor, Prediction } from '../predict/kernel-predictor.js';
 import { repeatsIn } from '../blocks/repeats.js';
-import { type BrickRecipe, countsOf, type MadeUpPart, type ModelRecipe } from '../bricks/recipe.js';
+import { type BrickRecipe, countBricks, type MadeUpPart, type ModelRecipe } from '../bricks/recipe.js';
 import {
   brickKey,
   type BrickLatency,
@@ -101,7 +101,7 @@ export interface Estimate {
 
 function repeatedBlocks({ bricks, sequences }: Pick<ModelRecipe, 'bricks' | 'sequences'>): readonly RepeatedBlock[] {
   return repeatsIn(sequences).map(({ first, length, count }) => {
-    const counts = countsOf({ bricks, sequences: sequences.slice(first, first + length) });
+    const counts = countBricks({ bricks, sequences: sequences.slice(first, first + length) });
     const parts = bricks.map(({ signature }, index) => ({ signature, sequences: counts[index] ?? 0 }));
     return { count, bricks: parts.filter((part) => part.sequences > 0) };
   });
@@ -153,7 +153,7 @@ export function compose(
 ): Estimate {
   const { recipe, context } = model;
   const { name, layers, bricks, sequences, made_up_values: madeUpValues } = recipe;
-  const counts = countsOf(recipe);
+  const counts = countBricks(recipe);
   const latencies = bricks.map((brick, index): BrickLatency | Prediction | Unknown => {
     const latency = brickLatency(brick, context, observations);
     const kernels = model.facts?.[index] ?? [];
@@ -177,7 +177,7 @@ export function compose(
     .filter(isKnown)
     .map(({ within }) => within);
   const uncertaintyOf = (ofSequences: readonly number[]): Uncertainty | undefined => {
-    const counted = countsOf({ bricks, sequences: ofSequences.map((index) => sequences[index] ?? 0) });
+    const counted = countBricks({ bricks, sequences: ofSequences.map((index) => sequences[index] ?? 0) });
     const terms = counted.flatMap((count, brick) => {
       const latency = latencyAt(brick);
       return latency === undefined || count === 0 ? [] : [{ latency, count }];
@@ -202,7 +202,7 @@ export function compose(
     return { ...sum, interval: { ...sum.interval, lowMs, highMs: undefined }, margins: [] };
   };
   const path = longestPath(recipe, sequences.map(msAt));
-  const countsOnPath = countsOf({ bricks, sequences: path.map((index) => sequences[index] ?? 0) });
+  const countsOnPath = countBricks({ bricks, sequences: path.map((index) => sequences[index] ?? 0) });
   const missingBricks = bricks.flatMap(({ signature, operators, shapes = [] }, index): Missing[] => {
     const latency = latencies[index];
     if (latency?.kind !== 'unknown') return [];

@@ -3,7 +3,7 @@ import { groupedBy, type Measurement, subjectKey } from '../../../src/plugin-api
 /** Measurements by {@link subjectKey}, one per occasion, all of one machine. */
 export type Observations = ReadonlyMap<string, readonly Measurement[]>;
 
-export function observationsOf(measurements: Iterable<Measurement>): Observations {
+export function groupObservations(measurements: Iterable<Measurement>): Observations {
   const inOrder = [...measurements].sort((a, b) => a.occasion - b.occasion);
   return groupedBy(inOrder, ({ signature, context }) => subjectKey(signature, context));
 }

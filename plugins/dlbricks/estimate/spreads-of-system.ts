@@ -1,5 +1,5 @@
 import { isDisturbed } from '../../../src/plugin-api.js';
-import { occurrencesOf, type RecipeInContext } from './brick-latency.js';
+import { findOccurrences, type RecipeInContext } from './brick-latency.js';
 import type { Spreads } from './interval.js';
 import type { Observations } from './observations.js';
 import { pooledSpread, type Spread } from './statistics.js';
@@ -37,7 +37,7 @@ export function spreadsOfSystem(
   observations: Observations,
   { wholes = new Map(), earlier, machines }: KnownOfSystem = {},
 ): SystemSpreads {
-  const present = occurrencesOf(recipes, observations);
+  const present = findOccurrences(recipes, observations);
   const known = new Set(present.map(({ brick }) => brick));
   const others = (earlier?.bricks ?? []).filter(({ brick }) => !known.has(brick));
   const now = varianceComponents(present);

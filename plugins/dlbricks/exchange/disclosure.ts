@@ -1,4 +1,4 @@
-import { countsOf, kernelsOf, type ModelRecipe } from '../bricks/recipe.js';
+import { countBricks, countKernels, type ModelRecipe } from '../bricks/recipe.js';
 
 export interface Disclosure {
   readonly largestBrick: number;
@@ -10,14 +10,14 @@ export interface Disclosure {
 }
 
 /** @param decoys models whose bricks are mixed in */
-export function disclosureOf(models: readonly ModelRecipe[], decoys: readonly ModelRecipe[]): Disclosure {
+export function computeDisclosure(models: readonly ModelRecipe[], decoys: readonly ModelRecipe[]): Disclosure {
   let largestBrick = 0;
   let all = 0;
   let inLarger = 0;
   const own = new Set<string>();
   for (const model of models) {
-    const counts = countsOf(model);
-    all += kernelsOf(model);
+    const counts = countBricks(model);
+    all += countKernels(model);
     for (const [index, { signature, operators }] of model.bricks.entries()) {
       own.add(signature);
       largestBrick = Math.max(largestBrick, operators.length);

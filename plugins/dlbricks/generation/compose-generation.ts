@@ -9,7 +9,7 @@ type Key = 'estimate_ms' | 'estimate_low_ms' | 'estimate_high_ms' | 'end_to_end_
  * all further tokens is the sum over steps with a growing cache. Bounds are sums of bounds, because the errors of one
  * machine and method add up. Partial estimates give none.
  */
-export function generationsOf(
+export function composeGenerations(
   report: Report,
   decoders: readonly Decoder[],
   generation: Generation,

@@ -12,7 +12,7 @@ import {
 import { brickNeeds } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import { brickLatency } from '../estimate/brick-latency.js';
-import { observationsOf } from '../estimate/observations.js';
+import { groupObservations } from '../estimate/observations.js';
 import type { MeasuredKernel } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import { FIRST_OCCASION, type MeasureSettings, MAX_OCCASIONS } from './tasks.js';
@@ -77,7 +77,7 @@ function factsOfStored({ signature: _, model: __, ...facts }: StoredKernel): Lay
 type DescribedModel = Pick<PreparedModel, 'recipe' | 'facts' | 'whole' | 'graph'>;
 
 /** The kernels of some models' bricks; those of bricks with several kernels, or with subgraphs, say nothing about one. */
-export function kernelsOf(models: readonly DescribedModel[]): ReadonlyMap<string, StoredKernel> {
+export function describeKernels(models: readonly DescribedModel[]): ReadonlyMap<string, StoredKernel> {
   const found = new Map<string, StoredKernel>();
   for (const { recipe, facts, whole, graph } of models) {
     for (const [index, { signature, context }] of recipe.bricks.entries()) {
@@ -95,7 +95,7 @@ export async function keepKernels(
   models: readonly DescribedModel[],
   known: ReadonlyMap<string, unknown> = new Map(),
 ): Promise<void> {
-  const kernels = [...kernelsOf(models).values()].filter(({ signature }) => !known.has(signature));
+  const kernels = [...describeKernels(models).values()].filter(({ signature }) => !known.has(signature));
   if (kernels.length > 0) await unlessUnavailable(store.collection(KERNELS).putMany(kernels));
 }
 
@@ -125,7 +125,7 @@ export async function knownKernels(
   system: System,
   settings: MeasureSettings,
 ): Promise<KnownKernels> {
-  const kernels = new Map(kernelsOf(models));
+  const kernels = new Map(describeKernels(models));
   const stored = new Map<string, LayerFacts>();
   const read = async (): Promise<void> => {
     for await (const kernel of store.collection(KERNELS).find({})) {
@@ -154,7 +154,7 @@ export async function measuredKernels(
   });
   const results = await unlessUnavailable(knownResults(wanted, system, store));
   const quiet = [...(results?.measurements() ?? [])].filter((measurement) => !isDisturbed(measurement));
-  const observations = observationsOf(quiet);
+  const observations = groupObservations(quiet);
   return contextsOf(system).flatMap((context) => {
     return [...kernels.values()].flatMap((kernel): MeasuredKernel[] => {
       const latency = brickLatency({ signature: kernel.signature, operators: [] }, context, observations);

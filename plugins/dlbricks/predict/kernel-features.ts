@@ -1,6 +1,6 @@
 import { elementCount, ownValue, sumOf, type TracedTensor } from '../../../src/plugin-api.js';
 import type { LayerFacts } from '../work/layer-facts.js';
-import { multiplyAccumulatesOf, workOf } from '../work/layer-work.js';
+import { multiplyAccumulatesOf, countWork } from '../work/layer-work.js';
 
 export interface KernelFeatures {
   /** Kernels with the same key are comparable: one operator, one algorithm, the same element types. */
@@ -49,7 +49,7 @@ function product(values: readonly number[]): number {
  */
 export function kernelFeatures(facts: LayerFacts, footprintBytes: number): KernelFeatures | undefined {
   const { operator, domain = '', attributes, inputs, outputs, activations = [] } = facts;
-  const work = workOf(facts);
+  const work = countWork(facts);
   const [output] = outputs ?? [];
   if (inputs === undefined || output === undefined || work === undefined) return undefined;
   const multiplyAccumulates = multiplyAccumulatesOf(facts);

@@ -9,7 +9,7 @@ export interface Accuracy {
 }
 
 /** @param normalized estimate / measured latency of each model */
-export function accuracyOf(normalized: readonly number[]): Accuracy {
+export function computeAccuracy(normalized: readonly number[]): Accuracy {
   const errors = normalized.map((value) => Math.abs(value - 1) * 100);
   return {
     geomean_normalized_latency: geometricMean(normalized) ?? null,

@@ -1,5 +1,5 @@
-import { configurationOf, dimensionsOf, isAlike } from './configuration.js';
-import { type Row, rowsOf } from './columns.js';
+import { describeConfiguration, describeDimensions, isAlike } from './configuration.js';
+import { type Row, makeRows } from './columns.js';
 import type { Report } from './report-schema.js';
 import { formatMs, relative, UNKNOWN } from './words.js';
 
@@ -23,7 +23,9 @@ interface Cell {
 function cellOf({ model, report }: Row, reports: readonly Report[]): Cell | undefined {
   const { estimate_ms: ms, estimate_low_ms: lowMs, estimate_high_ms: highMs, coverage } = model;
   if (ms === null || ms <= 0 || coverage < 1) return undefined;
-  const names = [configurationOf(report, reports), dimensionsOf(model, report, reports)].filter((name) => name !== '');
+  const names = [describeConfiguration(report, reports), describeDimensions(model, report, reports)].filter(
+    (name) => name !== '',
+  );
   return { name: names.join(', '), ms, lowMs: lowMs ?? ms, highMs: highMs ?? ms, batch: report.settings.batch };
 }
 
@@ -58,7 +60,7 @@ export function bestLines(reports: readonly Report[], asked: BestAsked | undefin
   const areBatches = !isAlike(reports, ({ settings }) => settings.batch);
   const question = asked ?? (areBatches ? ({ best: 'throughput' } as const) : undefined);
   if (question === undefined) return [];
-  const rows = rowsOf(reports);
+  const rows = makeRows(reports);
   return [...new Set(rows.map(({ model }) => model.name))].map((name) => {
     const cells = rows.filter(({ model }) => model.name === name).flatMap((row) => cellOf(row, reports) ?? []);
     return bestLine(name, cells, question);

@@ -1,5 +1,5 @@
 import { type Column, counted, oneLine } from '../../../src/plugin-api.js';
-import { cutOf, DEFAULT_SETTINGS, dimensionsOf, isAlike, runtimeOf } from './configuration.js';
+import { describeCut, DEFAULT_SETTINGS, describeDimensions, isAlike, describeRuntime } from './configuration.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { formatMs, percent, relative, UNKNOWN } from './words.js';
 
@@ -8,7 +8,7 @@ export interface Row {
   readonly report: Report;
 }
 
-export function rowsOf(reports: readonly Report[]): readonly Row[] {
+export function makeRows(reports: readonly Report[]): readonly Row[] {
   const rows = reports.flatMap((report) => report.models.map((model) => ({ model, report })));
   if (reports.length === 1) return rows;
   const names = [...new Set(rows.map(({ model }) => model.name))];
@@ -71,8 +71,8 @@ const CONFIGURATION: readonly ConfigurationColumn[] = [
   { title: 'evaluation', align: 'left', of: ({ evaluation }) => evaluation ?? UNKNOWN },
   { title: 'batch', align: 'right', of: ({ settings }) => String(settings.batch) },
   { title: 'threads', align: 'right', of: ({ system }) => String(system.threads) },
-  { title: 'settings', align: 'left', of: (report) => runtimeOf(report) || DEFAULT_SETTINGS },
-  { title: 'cut', align: 'left', of: cutOf },
+  { title: 'settings', align: 'left', of: (report) => describeRuntime(report) || DEFAULT_SETTINGS },
+  { title: 'cut', align: 'left', of: describeCut },
 ];
 
 const ONLY_DIFFERENT: ReadonlySet<string> = new Set(['evaluation', 'settings', 'cut']);
@@ -110,11 +110,11 @@ export function columnsFor(reports: readonly Report[], { wide }: { readonly wide
     { title: 'model', align: 'left', cell: ({ model }) => oneLine(model.name) },
     ...configurationColumns(reports, wide),
     ...when(
-      reports.some((report) => report.models.some((model) => dimensionsOf(model, report, reports) !== '')),
+      reports.some((report) => report.models.some((model) => describeDimensions(model, report, reports) !== '')),
       {
         title: 'dimensions',
         align: 'left',
-        cell: ({ model, report }) => oneLine(dimensionsOf(model, report, reports)),
+        cell: ({ model, report }) => oneLine(describeDimensions(model, report, reports)),
       },
     ),
     ...when(

@@ -10,7 +10,7 @@ export function wordsOfCut({ cut, granularity }: Cutting): string {
   return granularity === 1 ? `one ${cut} a brick` : `up to ${granularity} ${cut}s a brick`;
 }
 
-export function cutOf({ settings }: Report): string {
+export function describeCut({ settings }: Report): string {
   return wordsOfCut(settings);
 }
 
@@ -38,7 +38,7 @@ export function partsInWords(
 /** Stands for settings of the runtime that are all the default. */
 export const DEFAULT_SETTINGS = 'default settings';
 
-export function runtimeOf({ system }: Report): string {
+export function describeRuntime({ system }: Report): string {
   return runtimeText(system);
 }
 
@@ -47,19 +47,23 @@ export function isAlike(reports: readonly Report[], of: (report: Report) => unkn
 }
 
 /** The settings by which a report differs from the others of a command, in words: "batch 1, 2 threads". */
-export function configurationOf(report: Report, among: readonly Report[]): string {
+export function describeConfiguration(report: Report, among: readonly Report[]): string {
   const { evaluation, settings, system } = report;
   const parts = [
     ...(evaluation === null || isAlike(among, (each) => each.evaluation) ? [] : [evaluation]),
     `batch ${settings.batch}, ${counted(system.threads, 'thread')}`,
-    ...(isAlike(among, cutOf) ? [] : [cutOf(report)]),
-    ...(isAlike(among, runtimeOf) ? [] : [runtimeOf(report) || DEFAULT_SETTINGS]),
+    ...(isAlike(among, describeCut) ? [] : [describeCut(report)]),
+    ...(isAlike(among, describeRuntime) ? [] : [describeRuntime(report) || DEFAULT_SETTINGS]),
   ];
   return parts.join(', ');
 }
 
 /** The sizes of a model's named dimensions that differ among reports, in words: "seq=128". */
-export function dimensionsOf({ dimensions }: ModelReport, { settings }: Report, among: readonly Report[]): string {
+export function describeDimensions(
+  { dimensions }: ModelReport,
+  { settings }: Report,
+  among: readonly Report[],
+): string {
   const all = among.flatMap((report) => report.models.flatMap((model) => model.dimensions));
   const differs = (name: string): boolean =>
     new Set(all.flatMap((one) => (one.name === name ? one.size : []))).size > 1;

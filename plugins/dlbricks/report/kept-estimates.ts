@@ -1,16 +1,16 @@
 import { type LoadedModel, type NewEstimate, dimensionsText } from '../../../src/plugin-api.js';
-import { cutOf } from './configuration.js';
+import { describeCut } from './configuration.js';
 import type { Report } from './report-schema.js';
 
 /** The settings of a report by which its estimates differ from those of others, beside the system; '' for the default. */
 function settingsOf(report: Report): string {
   const { cut, granularity, keep_dynamic: isDynamic } = report.settings;
   const isUsual = cut === 'kernel' && granularity === 1;
-  return [...(isUsual ? [] : [cutOf(report)]), ...(isDynamic ? ['open dimensions kept'] : [])].join(', ');
+  return [...(isUsual ? [] : [describeCut(report)]), ...(isDynamic ? ['open dimensions kept'] : [])].join(', ');
 }
 
 /** The estimates of a report as the store keeps them, for the models that were at hand or in a recipe. */
-export function keptEstimatesOf(report: Report, loaded: readonly LoadedModel[]): readonly NewEstimate[] {
+export function listKeptEstimates(report: Report, loaded: readonly LoadedModel[]): readonly NewEstimate[] {
   const { settings } = report;
   return report.models.map((model, index): NewEstimate => {
     const of = loaded[index];

@@ -19,11 +19,11 @@ import {
 import { operatorsLabel } from '../bricks/brick.js';
 import { mean } from '../estimate/statistics.js';
 import { kernelsText } from './critical-path.js';
-import { columnsFor, estimateHint, type Row, rowsOf } from './columns.js';
+import { columnsFor, estimateHint, type Row, makeRows } from './columns.js';
 import { calibrationPlot } from './interval-scores.js';
 import type { Report } from './report-schema.js';
 import { newAmong, savingsSections } from './savings.js';
-import { nameOf } from './table.js';
+import { rowName } from './table.js';
 import { formatMs, percent, UNKNOWN } from './words.js';
 
 type Brick = Row['model']['bricks'][number];
@@ -43,8 +43,8 @@ function namesOf(reports: readonly Report[]): (row: Row) => string {
   const versionOf = ({ system }: Report): string => `${system.framework} ${system.framework_version}`;
   const differing = differences(reports, [machineOf, versionOf]);
   const nameIn = (row: Row): string =>
-    [nameOf(row, reports), differing(row.report)].filter((text) => text !== '').join(', ');
-  const rows = rowsOf(reports);
+    [rowName(row, reports), differing(row.report)].filter((text) => text !== '').join(', ');
+  const rows = makeRows(reports);
   if (new Set(rows.map(nameIn)).size === rows.length) return nameIn;
   // The same models on the same machine at different times.
   return (row) => [nameIn(row), row.report.provenance?.created_at ?? ''].filter((text) => text !== '').join(', ');
@@ -330,7 +330,7 @@ function conditionsSection(reports: readonly Report[]): PageSection {
 }
 
 export function reportPage(reports: readonly Report[]): Page {
-  const rows = rowsOf(reports);
+  const rows = makeRows(reports);
   const nameIn = namesOf(reports);
   return {
     title: titleOf(reports),

@@ -1,7 +1,7 @@
 import { type TableResult, textTable, type z } from '../../../src/plugin-api.js';
 import type { BestAsked } from './best.js';
-import { columnsFor, rowsOf } from './columns.js';
-import { runtimeOf } from './configuration.js';
+import { columnsFor, makeRows } from './columns.js';
+import { describeRuntime } from './configuration.js';
 import type { ModelReport, Report, reportsSchema } from './report-schema.js';
 import { leadingLines, summaryLines } from './summary-lines.js';
 
@@ -26,7 +26,7 @@ const KEYS = [
  */
 export function reportResult(reports: readonly Report[], best?: BestAsked): TableResult {
   const [first] = reports;
-  const rows = rowsOf(reports);
+  const rows = makeRows(reports);
   return {
     document: reports.length === 1 ? first : ({ reports: [...reports] } satisfies z.infer<typeof reportsSchema>),
     records: {
@@ -46,7 +46,7 @@ export function reportResult(reports: readonly Report[], best?: BestAsked): Tabl
         const { evaluation, system, settings } = report;
         const configuration = [evaluation, system.fingerprint, system.threads, settings.batch];
         const dimensions = model.dimensions.map(({ name, size }) => `${name}=${size}`).join(', ');
-        const rest = [dimensions, model.tokens_per_second, runtimeOf(report), model.throughput_per_second];
+        const rest = [dimensions, model.tokens_per_second, describeRuntime(report), model.throughput_per_second];
         return [...KEYS.map((key) => model[key]), model.missing.length, ...configuration, ...rest];
       }),
     },

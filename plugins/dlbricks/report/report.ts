@@ -2,8 +2,8 @@ import {
   type Measurement,
   type Origin,
   type Protocol,
-  provenanceOf,
-  systemDocumentOf,
+  buildProvenance,
+  toSystemDocument,
   TRIM,
   trimmedMean,
 } from '../../../src/plugin-api.js';
@@ -20,7 +20,7 @@ import { spreadOfBrick } from '../estimate/variance-components.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { finite, percentOf, ratio } from './figures.js';
 import { settingsWarnings, withoutUnknownIntervals } from './settings-warnings.js';
-import { summaryOf } from './summary.js';
+import { summarize } from './summary.js';
 
 export interface ReportSettings {
   readonly evaluation?: string | undefined;
@@ -235,7 +235,7 @@ export function isPartial({ models }: Report): boolean {
   return models.some(({ missing, made_up_values: madeUp }) => missing.length > 0 || madeUp !== null);
 }
 
-export function reportOf(
+export function buildReport(
   given: EstimateResult,
   { evaluation, origin, cut, granularity, keepDynamic = false, batch, protocol, targetError }: ReportSettings,
 ): Report {
@@ -252,8 +252,9 @@ export function reportOf(
   });
   return {
     evaluation: evaluation ?? null,
-    provenance: origin === undefined ? null : provenanceOf({ ...origin, reasons: { ...IN_REPORT, ...origin.reasons } }),
-    system: systemDocumentOf(system),
+    provenance:
+      origin === undefined ? null : buildProvenance({ ...origin, reasons: { ...IN_REPORT, ...origin.reasons } }),
+    system: toSystemDocument(system),
     settings: {
       cut,
       granularity,
@@ -269,7 +270,7 @@ export function reportOf(
     },
     models,
     generations: [],
-    summary: summaryOf(result, models),
+    summary: summarize(result, models),
     warnings: [
       ...madeUpValues(result),
       ...loopsAlone(result, cut),

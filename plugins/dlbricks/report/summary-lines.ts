@@ -1,6 +1,6 @@
 import { counted, gigabytes, oneLine, usedCores } from '../../../src/plugin-api.js';
 import { MAX_OCCASIONS } from '../measure/tasks.js';
-import { partsInWords, configurationOf, cutOf, isAlike, runtimeOf } from './configuration.js';
+import { partsInWords, describeConfiguration, describeCut, isAlike, describeRuntime } from './configuration.js';
 import { type BestAsked, bestLines } from './best.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { formatMs, percent, relative, UNKNOWN } from './words.js';
@@ -224,7 +224,7 @@ function linesOfOne(report: Report, options: { readonly wide: boolean }): readon
   return [
     systemLine(
       report,
-      [usedCores(system.threads, system.cores), `batch ${settings.batch}`, runtimeOf(report)]
+      [usedCores(system.threads, system.cores), `batch ${settings.batch}`, describeRuntime(report)]
         .filter(Boolean)
         .join(', '),
     ),
@@ -248,12 +248,13 @@ function linesOfSeveral(reports: readonly Report[], options: { readonly wide: bo
   const [first] = reports;
   if (first === undefined) return [];
   return [
-    [systemLine(first, counted(first.system.cores, 'core')), ...(isAlike(reports, cutOf) ? [cutOf(first)] : [])].join(
-      ', ',
-    ),
+    [
+      systemLine(first, counted(first.system.cores, 'core')),
+      ...(isAlike(reports, describeCut) ? [describeCut(first)] : []),
+    ].join(', '),
     ...new Set(reports.flatMap((report) => [...dimensionLines(report), ...extensionLines(report)])),
     ...reports.flatMap((report) => {
-      const configuration = configurationOf(report, reports);
+      const configuration = describeConfiguration(report, reports);
       const lines = [...accuracyLines(report, options), ...(options.wide ? limitLines(report) : [])];
       return [
         `${configuration}: ${[bricksOf(report), ...lines].join('; ')}`,

@@ -3,7 +3,7 @@ import { meanOf } from '../estimate/statistics.js';
 import { commonOf, spreadOfBrick } from '../estimate/variance-components.js';
 import type { Margin } from '../estimate/interval.js';
 import { intervalScores, type Judged } from './interval-scores.js';
-import { accuracyOf } from './accuracy.js';
+import { computeAccuracy } from './accuracy.js';
 import type { Costs, EstimateResult, ModelResult, MeasuringCost } from './evaluation-result.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { finite, percentOf, ratio } from './figures.js';
@@ -67,7 +67,7 @@ function ratiosOf(result: EstimateResult, models: readonly ModelReport[]): Repor
 }
 
 /** The figures of all models of an evaluation together: accuracy, cost, and the machine's repeatability. */
-export function summaryOf(result: EstimateResult, models: readonly ModelReport[]): Report['summary'] {
+export function summarize(result: EstimateResult, models: readonly ModelReport[]): Report['summary'] {
   const normalized = models.flatMap(({ normalized_latency: value }) => (value === null ? [] : [value]));
   const repeatability = models.flatMap(({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }) => {
     const share = ratio(repeat, first);
@@ -89,7 +89,7 @@ export function summaryOf(result: EstimateResult, models: readonly ModelReport[]
     sequences: result.sequences,
     bricks_ms: finite(oneRunOfEach(result, models).bricks),
     unique_fraction: ratio(result.uniqueBricks, result.sequences),
-    ...accuracyOf(normalized),
+    ...computeAccuracy(normalized),
     interval_hit_percent: percentOf(meanOf(hits)),
     intervals: intervalScores(judged(({ estimate }) => estimate.margins)),
     cross_checked_intervals: intervalScores(judged(({ crossChecked = [] }) => crossChecked)),

@@ -3,8 +3,8 @@ import { fittingTable, leftOutLines, oneLine, wrap } from '../../../src/plugin-a
 import { operatorsLabel } from '../bricks/brick.js';
 import type { BestAsked } from './best.js';
 import { checkLines } from './check-lines.js';
-import { configurationOf } from './configuration.js';
-import { columnsFor, dispensableIn, type Row, rowsOf } from './columns.js';
+import { describeConfiguration } from './configuration.js';
+import { columnsFor, dispensableIn, type Row, makeRows } from './columns.js';
 import type { Report } from './report-schema.js';
 import { leadingLines, summaryLines } from './summary-lines.js';
 
@@ -17,12 +17,12 @@ export interface TableOptions {
   readonly best?: BestAsked | undefined;
 }
 
-export function nameOf({ model, report }: Row, reports: readonly Report[]): string {
-  return reports.length > 1 ? `${model.name}, ${configurationOf(report, reports)}` : model.name;
+export function rowName({ model, report }: Row, reports: readonly Report[]): string {
+  return reports.length > 1 ? `${model.name}, ${describeConfiguration(report, reports)}` : model.name;
 }
 
 function missingLines(row: Row, reports: readonly Report[]): string[] {
-  const name = nameOf(row, reports);
+  const name = rowName(row, reports);
   const { missing } = row.model;
   // Both measurements of a whole model fail for the same reason as a rule.
   const distinct = missing.filter(({ benchmark, reason }, index) => {
@@ -44,7 +44,7 @@ export function toTable(
 ): string {
   const { bold, yellow } = createColors(color);
   const fitting = { width, dispensable: dispensableIn(reports), bold };
-  const rows = rowsOf(reports);
+  const rows = makeRows(reports);
   const table = fittingTable(columnsFor(reports, { wide }), rows, fitting);
   const missing = rows.flatMap((row) => missingLines(row, reports));
   return [
@@ -52,7 +52,7 @@ export function toTable(
     table.text,
     ...leftOutLines(table, width),
     ...missing.map((line) => yellow(wrap(line, width, '    '))),
-    ...rows.flatMap((row) => checkLines(row.model, nameOf(row, reports))).map((line) => wrap(line, width, '    ')),
+    ...rows.flatMap((row) => checkLines(row.model, rowName(row, reports))).map((line) => wrap(line, width, '    ')),
     ...summaryLines(reports, { wide, best }).map((line) => wrap(line, width, '  ')),
     '',
   ].join('\n');

@@ -1,5 +1,5 @@
 import { contextOf } from '../bricks/needs.js';
-import { countsOf, type ModelRecipe } from '../bricks/recipe.js';
+import { countBricks, type ModelRecipe } from '../bricks/recipe.js';
 import { brickKey, brickLatency } from '../estimate/brick-latency.js';
 import type { Observations } from '../estimate/observations.js';
 import { newAmong } from '../report/savings.js';
@@ -52,7 +52,7 @@ function keyed(model: BricksOfModel, system: System, observations: Observations)
   return {
     ...model,
     keys: recipe.bricks.map((brick) => brickKey(brick, context)),
-    counts: countsOf(recipe),
+    counts: countBricks(recipe),
     latencies: recipe.bricks.map((brick) => {
       const latency = brickLatency(brick, context, observations);
       return latency.kind === 'known' ? latency.ms : undefined;

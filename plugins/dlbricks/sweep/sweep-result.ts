@@ -120,7 +120,7 @@ function provenanceOfSweep({ provenance: ofReport, settings }: Report): Sweep['p
 }
 
 /** The document of a sweep. @param all at least one, in the order in which they are shown */
-export function sweepOf(all: readonly [Swept, ...Swept[]]): Sweep {
+export function buildSweep(all: readonly [Swept, ...Swept[]]): Sweep {
   const [{ report: first }] = all;
   return {
     format: FORMAT,

@@ -43,7 +43,7 @@ export interface TracedSum {
 }
 
 /** @param values at least one, in the order in which they were read */
-export function statisticOf(values: readonly number[], statistic: Statistic): number {
+export function computeStatistic(values: readonly number[], statistic: Statistic): number {
   switch (statistic) {
     case 'median':
       return median(values);
@@ -124,7 +124,7 @@ export class TraceEstimator {
 
   private latencyOf(occurrences: readonly Occurrence[]): Pick<PartLatency, 'ms' | 'uncertainty'> {
     const inOrder = [...occurrences].sort((a, b) => a.order - b.order);
-    const ms = statisticOf(
+    const ms = computeStatistic(
       inOrder.map((occurrence) => occurrence.ms),
       this.settings.statistic,
     );

@@ -1,6 +1,6 @@
 import { median } from '../estimate/statistics.js';
 import type { LayerFacts } from '../work/layer-facts.js';
-import { type LayerWork, workOf } from '../work/layer-work.js';
+import { type LayerWork, countWork } from '../work/layer-work.js';
 import type { Occurrence } from './trace-book.js';
 
 export interface Filled {
@@ -136,7 +136,7 @@ function fitOperator(occurrences: readonly Occurrence[]): OperatorFit | undefine
   const layers = new Map<string, { readonly work: LayerWork; readonly ms: number[]; readonly models: Set<string> }>();
   for (const { identity, layers: facts, ms, model } of occurrences) {
     const [only] = facts;
-    const work = only === undefined ? undefined : workOf(only);
+    const work = only === undefined ? undefined : countWork(only);
     if (work === undefined || ms <= 0) continue;
     const layer = layers.get(identity) ?? { work, ms: [], models: new Set<string>() };
     layers.set(identity, layer);
@@ -191,7 +191,7 @@ export class FillModel {
 
   /** undefined where too little is known about the layer, or too few layers of its operator were measured. */
   timeOf(layer: LayerFacts): Filled | undefined {
-    const work = workOf(layer);
+    const work = countWork(layer);
     const fit = this.fitOf(layer.operator);
     if (work === undefined || fit === undefined) return undefined;
     const ms = predicted(fit.costs, work) * Math.exp(residualNear(work, fit.points));

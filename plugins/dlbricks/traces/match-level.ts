@@ -135,7 +135,7 @@ export function keysToFind(layers: readonly LayerFacts[], level: MatchLevel, kno
  *
  * @param position tells apart sequences of which only the operators are known
  */
-export function identityOf(layers: readonly LayerFacts[], position = ''): string {
+export function layersKey(layers: readonly LayerFacts[], position = ''): string {
   for (const level of MATCH_LEVELS) {
     const known = knownOf(layers, level);
     const key = matchKey(layers, level, known);

@@ -7,11 +7,11 @@ import {
 } from '../../../src/plugin-api.js';
 import { cutBrick } from '../bricks/brick.js';
 import { graphToCut } from '../bricks/decompose.js';
-import { sequencesOf } from '../cut/cut.js';
+import { cutSequences } from '../cut/cut.js';
 import { lastUses } from '../cut/last-uses.js';
 import { edgesOf } from '../cut/layer-cut.js';
-import { factsOf } from '../work/layer-facts.js';
-import { identityOf } from './match-level.js';
+import { readLayerFacts } from '../work/layer-facts.js';
+import { layersKey } from './match-level.js';
 import type { FileGraph, Target, TraceSequence } from './trace-book.js';
 
 /**
@@ -44,14 +44,14 @@ export async function onnxTarget(
       ).graph
     : layerGraph(loaded.model);
   const uses = lastUses(graph);
-  const cuts = sequencesOf(graph, cut, granularity);
+  const cuts = cutSequences(graph, cut, granularity);
   const sequences = cuts.map(({ first, last }): TraceSequence => {
     const layers = graph.layers.slice(first, last + 1).map((node, i) => ({
-      ...factsOf(graph, node),
+      ...readLayerFacts(graph, node),
       signature: cutBrick(graph, uses, { first: first + i, last: first + i }).signature,
     }));
     const position = first === last ? String(first) : `${first}..${last}`;
-    return { position, name: graph.layers[first]?.name ?? '', layers, identity: identityOf(layers) };
+    return { position, name: graph.layers[first]?.name ?? '', layers, identity: layersKey(layers) };
   });
   return {
     name: loaded.name,

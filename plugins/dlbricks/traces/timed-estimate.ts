@@ -1,4 +1,4 @@
-import { stackText, type System, systemDocumentOf, trimmedMean } from '../../../src/plugin-api.js';
+import { stackText, type System, toSystemDocument, trimmedMean } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { ModelResult } from '../report/evaluation-result.js';
 import type { WrittenModel, TimedPart } from './chrome-trace.js';
@@ -11,7 +11,7 @@ const MIN_CALL_MS = 1e-6;
 
 /** A system's name in traces: the same text for measurements that may be mixed. */
 export function systemName(system: System): string {
-  return `${stackText(systemDocumentOf(system))}, ${system.fingerprint.slice(0, 12)}`;
+  return `${stackText(toSystemDocument(system))}, ${system.fingerprint.slice(0, 12)}`;
 }
 
 /**

@@ -8,7 +8,7 @@ import {
 } from '../../../src/plugin-api.js';
 import type { Edge } from '../cut/layer-cut.js';
 import type { LayerFacts } from '../work/layer-facts.js';
-import { identityOf } from './match-level.js';
+import { layersKey } from './match-level.js';
 import { type RepeatedTrace, withoutRepeated } from './repeated-traces.js';
 import { type Correction, correctionOf } from './tracing-overhead.js';
 
@@ -17,7 +17,7 @@ export interface TraceSequence {
   readonly position: string;
   readonly name: string;
   readonly layers: readonly LayerFacts[];
-  /** Equal for sequences that the trace treats as the same; see {@link identityOf}. */
+  /** Equal for sequences that the trace treats as the same; see {@link layersKey}. */
   readonly identity: string;
   /** The traced model whose sequence it is, where that has another name than the model to estimate. */
   readonly of?: string | undefined;
@@ -123,7 +123,7 @@ function rangesOf(
       position: positionOf(layer),
       name: layer.name || (facts[0] as Partial<MeasuredLayer>).name || '',
       layers: facts,
-      identity: identityOf(facts, JSON.stringify([nameOf(model), positionOf(layer)])),
+      identity: layersKey(facts, JSON.stringify([nameOf(model), positionOf(layer)])),
     };
     ranges.push({ first, last, sequence, samplesMs });
   };

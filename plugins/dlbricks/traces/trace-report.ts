@@ -1,7 +1,7 @@
 import { type Provenance, provenanceField, z } from '../../../src/plugin-api.js';
 import { CONFIDENCE, geometricMean } from '../estimate/statistics.js';
-import { accuracyOf } from '../report/accuracy.js';
-import { type EstimateSettings, STATISTICS, statisticOf, type TracedSum } from './estimate-from-traces.js';
+import { computeAccuracy } from '../report/accuracy.js';
+import { type EstimateSettings, STATISTICS, computeStatistic, type TracedSum } from './estimate-from-traces.js';
 import { REUSES } from './find-occurrences.js';
 import type { FoundBy } from './match-level.js';
 import { TARGET_GRAPHS, type TraceBook } from './trace-book.js';
@@ -166,7 +166,7 @@ function uniqueMs(sums: readonly TracedSum[], { occurrences }: TraceBook, settin
     if (values === undefined) found.set(identity, [one]);
     else values.push(one);
   }
-  return [...found.values()].reduce((total, values) => total + statisticOf(values, settings.statistic), 0);
+  return [...found.values()].reduce((total, values) => total + computeStatistic(values, settings.statistic), 0);
 }
 
 function summaryOf(
@@ -190,7 +190,7 @@ function summaryOf(
     sequences: models.reduce((total, { sequences }) => total + sequences, 0),
     unique: new Set(sums.flatMap(({ parts }) => parts.map(({ sequence }) => sequence.identity))).size,
     complete_models: complete.length,
-    ...accuracyOf(normalized(complete)),
+    ...computeAccuracy(normalized(complete)),
     within_interval: withInterval.filter(({ end_to_end_ms: whole, estimate_low_ms: low, estimate_high_ms: high }) => {
       return whole !== null && low !== null && high !== null && low <= whole && whole <= high;
     }).length,
@@ -210,7 +210,7 @@ function summaryOf(
  * @param known of every model whose whole latency is in the traces, each without its own measurements unless those are
  *   requested
  */
-export function traceReportOf(
+export function buildTraceReport(
   sums: readonly TracedSum[],
   known: readonly TracedSum[],
   book: TraceBook,

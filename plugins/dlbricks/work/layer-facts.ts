@@ -42,7 +42,7 @@ function valueOf(attribute: Attribute): unknown {
   }
 }
 
-export function factsOf(graph: LayerGraph, node: Node): LayerFacts {
+export function readLayerFacts(graph: LayerGraph, node: Node): LayerFacts {
   const tensors = (names: readonly string[]): TracedTensor[] =>
     names.flatMap((name) => {
       const type = graph.types.get(name) ?? graph.constants.get(name);

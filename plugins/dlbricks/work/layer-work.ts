@@ -57,7 +57,7 @@ export function multiplyAccumulatesOf({ operator, attributes, inputs = [], outpu
  * The work of a layer; undefined where neither its bytes nor its shapes at both ends are known, or the work is
  * impossibly large.
  */
-export function workOf(facts: LayerFacts): LayerWork | undefined {
+export function countWork(facts: LayerFacts): LayerWork | undefined {
   const { inputs, outputs } = facts;
   const tensorBytes = inputs === undefined || outputs === undefined ? [] : [...inputs, ...outputs].map(bytesOf);
   const moved = tensorBytes.reduce((sum, bytes) => sum + bytes, 0);

@@ -10,7 +10,7 @@ const MAX_REQUESTS = 2000;
 const MAX_BYTES = 16 * 2 ** 20;
 
 /** The same text for requests with the same setup. */
-export function setupOf({ runOptions, protocol, occasion, limits }: MeasureRequest): string {
+export function sharedSetupKey({ runOptions, protocol, occasion, limits }: MeasureRequest): string {
   return JSON.stringify([runOptions, protocol, occasion, limits]);
 }
 
@@ -20,7 +20,7 @@ class Group {
   #bytes = 0;
 
   constructor(first: Numbered) {
-    this.#setup = setupOf(first.request);
+    this.#setup = sharedSetupKey(first.request);
     this.#add(first);
   }
 
@@ -35,7 +35,7 @@ class Group {
     const [first] = this.requests;
     if (first?.request.context === undefined || request.context === undefined) return false;
     const isFull = this.requests.length >= MAX_REQUESTS || this.#bytes + request.benchmark.model.length > MAX_BYTES;
-    if (isFull || setupOf(request) !== this.#setup) return false;
+    if (isFull || sharedSetupKey(request) !== this.#setup) return false;
     this.#add(numbered);
     return true;
   }

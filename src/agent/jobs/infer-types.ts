@@ -6,7 +6,7 @@ import { type InferredValue, unknownValues } from '../../onnx/layers/layer-graph
 import { MAX_LISTED_VALUES, type TensorType } from '../../onnx/model/model.js';
 import { readModel } from '../../onnx/read/read-model.js';
 import { tensorBlocks } from '../../onnx/write/write-model.js';
-import { steeringValuesOf } from '../../onnx/operators/steering-values.js';
+import { findSteeringValues } from '../../onnx/operators/steering-values.js';
 import { makeFeeds, withEveryValueAsOutput, withShapesAsOutputs } from '../../predictor/materialize.js';
 import type { Predictor } from '../../predictor/predictor.js';
 import { shapedValue } from '../../predictor/crossing-values.js';
@@ -58,7 +58,7 @@ const MAX_STEERING_BYTES = 32 * 2 ** 20;
 
 function steeringNames(benchmark: Benchmark): ReadonlySet<string> {
   const { nodes, initializers } = modelFromBenchmark(benchmark, 'graph').graph;
-  const names = nodes.flatMap(steeringValuesOf).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
+  const names = nodes.flatMap(findSteeringValues).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
   return new Set(names.filter((name) => (initializers.get(name)?.data.kind ?? 'fill') === 'fill'));
 }
 

@@ -1,5 +1,5 @@
 import { sumOf } from '../../base/sum-of.js';
-import { type Composite, compositeOf } from '../../composite/composite.js';
+import { type Composite, buildComposite } from '../../composite/composite.js';
 import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
@@ -23,7 +23,7 @@ const NS_PER_MS = 1e6;
  *
  * @param cost what the profile adds to the time of a node, by its inputs
  */
-export function outcomesOf(
+export function collectOutcomes(
   { nodesOf, places }: Composite,
   profile: readonly ProfiledRun[],
   cost: ProfileCost,
@@ -101,7 +101,7 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
   let open: OpenProfiled;
   try {
     const unwatched = await unwatchedTimes(runOptions, context);
-    composite = compositeOf(bricks, paddingBytes, repetition);
+    composite = buildComposite(bricks, paddingBytes, repetition);
     const request = { benchmark: composite.benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
     const load = { level: 'APPLICATION_TRACE' } as const;
     open = await context.recorder.section('load_model', load, () =>
@@ -115,7 +115,7 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
       const byIdleNodes = costByIdleNodes(composite, profile, unwatched);
       const matters = shareOfCost(profile, byIdleNodes) > NOTEWORTHY_SHARE;
       const without = matters ? (await open.runWithout(ofRunsWithout(protocol))).runs.map(runDurationMs) : [];
-      const outcomes = outcomesOf(composite, profile, correctedCost(byIdleNodes, profile, without, unwatched));
+      const outcomes = collectOutcomes(composite, profile, correctedCost(byIdleNodes, profile, without, unwatched));
       const common = {
         peakMemoryBytes: context.peakMemoryBytes(),
         conditions: withSharing(conditions(), timed.sharing),

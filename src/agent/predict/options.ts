@@ -31,7 +31,7 @@ function checkedNumber(value: number, max: number, name: string): number {
  * Unset options have the values with which the model was opened. @throws PlatformError `usage` for invalid options,
  * `unsupported` for a missing device
  */
-export function predictOptionsOf(message: PredictionOptions | undefined, opened?: PredictOptions): PredictOptions {
+export function parsePredictOptions(message: PredictionOptions | undefined, opened?: PredictOptions): PredictOptions {
   const { requestId = '', featureLimit = 0, batchSize = 0, executionOptions } = message ?? {};
   const devices = Object.entries(executionOptions?.deviceCount ?? {});
   const other = devices.find(([device, count]) => count > 0 && device.toUpperCase() !== 'CPU');

@@ -13,7 +13,7 @@ import { type AgentDescription, isAbleTo } from '../agent-description.js';
 import { toWireDescription } from '../wire/description-wire.js';
 import { defaultMemoryLimitBytes } from './describe-machine.js';
 import { measureTogether } from './measure-together.js';
-import { inferredOf, measuredOf, optimizedOf, ranOnceOf } from '../worker/job-end.js';
+import { inferredOf, measuredOf, optimizedGraph, ranOnceOf } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
 import {
   fromWireBenchmark,
@@ -89,7 +89,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const job = { kind: 'optimize', benchmark, runOptions, memoryLimitBytes, steeringValues } as const;
       const options = { signal, beside: leavesRoom(benchmark, description) };
       const { end, shareMs } = await runner.runUntimed(job, limits, options);
-      const { benchmark: made, values, costMs } = optimizedOf(end, shareMs);
+      const { benchmark: made, values, costMs } = optimizedGraph(end, shareMs);
       return { benchmark: toWireBenchmark(made), values: toWireValues(values), costMs };
     }),
     runOnce: calls.unary(async (call, signal) => {

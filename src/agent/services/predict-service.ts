@@ -16,7 +16,7 @@ import { atLevelOf } from '../predict/at-level.js';
 import { predictBatches } from '../predict/batches.js';
 import type { MakeInputs, PredictInputs } from '../predict/inputs.js';
 import type { OpenModels } from '../predict/open-models.js';
-import { batchSizeFor, predictOptionsOf } from '../predict/options.js';
+import { batchSizeFor, parsePredictOptions } from '../predict/options.js';
 import { checkOpenRequest } from '../predict/request.js';
 import { toFeaturesResponse } from '../predict/response.js';
 import { withinTime } from '../predict/time-limit.js';
@@ -45,7 +45,7 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
 
   async function open(request: PredictorOpenRequest, signal: AbortSignal): Promise<string> {
     checkOpenRequest(request, framework);
-    const options = predictOptionsOf(request.options);
+    const options = parsePredictOptions(request.options);
     return withinTime(options.timeLimitMs, signal, (inTime) => {
       return models.open(async () => {
         const model = await resolveModel(request.modelName, request.modelVersion, framework);
@@ -62,7 +62,7 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
   ): Promise<FeaturesResponse> {
     const startMs = performance.now();
     return models.use(predictor?.id ?? '', async (model) => {
-      const options = predictOptionsOf(asked, model.options);
+      const options = parsePredictOptions(asked, model.options);
       const batchSize = batchSizeFor(model.model, options.batchSize);
       const results = await atLevelOf(options, () => {
         return withinTime(options.timeLimitMs, signal, async (inTime) => {

@@ -13,7 +13,7 @@ import { atLevelOf } from '../predict/at-level.js';
 import { featureBytesOf, type ElementOutcome, predictEach } from '../predict/batches.js';
 import type { MakeInputs, PredictInputs } from '../predict/inputs.js';
 import type { OpenModels } from '../predict/open-models.js';
-import { batchSizeFor, type PredictOptions, predictOptionsOf } from '../predict/options.js';
+import { batchSizeFor, type PredictOptions, parsePredictOptions } from '../predict/options.js';
 import { toFeatureResponse, answeredTraceId } from '../predict/response.js';
 import { withinTimePerBatch } from '../predict/time-limit.js';
 import type { Predicted } from '../jobs/predict-session.js';
@@ -82,7 +82,7 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
       const { request } = call;
       const makeInputs = inputsOf(request);
       await models.use(request.predictor?.id ?? '', async (model) => {
-        const options = predictOptionsOf(request.options, model.options);
+        const options = parsePredictOptions(request.options, model.options);
         const batchSize = batchSizeFor(model.model, options.batchSize);
         const { featureLimit, timeLimitMs } = options;
         await atLevelOf(options, async () => {

@@ -1,7 +1,7 @@
 import type { Measurement } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import type { MachineSpread, MeasureRequest } from '../benchmark-agent.js';
-import { setupOf } from '../client/requests-together.js';
+import { sharedSetupKey } from '../client/requests-together.js';
 
 /** One request in this many is measured on all machines, and at most this many requests. */
 const ONE_IN = 10;
@@ -33,7 +33,7 @@ export function requestsToCompare(requests: readonly MeasureRequest[]): readonly
   const candidates = bricks.length > 0 ? bricks : requests;
   const [first] = candidates;
   if (first === undefined) return [];
-  const alike = candidates.filter((request) => setupOf(request) === setupOf(first));
+  const alike = candidates.filter((request) => sharedSetupKey(request) === sharedSetupKey(first));
   const order = (one: MeasureRequest, other: MeasureRequest): number =>
     one.benchmark.signature < other.benchmark.signature ? -1 : 1;
   return alike.toSorted(order).slice(0, Math.min(MAX_CHECKED, Math.ceil(alike.length / ONE_IN)));

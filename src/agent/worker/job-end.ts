@@ -93,7 +93,7 @@ export function predictedOf(end: JobEnd): Predicted {
  * @param shareMs its share of the wall time. It costs no more than its time of the processor: the cost is kept with the
  *   graph, and must not contain that the machine was busy.
  */
-export function optimizedOf(end: JobEnd, shareMs: number): OptimizedGraph {
+export function optimizedGraph(end: JobEnd, shareMs: number): OptimizedGraph {
   if (end.kind === 'optimized') return { ...end.optimized, costMs: Math.min(shareMs, end.processorMs) };
   throw errorOfEnd(end);
 }

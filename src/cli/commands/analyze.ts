@@ -14,7 +14,7 @@ import { runAnalysis, settingNames } from '../../evaluation/run/run-analysis.js'
 import { fittingTable } from '../../base/fitting-table.js';
 import type { Column } from '../../base/text-table.js';
 import { shownTable } from '../../command/keyed-table.js';
-import { provenanceOf } from '../../agent/provenance.js';
+import { buildProvenance } from '../../agent/provenance.js';
 
 interface AnalyzeOptions extends OutputOptions {
   readonly setting?: readonly string[];
@@ -86,7 +86,7 @@ async function analyze({ plugin, name, analysis }: Asked, options: AnalyzeOption
   const where = options.server === undefined ? 'the store' : `the store of ${formatHostPort(options.server)}`;
   const shown = shownTable(table, {
     ...(picture !== undefined && { picture: () => picture }),
-    document: { provenance: provenanceOf({ reasons: OF_STORE }), ...table },
+    document: { provenance: buildProvenance({ reasons: OF_STORE }), ...table },
     title: analysis?.description ?? `${plugin} ${name}`,
     verdict: `${counted(table.rows.length, 'row')} from ${where}.`,
   });

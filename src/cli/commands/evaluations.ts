@@ -12,7 +12,7 @@ import { stepOf } from '../../evaluation/show-event.js';
 import type { EvaluationSummary } from '../../evaluation/wire/record-wire.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { addressOption, SERVER_VARIABLE } from '../address.js';
-import { DEFAULT_SERVER, type EvaluationOutcome, leave, resultOf, showToEnd } from '../evaluations.js';
+import { DEFAULT_SERVER, type EvaluationOutcome, leave, parseResult, showToEnd } from '../evaluations.js';
 import { evaluationId } from '../evaluation-id.js';
 import type { OwnedHost } from '../host.js';
 import { documentOf, documentText } from '../document-text.js';
@@ -128,7 +128,7 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost, pl
         const outcome = last?.event.kind === 'done' ? await outcomeOf(client, id) : undefined;
         if (flags.json === true) {
           const shown = documentOf('evaluation', { ...evaluation, last });
-          host.print(`${JSON.stringify({ ...shown, result: outcome && resultOf(outcome.done) }, null, 2)}\n`);
+          host.print(`${JSON.stringify({ ...shown, result: outcome && parseResult(outcome.done) }, null, 2)}\n`);
           return;
         }
         const state = `${table([evaluation], host.columns?.out)}${inWords(last)}`;

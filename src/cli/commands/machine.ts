@@ -11,7 +11,7 @@ import {
 import { addReuseOptions, type ReuseOptions } from '../../command/reuse-option.js';
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
 import { shownTable } from '../../command/keyed-table.js';
-import { provenanceOf } from '../../agent/provenance.js';
+import { buildProvenance } from '../../agent/provenance.js';
 import { threadsSchema } from '../../base/default-threads.js';
 import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../../base/exit-codes.js';
 import { counted } from '../../base/counted.js';
@@ -22,7 +22,7 @@ import { showEvent } from '../../evaluation/show-event.js';
 import { measurementWarnings } from '../../measurement/noise.js';
 import { remeasureAsked } from '../../measurement/remeasure.js';
 import { identifySystem, runOptionsOf, type System } from '../../measurement/system.js';
-import { stackText, systemDocumentOf } from '../../measurement/system-document.js';
+import { stackText, toSystemDocument } from '../../measurement/system-document.js';
 import { KnownResults } from '../../measuring/known-results.js';
 import {
   PEAK_KINDS,
@@ -150,14 +150,14 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
   const [first] = machines;
   const table = tableOf(machines);
   const document = documentOf('machine', {
-    provenance: provenanceOf({ agent, protocol: PEAK_PROTOCOL }),
+    provenance: buildProvenance({ agent, protocol: PEAK_PROTOCOL }),
     machines: machines.map(({ system, peaks }) => ({
       system,
       peaks: [...peaks.values()].map((peak) => ({ ...peak, unit: WORDS[peak.kind].unit })),
       ridge: ridgeOf(peaks) ?? null,
     })),
   });
-  const title = first === undefined ? 'Peaks' : `Peaks of ${stackText(systemDocumentOf(first.system))}`;
+  const title = first === undefined ? 'Peaks' : `Peaks of ${stackText(toSystemDocument(first.system))}`;
   await writeShown(shownTable(table, { document, title }), outputs, host);
   if (host.signal.aborted) host.setExitCode(EXIT_INTERRUPTED);
   else if (machines.some(({ peaks }) => peaks.size < PEAK_KINDS.length)) host.setExitCode(EXIT_PARTIAL);

@@ -8,7 +8,7 @@ import type { System } from '../../measurement/system.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
 import type { ResultStore } from '../../store/result-store.js';
 import { classOf } from '../../work/class-of.js';
-import { bodyOf, itemIn } from '../../work/work-item.js';
+import { encodeItem, itemIn } from '../../work/work-item.js';
 import {
   type FailedWork,
   MAX_BODY_BYTES,
@@ -100,7 +100,7 @@ function problemWith({ message: { body }, system }: FailedWork): string | undefi
 /** Removes the caller from the work. Agents skip work whose caller has ended, and take work without a caller. */
 function forAnybody(message: WorkMessage): WorkMessage {
   try {
-    return { ...message, body: bodyOf({ ...itemIn(message.body), wantedBy: undefined }) };
+    return { ...message, body: encodeItem({ ...itemIn(message.body), wantedBy: undefined }) };
   } catch {
     // An agent of another version may understand it.
     return message;

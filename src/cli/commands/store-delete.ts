@@ -8,7 +8,7 @@ import { filteredKeys, filteredMeasurements, type MeasurementFilter } from '../.
 import type { ResultStore } from '../../store/result-store.js';
 import { anyDocumentOf } from '../../store/transfer-record.js';
 import { STORE, type StoreOption } from './store-option.js';
-import { addSelectionOptions, filterOf, idPrefix, isNarrowed, type SelectionFlags } from './store-selection.js';
+import { addSelectionOptions, parseFilter, idPrefix, isNarrowed, type SelectionFlags } from './store-selection.js';
 
 interface DeletingFlags extends StoreOption {
   readonly dryRun?: boolean;
@@ -79,7 +79,7 @@ Examples:
         throw new PlatformError('usage', `expected at least one condition: ${conditions}`);
       }
       const store = await openToDelete(host, uri, dryRun);
-      host.print(`${await deleteMeant(store, filterOf(flags), dryRun)}\n`);
+      host.print(`${await deleteMeant(store, parseFilter(flags), dryRun)}\n`);
     });
 }
 

@@ -7,7 +7,7 @@ import { type Column, filledColumns } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
 import { countDocuments } from '../../store/count-documents.js';
-import { placeOfStore } from '../../store/open-store.js';
+import { storeAddress } from '../../store/open-store.js';
 import type { ResultStore } from '../../store/result-store.js';
 import { documentText } from '../document-text.js';
 import { type SystemCounts, totalOf } from '../../store/system-counts.js';
@@ -49,7 +49,7 @@ export function registerStoreInfo(parent: Command, host: CommandHost): void {
       const store = await host.openStore(uri, { access: 'read' });
       const systems = await store.countSystems((message) => host.warn(message));
       const collections = await countCollections(store);
-      const place = await placeOfStore(uri);
+      const place = await storeAddress(uri);
       if (json === true) {
         const listed = systems.map(({ system, ...counts }) => ({
           fingerprint: system.fingerprint,

@@ -4,7 +4,7 @@ import { wholeNumberOption } from '../../base/option-value.js';
 import { shortIds } from '../../base/short-ids.js';
 import { type Column, filledColumns } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
-import { disturbanceOf } from '../../measurement/disturbance.js';
+import { describeDisturbance } from '../../measurement/disturbance.js';
 import type { Measurement } from '../../measurement/measurement.js';
 import { type Protocol, protocolDifferences } from '../../measurement/protocol.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
@@ -12,7 +12,7 @@ import { filteredMeasurements } from '../../store/measurement-filter.js';
 import { totalOf } from '../../store/system-counts.js';
 import { documentOf } from '../document-text.js';
 import { STORE, type StoreOption } from './store-option.js';
-import { addSelectionOptions, filterOf, isNarrowed, type SelectionFlags } from './store-selection.js';
+import { addSelectionOptions, parseFilter, isNarrowed, type SelectionFlags } from './store-selection.js';
 
 /** Measurements in a table without --limit. */
 const ROWS = 1000;
@@ -43,7 +43,7 @@ function rowOf(measurement: Measurement): Row {
     context: context === undefined ? '' : `${(context.footprintBytes / 2 ** 20).toFixed(0)} MiB`,
     occasion: String(occasion),
     result: outcome.kind === 'failure' ? outcome.reason : `${trimmedMean(outcome.runMs).toPrecision(4)} ms`,
-    disturbed: `${(disturbanceOf(measurement) * 100).toFixed(0)} %`,
+    disturbed: `${(describeDisturbance(measurement) * 100).toFixed(0)} %`,
     measured: measuredAt.slice(0, 16).replace('T', ' '),
   };
 }
@@ -91,7 +91,7 @@ Examples:
       const most = limit ?? (json === true ? Infinity : ROWS);
       const rows: Row[] = [];
       let listed = 0;
-      for await (const measurement of filteredMeasurements(store, filterOf(flags))) {
+      for await (const measurement of filteredMeasurements(store, parseFilter(flags))) {
         if (listed === most) {
           const total = isNarrowed(flags) ? '' : `of ${totalOf(await store.countSystems())} `;
           host.warn(`only the first ${most} ${total}measurements are listed; --limit lists more`);

@@ -22,7 +22,7 @@ export function addSelectionOptions(command: Command): Command {
     .option('--older-than <duration>', 'only older measurements: 12h, 7d, 4w', durationOption);
 }
 
-export function filterOf({ system, failed, disturbed, olderThan }: SelectionFlags): MeasurementFilter {
+export function parseFilter({ system, failed, disturbed, olderThan }: SelectionFlags): MeasurementFilter {
   return {
     system,
     failed,

@@ -9,7 +9,7 @@ import { openRegularFile } from '../../base/regular-file.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { fromJsonLines, toJsonLines } from '../../store/json-lines.js';
 import { syncStore } from '../../store/open-store.js';
-import { putRecords, recordsOf, type Transferred } from '../../store/transfer.js';
+import { putRecords, readRecords, type Transferred } from '../../store/transfer.js';
 import { registerStoreDelete, registerStorePrune } from './store-delete.js';
 import { registerStoreInfo } from './store-info.js';
 import { registerStoreList } from './store-list.js';
@@ -42,7 +42,7 @@ Examples:
     .addHelpText('after', '\nExample:\n  mlmodelscope store export results.jsonl')
     .action(async (file: string, { store: uri }: StoreOption) => {
       if (file !== '-') await requireWritable(file);
-      const lines = toJsonLines(recordsOf(await host.openStore(uri, { access: 'read' })));
+      const lines = toJsonLines(readRecords(await host.openStore(uri, { access: 'read' })));
       if (file === '-') await writeToStdout(lines);
       else {
         await writeOutput(file, lines).catch((error: unknown) => {

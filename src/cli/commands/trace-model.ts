@@ -12,7 +12,7 @@ import { defaultThreads, threadsSchema } from '../../base/default-threads.js';
 import { numberOption, wholeNumberOption } from '../../base/option-value.js';
 import { dimensionOption } from '../../command/dimension-option.js';
 import { type KernelRow, type KernelTable, kernelTable, type OperatorRow } from '../../agent/kernel-table.js';
-import { type Provenance, provenanceOf } from '../../agent/provenance.js';
+import { type Provenance, buildProvenance } from '../../agent/provenance.js';
 import type { LayerTrace } from '../../agent/layer-trace.js';
 import type { BenchmarkAgent, MeasureProgress } from '../../agent/benchmark-agent.js';
 import { writeFileAtomically } from '../../base/atomic-file.js';
@@ -31,7 +31,7 @@ import type { Outcome } from '../../measurement/measurement.js';
 import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
 import { type Limits, type Protocol, protocolSchema } from '../../measurement/protocol.js';
 import { identifySystem, optimizingRun, type RunOptions, runOptionsOf, type System } from '../../measurement/system.js';
-import { stackText, systemDocumentOf } from '../../measurement/system-document.js';
+import { stackText, toSystemDocument } from '../../measurement/system-document.js';
 import { modelFromBenchmark, weightlessBenchmark } from '../../measurement/weightless.js';
 import { isCompletelyTyped, layerGraph, type LayerGraph } from '../../onnx/layers/layer-graph.js';
 import { type LayerShare, sharesOfLayers } from '../../onnx/layers/shares-of-layers.js';
@@ -157,7 +157,7 @@ function shownKernels(table: KernelTable, { name, system, traceId, provenance }:
       const [slowest] = table.operators;
       const most = slowest && ` ${slowest.opName} takes ${percent(slowest.share)} of the kernels' time.`;
       return {
-        title: `Kernels of ${name} on ${stackText(systemDocumentOf(system))}`,
+        title: `Kernels of ${name} on ${stackText(toSystemDocument(system))}`,
         verdict: `The whole model takes ${ms(table.modelMs)} ms.${most ?? ''} Timing them costs ${ms(table.overheadMs)} ms (${percent(table.overheadMs / table.modelMs)}).`,
         sections: [
           {
@@ -327,7 +327,7 @@ Examples:
       const { layers, table, placed, traceId } = await (
         tracing?.atLevel(level, () => tracing.inSpan('evaluation_trace', span, measure)) ?? measure()
       ).finally(() => progress.stop());
-      const provenance = provenanceOf({
+      const provenance = buildProvenance({
         models: [loaded],
         protocol,
         agent: { description },

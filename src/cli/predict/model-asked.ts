@@ -1,7 +1,7 @@
 import type { ModelToOpen } from '../../agent/client/prediction-client.js';
 import { PlatformError } from '../../base/errors.js';
 import { isSameName } from '../../base/platform-name.js';
-import { ANY_FRAMEWORK, identityOf, loadManifest, type ManifestIdentity, orThrow } from '../../manifest/index.js';
+import { ANY_FRAMEWORK, identifyManifest, loadManifest, type ManifestIdentity, orThrow } from '../../manifest/index.js';
 import { parseModelReference } from '../../manifest/reference.js';
 import { zooNames } from '../../registry/load-model.js';
 
@@ -37,7 +37,7 @@ export async function modelAsked(text: string, allowVersion: boolean): Promise<M
         framework === ANY_FRAMEWORK
           ? NO_FRAMEWORK
           : { frameworkName: framework.name, frameworkVersion: allowVersion ? '' : framework.version };
-      const identity = identityOf('model', manifest, { sha256 });
+      const identity = identifyManifest('model', manifest, { sha256 });
       const weights = isOfZoo ? 'made_up' : 'own';
       return { modelName: name, modelVersion: version, ...asked, path: reference.path, warning, identity, weights };
     }

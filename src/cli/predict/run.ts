@@ -1,5 +1,5 @@
 import type { AnsweredPrediction, DescribedPredictor, Prediction } from '../../agent/client/prediction-client.js';
-import { type Provenance, provenanceOf } from '../../agent/provenance.js';
+import { type Provenance, buildProvenance } from '../../agent/provenance.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../../base/exit-codes.js';
 import type { OutputOptions } from '../../command/options.js';
@@ -96,7 +96,7 @@ function provenanceOfPredictions(
   { modelName, identity, weights: ranWith }: ModelAsked,
   described: DescribedPredictor | undefined,
 ): Provenance {
-  return provenanceOf({
+  return buildProvenance({
     models: [{ name: modelName, identity, ranWith }],
     agent: described && { description: { ...described.system, host: described.hostname } },
     reasons: { protocol: 'predictions are not timed', ...(described ? {} : { host: UNDESCRIBED, stack: UNDESCRIBED }) },

@@ -1,10 +1,10 @@
 import { throwIfCancelled } from '../../base/cancellation.js';
 import { type ErrorCode, messageOf, PlatformError } from '../../base/errors.js';
 import { merged } from '../../base/merged.js';
-import { provenanceOf } from '../../agent/provenance.js';
+import { buildProvenance } from '../../agent/provenance.js';
 import type { Evaluation, EvaluationRequest } from '../evaluation.js';
-import { type EvaluationEvent, isErrorCode, MAX_RESULT_BYTES, type PluginEvent, pluginEventOf } from '../event.js';
-import { type SystemResult, type SystemsResult, systemsResultOf } from '../systems-result.js';
+import { type EvaluationEvent, isErrorCode, MAX_RESULT_BYTES, type PluginEvent, checkPluginEvent } from '../event.js';
+import { type SystemResult, type SystemsResult, buildSystemsResult } from '../systems-result.js';
 import { evaluateOn, type EvaluationPlace } from './evaluate-on.js';
 import { JointProgress } from './joint-progress.js';
 import { type MeasuringSystem, sentenceOf } from './measuring-systems.js';
@@ -79,7 +79,7 @@ function failureOf(error: unknown): PluginEvent {
 }
 
 function note(level: 'info' | 'warning', message: string): PluginEvent {
-  return pluginEventOf({ kind: 'note', level, message });
+  return checkPluginEvent({ kind: 'note', level, message });
 }
 
 /** The document, without the plugin's own documents where all of them together are too long. */
@@ -93,7 +93,7 @@ function shown({ system, event }: OnSystem, progress: JointProgress): PluginEven
   const { name } = system;
   switch (event.kind) {
     case 'planned':
-      return pluginEventOf({ ...event, summary: `${name}: ${event.summary}` });
+      return checkPluginEvent({ ...event, summary: `${name}: ${event.summary}` });
     case 'measuring':
       return progress.event(name, event);
     case 'estimate':
@@ -148,10 +148,10 @@ export async function* evaluateEach(
   const { manifest, identities, models, unusable, protocol } = request.evaluation;
   const reasons = { host: 'systems', stack: 'systems', weights: 'results of the systems' };
   const names = [...models, ...unusable].map(({ name }) => name);
-  const document = systemsResultOf({
+  const document = buildSystemsResult({
     evaluation: manifest.name,
     plugin: evaluation.name,
-    provenance: provenanceOf({ identities, models, protocol, reasons }),
+    provenance: buildProvenance({ identities, models, protocol, reasons }),
     models: names,
     systems: results,
   });
@@ -160,5 +160,5 @@ export async function* evaluateEach(
     result: withinLimit(document),
     partial: results.some(({ partial }) => partial),
   };
-  yield pluginEventOf(done);
+  yield checkPluginEvent(done);
 }

@@ -4,7 +4,7 @@ import { messageOf, PlatformError } from '../../base/errors.js';
 import type { LoadedEvaluation } from '../../registry/load-evaluation.js';
 import type { ResultStore } from '../../store/result-store.js';
 import type { Evaluation } from '../evaluation.js';
-import { failure, type PluginEvent, pluginEventOf } from '../event.js';
+import { failure, type PluginEvent, checkPluginEvent } from '../event.js';
 import type { AgentEndpoint, Run } from '../link/link.js';
 import { loadSubmission, type Submission } from '../submission.js';
 import { setSpanModels, setSpanFramework } from '../span-attributes.js';
@@ -81,9 +81,9 @@ async function* eventsOf(
 ): AsyncGenerator<PluginEvent> {
   const { loaded } = await loadSubmission(run.submission);
   const request = { evaluation: loaded, settings: loaded.settingsOf(evaluation.settings) };
-  for (const message of loaded.notes) yield pluginEventOf({ kind: 'note', level: 'info', message });
+  for (const message of loaded.notes) yield checkPluginEvent({ kind: 'note', level: 'info', message });
   for (const { name, reason } of loaded.unusable) {
-    yield pluginEventOf({ kind: 'note', level: 'warning', message: `${name}: ${reason}` });
+    yield checkPluginEvent({ kind: 'note', level: 'warning', message: `${name}: ${reason}` });
   }
   const { most, placement } = loaded.requirements.agents;
   const notes: PluginEvent[] = [];
@@ -103,7 +103,7 @@ async function* eventsOf(
       return;
     }
     const system = withAgents(largestOf(systems), most);
-    if (most > 1) yield pluginEventOf({ kind: 'note', level: 'info', message: sentenceOf(system, most) });
+    if (most > 1) yield checkPluginEvent({ kind: 'note', level: 'info', message: sentenceOf(system, most) });
     yield* evaluateOn(evaluation, request, system, edges, notes);
   } finally {
     await Promise.all(machines.map(({ agent }) => agent.close()));

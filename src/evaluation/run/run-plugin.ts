@@ -8,7 +8,7 @@ import {
   isFinal,
   MAX_RESULT_BYTES,
   type PluginEvent,
-  pluginEventOf,
+  checkPluginEvent,
   pluginEventSchema,
 } from '../event.js';
 
@@ -39,7 +39,7 @@ function checked(name: string, told: EvaluationEvent): PluginEvent {
     new PlatformError('internal', `the plugin ${name} sent an invalid event: ${problem}; report it to its author`);
   let event: PluginEvent;
   try {
-    event = pluginEventOf(told);
+    event = checkPluginEvent(told);
   } catch (error) {
     throw wrong(messageOf(error));
   }

@@ -93,12 +93,12 @@ const OF_RUNTIME: ReadonlyMap<string, SteeringInputs> = new Map<string, Steering
 
 const NOTHING: SteeringInputs = {};
 
-export function steeringInputsOf({ opType, domain }: Pick<Node, 'opType' | 'domain'>): SteeringInputs {
+export function findSteeringInputs({ opType, domain }: Pick<Node, 'opType' | 'domain'>): SteeringInputs {
   const operators = domainOf(domain) === '' ? OF_ONNX : domain === 'com.microsoft' ? OF_RUNTIME : undefined;
   return operators?.get(opType) ?? NOTHING;
 }
 
 export function isSteeringInput(node: Pick<Node, 'opType' | 'domain'>, index: number): boolean {
-  const { sizes = [], work = [], lengths = [], way = [] } = steeringInputsOf(node);
+  const { sizes = [], work = [], lengths = [], way = [] } = findSteeringInputs(node);
   return [sizes, work, lengths, way].some((indices) => indices.includes(index));
 }

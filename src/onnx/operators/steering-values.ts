@@ -6,7 +6,7 @@ import { nodeOf } from '../model/nested-nodes.js';
 import { domainOf } from '../model/opsets.js';
 import { staticTypeOf } from '../model/static-type.js';
 import { readNames, subgraphsOf } from '../model/subgraphs.js';
-import { type SteeringInputs, steeringInputsOf } from './steering-inputs.js';
+import { type SteeringInputs, findSteeringInputs } from './steering-inputs.js';
 
 export type Decides = Exclude<keyof SteeringInputs, 'way'>;
 
@@ -40,7 +40,7 @@ const DECIDES: readonly Decides[] = ['sizes', 'work', 'lengths'];
 
 function ownSteering(node: Node): readonly SteeringValue[] {
   if (hasFixedSamples(node)) return [];
-  const inputs = steeringInputsOf(node);
+  const inputs = findSteeringInputs(node);
   return DECIDES.flatMap((decides) =>
     (inputs[decides] ?? []).flatMap((index): readonly SteeringValue[] => {
       const name = node.inputs[index] ?? '';
@@ -77,7 +77,7 @@ class BodySearch {
     this.#constants = new Set(body.initializer.map(({ name }) => name));
     for (const inner of nodes) {
       for (const name of inner.outputs) this.#producers.set(name, inner);
-      const steering = steeringValuesOf(inner);
+      const steering = findSteeringValues(inner);
       this.#steering.set(inner, steering);
       for (const { name, aspect } of steering) this.#need(name, aspect);
     }
@@ -135,7 +135,7 @@ class BodySearch {
  * The values that decide how much work a node does and how large its outputs are, apart from the sizes of its inputs.
  * For a node with subgraphs, these are also values from which the subgraphs compute such values.
  */
-export function steeringValuesOf(node: Node): readonly SteeringValue[] {
+export function findSteeringValues(node: Node): readonly SteeringValue[] {
   const bodies = subgraphsOf(node.attributes);
   if (bodies.length === 0) return ownSteering(node);
   const decides = hasFixedSizes(node) ? 'work' : 'sizes';

@@ -5,7 +5,7 @@ import { nestedNodes } from '../model/nested-nodes.js';
 import { domainOf } from '../model/opsets.js';
 import { subgraphsOf } from '../model/subgraphs.js';
 import { quantizationInputs } from './quantization-inputs.js';
-import { isSteeringInput, steeringInputsOf } from './steering-inputs.js';
+import { isSteeringInput, findSteeringInputs } from './steering-inputs.js';
 
 /** Constants up to this many elements may steer an operator; longer ones count as weights. */
 const MAX_STEERING_ELEMENTS = 1024;
@@ -135,7 +135,7 @@ function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlyS
 function sizingConstants(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
   const values = new Set<string>();
   for (const node of nestedNodes(graph.nodes)) {
-    for (const index of steeringInputsOf(node).sizes ?? []) values.add(node.inputs[index] ?? '');
+    for (const index of findSteeringInputs(node).sizes ?? []) values.add(node.inputs[index] ?? '');
     for (const name of conditionsOf(node)) values.add(name);
   }
   addOrigins(values, graph, constantValues(graph));

@@ -101,7 +101,7 @@ function encodeTensor(name: string, tensor: Tensor): EncodedTensor {
 }
 
 /** The declared type as a TypeProto; undefined dimensions leave the shape out. */
-export function typeProtoOf(type: DeclaredType): TypeProto {
+export function toTypeProto(type: DeclaredType): TypeProto {
   return {
     denotation: '',
     value: {
@@ -127,7 +127,7 @@ export function typeProtoOf(type: DeclaredType): TypeProto {
   };
 }
 
-export function nodeProtoOf(node: Node): NodeProto {
+export function toNodeProto(node: Node): NodeProto {
   return {
     name: node.name,
     opType: node.opType,
@@ -170,12 +170,12 @@ export function encodeModel(model: Model): EncodedModel {
   const headerBytes = header.finish();
 
   const body = new BinaryWriter();
-  for (const node of graph.nodes) NodeProto.encode(nodeProtoOf(node), body.tag(GRAPH.node, BYTES).fork()).join();
+  for (const node of graph.nodes) NodeProto.encode(toNodeProto(node), body.tag(GRAPH.node, BYTES).fork()).join();
   body.tag(GRAPH.name, BYTES).string(graph.name);
   const writeValue = (fieldNumber: number, name: string): void => {
     const type = graph.types.get(name);
     const docString = describedValues(graph.given?.get(name));
-    const info = { name, docString, type: type === undefined ? undefined : typeProtoOf(type) };
+    const info = { name, docString, type: type === undefined ? undefined : toTypeProto(type) };
     ValueInfoProto.encode(info, body.tag(fieldNumber, BYTES).fork()).join();
   };
   const ends = new Set([...graph.inputs, ...graph.outputs]);

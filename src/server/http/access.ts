@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { PlatformError } from '../../base/errors.js';
-import { sha256Of } from '../../rpc/accepted-tokens.js';
+import { hashToken } from '../../rpc/accepted-tokens.js';
 import { checkToken, type TokenCheck } from '../../rpc/bearer-token.js';
 import { isLoopbackHost } from '../../rpc/loopback.js';
 import type { ServerSecurity } from '../../rpc/security.js';
@@ -89,7 +89,7 @@ export class Access {
   logIn(c: Context, token: string): boolean {
     if (this.#check?.judge('', token).holder === undefined) return false;
     const id = randomBytes(32).toString('base64url');
-    this.#sessions.set(sha256Of(id).toString('hex'), { token, endMs: performance.now() + SESSION_MS });
+    this.#sessions.set(hashToken(id).toString('hex'), { token, endMs: performance.now() + SESSION_MS });
     const [oldest] = this.#sessions.keys();
     if (this.#sessions.size > MAX_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
     setCookie(c, this.#cookie, id, {
@@ -104,7 +104,7 @@ export class Access {
 
   logOut(c: Context): void {
     const id = getCookie(c, this.#cookie);
-    if (id !== undefined) this.#sessions.delete(sha256Of(id).toString('hex'));
+    if (id !== undefined) this.#sessions.delete(hashToken(id).toString('hex'));
     deleteCookie(c, this.#cookie, { path: '/', secure: this.#isTls });
   }
 
@@ -117,7 +117,7 @@ export class Access {
     if (shown !== undefined) return shown;
     const id = getCookie(c, this.#cookie);
     if (id === undefined) return undefined;
-    const key = sha256Of(id).toString('hex');
+    const key = hashToken(id).toString('hex');
     const session = this.#sessions.get(key);
     if (session === undefined || session.endMs > performance.now()) return session?.token;
     this.#sessions.delete(key);

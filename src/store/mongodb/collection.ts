@@ -9,7 +9,7 @@ import type { Connection } from './connection.js';
 import { encodeName, encodeTyped, documentIdOf, withoutFields } from './document-codec.js';
 import type { DocumentTable, Id, PutDocument } from './document-table.js';
 import { ensureStructure } from './structure.js';
-import { validatorOf } from './validator.js';
+import { buildValidator } from './validator.js';
 
 export interface StoreAccess {
   /** Whether `find` creates nothing on the server. */
@@ -142,7 +142,7 @@ export class MongoCollection<Document extends object> implements Collection<Docu
     const typed = Object.keys(this.definition.types ?? {});
     await ensureStructure(this.connection, {
       name,
-      validator: validatorOf(schema, typed),
+      validator: buildValidator(schema, typed),
       indexes: [
         ...(this.#hasOwnId ? [] : [{ fields: key.map(encodeName), unique: true }]),
         ...indexes.map((fields) => ({ fields: fields.map(encodeName), unique: false })),

@@ -2,7 +2,7 @@ import type { Db, Document, MongoClient } from 'mongodb';
 import { warnThroughNode, type StoreOptions } from '../result-store.js';
 import { isClosed, isPassing, mongoError, unreachable } from './mongo-error.js';
 import { OutageRetry } from './outage-retry.js';
-import { mongoPlaceOf } from './place.js';
+import { mongoAddress } from './place.js';
 import { closedError } from '../storage-error.js';
 
 /**
@@ -40,7 +40,7 @@ export class Connection {
   /** @throws PlatformError `usage` for a wrong URI; `storage` or `unavailable` if the server cannot be used */
   static async open(uri: string, options: StoreOptions): Promise<Connection> {
     const warn = options.onWarning ?? warnThroughNode;
-    const { client, database, text } = mongoPlaceOf(uri, {
+    const { client, database, text } = mongoAddress(uri, {
       appName: 'mlmodelscope',
       serverSelectionTimeoutMS: SELECTION_MS,
       connectTimeoutMS: CONNECT_MS,

@@ -5,19 +5,23 @@ import { Connection } from './connection.js';
 import { MongoResultStore } from './result-store.js';
 import { migrate, requireReadable } from './schema-version.js';
 import { ensureStructure, type Structure } from './structure.js';
-import { validatorOf } from './validator.js';
+import { buildValidator } from './validator.js';
 
 /** Every collection, except those of further kinds of documents. `docs/storage.md` shows a document of each. */
 const STRUCTURES: readonly Structure[] = [
   {
     name: 'measurements',
-    validator: validatorOf(measurementDocumentSchema, ['fingerprint', 'protocolKey']),
+    validator: buildValidator(measurementDocumentSchema, ['fingerprint', 'protocolKey']),
     indexes: [
       { fields: ['signature', 'fingerprint', 'protocolKey'], unique: true },
       { fields: ['fingerprint', 'protocolKey'], unique: false },
     ],
   },
-  { name: 'systems', validator: validatorOf(systemSchema, []), indexes: [{ fields: ['fingerprint'], unique: false }] },
+  {
+    name: 'systems',
+    validator: buildValidator(systemSchema, []),
+    indexes: [{ fields: ['fingerprint'], unique: false }],
+  },
   { name: 'collections', validator: undefined, indexes: [] },
   { name: 'parts', validator: undefined, indexes: [{ fields: ['document'], unique: false }] },
 ];

@@ -21,7 +21,7 @@ const EXAMPLE = 'mongodb://HOST/DATABASE';
  *
  * @throws PlatformError `usage`, without repeating the URI: it may hold a password
  */
-export function mongoPlaceOf(uri: string, options: MongoClientOptions): MongoPlace {
+export function mongoAddress(uri: string, options: MongoClientOptions): MongoPlace {
   const database = databaseIn(uri);
   let client: MongoClient;
   try {

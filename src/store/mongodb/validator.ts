@@ -36,7 +36,7 @@ type JsonSchema = Readonly<Record<string, unknown>>;
  * @param untyped additional fields, and fields with another type than in JSON
  * @returns undefined for a schema that defines no fields
  */
-export function validatorOf(schema: z.ZodType, untyped: readonly string[]): Document | undefined {
+export function buildValidator(schema: z.ZodType, untyped: readonly string[]): Document | undefined {
   const json: JsonSchema = z.toJSONSchema(schema, { target: 'draft-4', unrepresentable: 'any', io: 'output' });
   const whole = convert(json);
   const properties = whole['properties'] as JsonSchema | undefined;

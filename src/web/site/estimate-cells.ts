@@ -1,6 +1,6 @@
 import { Markup, markup } from '../../base/markup.js';
 import type { System } from '../../measurement/system.js';
-import { stackText, systemDocumentOf } from '../../measurement/system-document.js';
+import { stackText, toSystemDocument } from '../../measurement/system-document.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
 import type { KeptEstimate } from '../../measuring/estimates.js';
 import { rangeChart } from '../charts.js';
@@ -18,7 +18,7 @@ export function systemNames(systems: readonly System[]): (fingerprint: string) =
   const differing = systemDifferences(systems, ['processor', 'cores', 'framework', 'threads']);
   const names = new Map(
     systems.map((system) => {
-      const texts = [stackText(systemDocumentOf(system)), differing(system)];
+      const texts = [stackText(toSystemDocument(system)), differing(system)];
       return [system.fingerprint, texts.filter((text) => text !== '').join(', ')] as const;
     }),
   );

@@ -4,7 +4,7 @@ import { gigabytes } from '../../base/gigabytes.js';
 import { counted } from '../../base/counted.js';
 import type { System } from '../../measurement/system.js';
 import { runtimeText } from '../../measurement/runtime-settings.js';
-import { systemDocumentOf } from '../../measurement/system-document.js';
+import { toSystemDocument } from '../../measurement/system-document.js';
 import type { KeptEstimate } from '../../measuring/estimates.js';
 import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
 import {
@@ -154,7 +154,7 @@ ${graphs.length === 0 ? undefined : section('Graph', [facts(graphs.map((graph) =
 function systemFacts(system: System): Markup {
   const { processor, architecture, operatingSystem, cores, memoryBytes, runOptions, framework, frameworkVersion } =
     system;
-  const settings = runtimeText(systemDocumentOf(system));
+  const settings = runtimeText(toSystemDocument(system));
   return facts([
     ['processor', `${processor} (${architecture})`],
     ['cores and memory', `${counted(cores, 'core')}, ${gigabytes(memoryBytes)}`],

@@ -8,7 +8,7 @@ const EXAMPLE = 'amqp://USER:PASSWORD@HOST/VHOST, or amqps:// for TLS';
  *
  * @throws PlatformError `usage`, without repeating the URI: it may hold a password
  */
-export function brokerPlaceOf(uri: string): string {
+export function brokerAddress(uri: string): string {
   let url: URL;
   try {
     url = new URL(uri);
@@ -25,7 +25,7 @@ export function brokerPlaceOf(uri: string): string {
   return `${url.protocol}//${url.host}${path}`;
 }
 
-/** The user in an AMQP URI that {@link brokerPlaceOf} accepts, for messages. */
+/** The user in an AMQP URI that {@link brokerAddress} accepts, for messages. */
 export function brokerUserOf(uri: string): string {
   const { username } = new URL(uri);
   if (username !== '') return `the user ${quoted(username)}`;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { MeasureContext } from '../../../src/agent/jobs/measure-benchmark.js';
-import { measureBricks, outcomesOf } from '../../../src/agent/jobs/measure-bricks.js';
-import { type Composite, compositeOf } from '../../../src/composite/composite.js';
+import { measureBricks, collectOutcomes } from '../../../src/agent/jobs/measure-bricks.js';
+import { type Composite, buildComposite } from '../../../src/composite/composite.js';
 import type { Predictor } from '../../../src/predictor/predictor.js';
 import type { ProfiledKernel, ProfiledRun } from '../../../src/predictor/profile.js';
 import { SpanRecorder } from '../../../src/tracing/span-recorder.js';
@@ -26,7 +26,7 @@ describe('samples of a composite', () => {
     const twoTrips = [kernel('inner', 1000), kernel('inner', 1000)];
     const kernels = [kernel('plain', 50_000), kernel('three', 50_000, 3), kernel('loop', 90_000, 1, twoTrips)];
     const nodesOf = [['plain'], ['three'], ['loop']];
-    const outcomes = outcomesOf({ ...composite, nodesOf, places: 1 }, [{ durationNs: 200_000, kernels }], cost);
+    const outcomes = collectOutcomes({ ...composite, nodesOf, places: 1 }, [{ durationNs: 200_000, kernels }], cost);
     assert.deepEqual(
       outcomes.map(({ overheadMs }) => overheadMs?.toFixed(6)),
       ['0.003000', '0.005000', '0.009000'],
@@ -37,7 +37,7 @@ describe('samples of a composite', () => {
     const kernels = [kernel('a', 10_000), kernel('b', 20_000, 3), kernel('c', 30_000), kernel('d', 40_000, 3)];
     // A brick of two nodes, in two places.
     const twice: Composite = { ...composite, nodesOf: [['a', 'b', 'c', 'd']], places: 2 };
-    const [outcome] = outcomesOf(twice, [{ durationNs: 100_000, kernels }], cost);
+    const [outcome] = collectOutcomes(twice, [{ durationNs: 100_000, kernels }], cost);
     assert.deepEqual(
       outcome?.runMs.map((ms) => ms.toFixed(6)),
       ['0.050000'],
@@ -49,7 +49,7 @@ describe('samples of a composite', () => {
 describe('a profile that does not match its composite', () => {
   /** Measures one brick with a runtime that keeps this profile. The protocol has one warm-up run and three runs. */
   function measureWith(profile: (runs: readonly ProfiledRun[]) => readonly ProfiledRun[]) {
-    const { nodesOf, idleNodes } = compositeOf([relu], 0);
+    const { nodesOf, idleNodes } = buildComposite([relu], 0);
     const kernels = [...nodesOf.flat(), ...[...idleNodes.values()].flat()].map((name) => kernel(name, 5000));
     const kept = profile(Array.from({ length: 4 }, () => ({ durationNs: 20_000, kernels })));
     const run = { execute: () => Promise.resolve(), evaluate: () => Promise.resolve(new Map()) };

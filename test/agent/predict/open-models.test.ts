@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { WorkerRunner } from '../../../src/agent/worker/worker-runner.js';
 import { OpenModels } from '../../../src/agent/predict/open-models.js';
-import { predictOptionsOf } from '../../../src/agent/predict/options.js';
+import { parsePredictOptions } from '../../../src/agent/predict/options.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { predictionModels } from '../support/prediction-models.js';
 import { runOptions } from '../support/tiny-benchmarks.js';
@@ -22,7 +22,7 @@ describe('when as many models are open as allowed', { timeout: 60_000 }, () => {
   }
 
   function open(models: OpenModels, persist = false): Promise<string> {
-    const load = async () => ({ model: await resolve('relu', ''), options: predictOptionsOf(undefined), persist });
+    const load = async () => ({ model: await resolve('relu', ''), options: parsePredictOptions(undefined), persist });
     return models.open(load, signal);
   }
 

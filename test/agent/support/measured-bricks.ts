@@ -1,5 +1,5 @@
 import { type Brick, cutBrick } from '../../../plugins/dlbricks/bricks/brick.js';
-import { type Cut, sequencesOf } from '../../../plugins/dlbricks/cut/cut.js';
+import { type Cut, cutSequences } from '../../../plugins/dlbricks/cut/cut.js';
 import { lastUses } from '../../../plugins/dlbricks/cut/last-uses.js';
 import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
 import { modelFromBenchmark, weightlessBenchmark } from '../../../src/measurement/weightless.js';
@@ -34,7 +34,7 @@ export async function measuredBricks(client: BenchmarkAgent, model: Model, cut: 
   const optimized = cut === 'kernel' ? await client.optimize(whole, ALL) : undefined;
   const values = optimized?.values ?? (await client.inferTypes(whole));
   const graph = layerGraph(optimized ? modelFromBenchmark(optimized.benchmark, 'optimized') : model, values);
-  const bricks = sequencesOf(graph, cut, 1).map((sequence) => cutBrick(graph, lastUses(graph), sequence));
+  const bricks = cutSequences(graph, cut, 1).map((sequence) => cutBrick(graph, lastUses(graph), sequence));
   const context = { footprintBytes: 2 ** 20 };
   const unique = [...new Map(bricks.map((brick) => [brick.signature, brick])).values()];
   const measured = await measureAll(client, [

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { provenanceOf } from '../../../src/agent/provenance.js';
+import { buildProvenance } from '../../../src/agent/provenance.js';
 import { withSnakeKeys } from '../../../src/base/snake-case.js';
 import { resultFindings } from '../../../src/command/doctor/result.js';
 import { sampleMeasurement } from '../../store/sample-measurement.js';
 
 const PROTOCOL = { warmupRuns: 3, runs: 50, minRuns: 10, timeBudgetMs: 1000 };
-const provenance = provenanceOf({ protocol: PROTOCOL });
+const provenance = buildProvenance({ protocol: PROTOCOL });
 
 /** A model of a report without a finding. */
 const MODEL = { name: 'net', coverage: 1, bricks: [{ occasions: 3, runs: 30 }] };
@@ -21,7 +21,7 @@ function ofRuns(runMs: readonly number[]): unknown {
 }
 
 const made = (weights: 'own' | 'made_up') =>
-  provenanceOf({ models: [{ name: 'net', sha256: 'a'.repeat(64), ranWith: weights }] });
+  buildProvenance({ models: [{ name: 'net', sha256: 'a'.repeat(64), ranWith: weights }] });
 
 describe('the doctor finds in a result', () => {
   test('nothing where nothing is doubtful', () => {
@@ -32,7 +32,7 @@ describe('the doctor finds in a result', () => {
 
   const cases: Readonly<Record<string, readonly [level: string, document: unknown]>> = {
     no_provenance: ['refuse', { ...ofModel({}), provenance: null }],
-    no_checksum: ['info', { ...ofModel({}), provenance: provenanceOf({ models: [{ name: 'net' }] }) }],
+    no_checksum: ['info', { ...ofModel({}), provenance: buildProvenance({ models: [{ name: 'net' }] }) }],
     made_up_weights: ['refuse', { provenance: made('made_up'), features: [] }],
     few_runs: ['warn', ofModel({ runs: 3 })],
     no_warm_up: ['warn', { ...ofModel({}), settings: { runs: 50, warmup_runs: 0 } }],

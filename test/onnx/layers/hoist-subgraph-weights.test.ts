@@ -8,7 +8,7 @@ import {
 import { hoistSubgraphWeights } from '../../../src/onnx/layers/hoist-subgraph-weights.js';
 import type { Model } from '../../../src/onnx/model/model.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
-import { encodeModelToBytes, nodeProtoOf } from '../../../src/onnx/write/write-model.js';
+import { encodeModelToBytes, toNodeProto } from '../../../src/onnx/write/write-model.js';
 import { attribute, floats, graph, graphAttribute, integers, model, node, tensorAttribute, value } from '../protos.js';
 import { bool, float32, runModel } from '../run-model.js';
 
@@ -50,7 +50,7 @@ async function results(conditionalModel: Model): Promise<(number[] | undefined)[
 }
 
 function hasInNodes({ graph: { nodes } }: Model, values: readonly number[]): boolean {
-  const bytes = Buffer.concat(nodes.map((inner) => NodeProto.encode(nodeProtoOf(inner)).finish()));
+  const bytes = Buffer.concat(nodes.map((inner) => NodeProto.encode(toNodeProto(inner)).finish()));
   return bytes.includes(Buffer.from(Float32Array.from(values).buffer));
 }
 

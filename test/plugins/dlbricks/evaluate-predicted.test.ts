@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { evaluate, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
 import { runEstimation } from '../../../plugins/dlbricks/estimation.js';
-import { reportOf } from '../../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../../plugins/dlbricks/report/report.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
 import { settingsSchema } from '../../../plugins/dlbricks/settings.js';
 import { PlatformError } from '../../../src/base/errors.js';
@@ -92,8 +92,8 @@ function estimateIn({ models: [model] }: EstimateResult): EstimateResult['models
   return model?.estimate ?? assert.fail();
 }
 
-function reported(result: EstimateResult): ReturnType<typeof reportOf>['models'][number] {
-  const [model] = reportOf(result, { cut: 'kernel', granularity: 1, batch: 1, protocol: PROTOCOL }).models;
+function reported(result: EstimateResult): ReturnType<typeof buildReport>['models'][number] {
+  const [model] = buildReport(result, { cut: 'kernel', granularity: 1, batch: 1, protocol: PROTOCOL }).models;
   return model ?? assert.fail();
 }
 

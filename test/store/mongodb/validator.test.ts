@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { systemSchema } from '../../../src/measurement/system.js';
 import { measurementDocumentSchema, toDocuments } from '../../../src/store/measurement-document.js';
 import { encodeDocument } from '../../../src/store/mongodb/document-codec.js';
-import { validatorOf } from '../../../src/store/mongodb/validator.js';
+import { buildValidator } from '../../../src/store/mongodb/validator.js';
 import { sampleMeasurement } from '../sample-measurement.js';
 
 /** Everything that may stand in a $jsonSchema (MongoDB's manual, "$jsonSchema", Available Keywords) and that is written here. */
@@ -48,8 +48,8 @@ function wholeIn(validator: Document | undefined): Schema {
 describe('a validator', () => {
   const { document, system } = toDocuments(sampleMeasurement(1));
   const stored = { _id: 'x', fingerprint: 'x', protocolKey: 'x', ...encodeDocument(document) };
-  const measurements = wholeIn(validatorOf(measurementDocumentSchema, ['fingerprint', 'protocolKey']));
-  const systems = wholeIn(validatorOf(systemSchema, []));
+  const measurements = wholeIn(buildValidator(measurementDocumentSchema, ['fingerprint', 'protocolKey']));
+  const systems = wholeIn(buildValidator(systemSchema, []));
 
   it('uses what MongoDB knows', () => {
     for (const schema of [measurements, systems]) {
@@ -83,7 +83,7 @@ describe('a validator', () => {
 
   it('is none for documents of any form, whose kind only their own program knows', () => {
     assert.equal(
-      validatorOf(
+      buildValidator(
         z.custom<object>(() => true),
         [],
       ),

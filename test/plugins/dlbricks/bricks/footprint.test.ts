@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { footprintOf } from '../../../../plugins/dlbricks/bricks/footprint.js';
+import { computeFootprint } from '../../../../plugins/dlbricks/bricks/footprint.js';
 import { byteLengthOf, elementCount } from '../../../../src/onnx/model/element-type.js';
 import { hoistSubgraphWeights } from '../../../../src/onnx/layers/hoist-subgraph-weights.js';
 import { type LayerGraph, layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
@@ -14,7 +14,7 @@ import { GraphBuilder } from '../support/graph-builder.js';
 const ROW = 16;
 
 function footprintIn(g: GraphBuilder, ...outputs: readonly string[]): number {
-  return footprintOf(layerGraph(g.model(outputs)));
+  return computeFootprint(layerGraph(g.model(outputs)));
 }
 
 function relu(g: GraphBuilder, x: string): string {
@@ -95,7 +95,7 @@ describe('the footprint of a model', () => {
         return graphAttribute(name, graph({ node: [inner], output: [value('inner', [1, 4])] }));
       });
       const y = g.layer('If', [g.input('bool', [])], [1, 4], branches);
-      const footprint = footprintOf(layerGraph(hoistSubgraphWeights(g.model([y]))));
+      const footprint = computeFootprint(layerGraph(hoistSubgraphWeights(g.model([y]))));
       // The input, the truth value, and the output.
       assert.equal(footprint, ROW + 1 + ROW + weightBytes);
     };
@@ -107,7 +107,7 @@ describe('the footprint of a model', () => {
     fc.assert(
       fc.property(generatedModels(), (generated) => {
         const whole = layerGraphOf(generated);
-        const footprint = footprintOf(whole);
+        const footprint = computeFootprint(whole);
         assert.ok(footprint <= everything(whole), `${footprint} of ${everything(whole)}`);
         for (const { inputs, outputs } of whole.layers) {
           const read = new Set([...inputs, ...outputs].filter((name) => isNeeded(whole, name)));

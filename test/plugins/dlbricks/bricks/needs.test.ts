@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { brickNeeds, callNeeds, contextOf, modelNeeds, type Need } from '../../../../plugins/dlbricks/bricks/needs.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { subjectKey } from '../../../../src/measurement/measurement.js';
 import type { Protocol } from '../../../../src/measurement/protocol.js';
 import { PROTOCOL, sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
@@ -106,7 +106,7 @@ describe('the measurements that a model needs', () => {
     const measurements = needs.map(({ signature, protocol, context }) => {
       return sampleMeasurement(0, { signature, protocol, ...(context && { context }) });
     });
-    return compose(surrounded(recipe), observationsOf(measurements));
+    return compose(surrounded(recipe), groupObservations(measurements));
   };
 
   for (const [what, recipe] of Object.entries(ways)) {

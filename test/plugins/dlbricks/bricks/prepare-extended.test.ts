@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CutSettings } from '../../../../plugins/dlbricks/bricks/decompose.js';
-import { shorteningOf } from '../../../../plugins/dlbricks/bricks/prepare-extended.js';
+import { describeShortening } from '../../../../plugins/dlbricks/bricks/prepare-extended.js';
 import { prepareModel, type PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
-import { countsOf } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { countBricks } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { bytesNote } from '../../../../plugins/dlbricks/bytes-note.js';
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
@@ -23,7 +23,7 @@ function prepared(loaded: LoadedModel, agent: BenchmarkAgent, shorten: 'always' 
 
 /** How often each brick occurs. */
 function countsBySignature({ recipe }: PreparedModel): ReadonlyMap<string, number> {
-  const counts = countsOf(recipe);
+  const counts = countBricks(recipe);
   return new Map(recipe.bricks.map(({ signature }, index) => [signature, counts[index] ?? 0] as const).toSorted());
 }
 
@@ -76,18 +76,21 @@ describe('shortening', () => {
   });
 
   test('is by default for large models, not for small ones', () => {
-    assert.equal(shorteningOf(smallDecoder('prefill', 6), SETTINGS), undefined);
-    assert.equal(shorteningOf(smallDecoder('prefill', 6), { ...SETTINGS, shorten: 'always' })?.blocks.count, 6);
-    assert.equal(shorteningOf(smallDecoder('prefill', 6), { ...SETTINGS, cut: 'layer', shorten: 'always' }), undefined);
+    assert.equal(describeShortening(smallDecoder('prefill', 6), SETTINGS), undefined);
+    assert.equal(describeShortening(smallDecoder('prefill', 6), { ...SETTINGS, shorten: 'always' })?.blocks.count, 6);
+    assert.equal(
+      describeShortening(smallDecoder('prefill', 6), { ...SETTINGS, cut: 'layer', shorten: 'always' }),
+      undefined,
+    );
   });
 
   test('is by default also for a model with twelve blocks that are most of its graph, unless it has its own weights', () => {
     const twelve = smallDecoder('prefill', 12);
-    assert.equal(shorteningOf(twelve, SETTINGS)?.blocks.count, 12);
-    assert.equal(shorteningOf(twelve, { ...SETTINGS, shorten: 'large' }), undefined);
-    assert.equal(shorteningOf(twelve, { ...SETTINGS, values: 'run' }), undefined);
+    assert.equal(describeShortening(twelve, SETTINGS)?.blocks.count, 12);
+    assert.equal(describeShortening(twelve, { ...SETTINGS, shorten: 'large' }), undefined);
+    assert.equal(describeShortening(twelve, { ...SETTINGS, values: 'run' }), undefined);
     const weights = { path: 'decoder.onnx', identity: () => Promise.resolve('') };
-    assert.equal(shorteningOf({ ...twelve, weights }, SETTINGS), undefined);
+    assert.equal(describeShortening({ ...twelve, weights }, SETTINGS), undefined);
   });
 
   for (const [name, why] of [
@@ -96,15 +99,15 @@ describe('shortening', () => {
   ] as const) {
     test(`is not by default for ${name}, ${why}`, async () => {
       const loaded = await loadModel(`zoo:${name}`, { batch: 1 });
-      assert.equal(shorteningOf(loaded, SETTINGS), undefined);
-      assert.ok((shorteningOf(loaded, { ...SETTINGS, shorten: 'always' })?.blocks.count ?? 0) >= 8);
+      assert.equal(describeShortening(loaded, SETTINGS), undefined);
+      assert.ok((describeShortening(loaded, { ...SETTINGS, shorten: 'always' })?.blocks.count ?? 0) >= 8);
     });
   }
 
   for (const phase of ['prefill', 'decode']) {
     test(`reduces the 32 GB of the decoder of 8 billion parameters to a fifth (${phase}), and a note says so`, async () => {
       const loaded = await loadModel(`zoo:llama_8b_${phase}`, { batch: 1 });
-      const { blocks, wholeBytes, shortenedBytes } = shorteningOf(loaded, SETTINGS) ?? assert.fail();
+      const { blocks, wholeBytes, shortenedBytes } = describeShortening(loaded, SETTINGS) ?? assert.fail();
       // 32 layers, 8,030,261,248 parameters of 4 bytes: a published count, see llama.ts. Shapes and indices add a little.
       assert.equal(blocks.count, 32);
       assert.ok(wholeBytes >= 4 * 8_030_261_248 && wholeBytes < 4 * 8_030_261_248 * 1.00001);

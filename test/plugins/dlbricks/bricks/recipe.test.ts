@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { countsOf, readRecipe, type Recipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import { countBricks, readRecipe, type Recipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { refused } from '../support/refused.js';
@@ -56,7 +56,7 @@ test('a recipe with values at all bounds is read as it is', async (t) => {
 
 test('a brick counts as often as its model has it', () => {
   const [{ bricks } = assert.fail()] = recipe.models;
-  assert.deepEqual(countsOf({ bricks, sequences: [1, 1, 1] }), [0, 3]);
+  assert.deepEqual(countBricks({ bricks, sequences: [1, 1, 1] }), [0, 3]);
 });
 
 describe('reading a recipe refuses', () => {

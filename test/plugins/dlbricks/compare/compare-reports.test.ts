@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { provenanceOf } from '../../../../src/agent/provenance.js';
+import { buildProvenance } from '../../../../src/agent/provenance.js';
 import { describe, test } from 'node:test';
-import { compareReports, ratioOf, widthOf } from '../../../../plugins/dlbricks/compare/compare-reports.js';
-import { seenFrom, verdictOf } from '../../../../plugins/dlbricks/compare/comparison.js';
+import { compareReports, ratioOf, intervalFactor } from '../../../../plugins/dlbricks/compare/compare-reports.js';
+import { seenFrom, judgeRatio } from '../../../../plugins/dlbricks/compare/comparison.js';
 import type { ModelReport, Report } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { normalNumbers } from '../support/noise.js';
 import { comparedReport, modelReport } from './sample-reports.js';
@@ -21,9 +21,9 @@ describe('the ratio of two estimates', () => {
     near(ratio?.ratio, 1.1);
     near(ratio?.low, 1.1 * Math.exp(-Math.hypot(Math.log(106 / 110), Math.log(103 / 100))));
     near(ratio?.high, 1.1 * Math.exp(Math.hypot(Math.log(114 / 110), Math.log(97 / 100))));
-    assert.ok(ratio !== undefined && verdictOf(ratio) === 'slower');
-    assert.equal(verdictOf({ ratio: 1.03, low: 0.99, high: 1.07 }), 'no difference seen');
-    assert.equal(verdictOf({ ratio: 0.9, low: 0.85, high: 0.95 }), 'faster');
+    assert.ok(ratio !== undefined && judgeRatio(ratio) === 'slower');
+    assert.equal(judgeRatio({ ratio: 1.03, low: 0.99, high: 1.07 }), 'no difference seen');
+    assert.equal(judgeRatio({ ratio: 0.9, low: 0.85, high: 0.95 }), 'faster');
     near(seenFrom({ ratio: 1, low: 0.98, high: 1.03 }), 0.03);
   });
 
@@ -32,15 +32,15 @@ describe('the ratio of two estimates', () => {
     const wide = modelReport('m', { estimate_ms: 100, estimate_low_ms: 0, estimate_high_ms: 300 });
     for (const one of [unknown, wide]) {
       const ratio = ratioOf(withInterval(100, 3), one);
-      assert.deepEqual([ratio?.ratio, ratio && verdictOf(ratio)], [1, undefined]);
+      assert.deepEqual([ratio?.ratio, ratio && judgeRatio(ratio)], [1, undefined]);
     }
     assert.equal(ratioOf(withInterval(100, 3), modelReport('m', { estimate_ms: null })), undefined);
   });
 
   test('has wider intervals the more of them hold together', () => {
     // Quantiles of the normal distribution at 0.975, and at 1 - 0.05 / 2 / 100.
-    near(widthOf(1), 1.959964, 5e-4);
-    near(widthOf(100), 3.480756, 5e-4);
+    near(intervalFactor(1), 1.959964, 5e-4);
+    near(intervalFactor(100), 3.480756, 5e-4);
   });
 });
 
@@ -54,7 +54,7 @@ describe('two reports', () => {
     const of = (host: string, weights: 'own' | 'made_up'): Report => ({
       ...slower(1),
       provenance: {
-        ...provenanceOf({ models: [{ name: 'a', ranWith: weights }] }),
+        ...buildProvenance({ models: [{ name: 'a', ranWith: weights }] }),
         host,
       },
     });
@@ -70,7 +70,7 @@ describe('two reports', () => {
     const surroundings = { node: '20.1.0', libc: null, kernel: '6.1', container: null, environment: {} };
     const within = (changes: Partial<typeof surroundings & { environment: { OMP_NUM_THREADS?: string } }>): Report => ({
       ...slower(1),
-      provenance: { ...provenanceOf({}), surroundings: { ...surroundings, ...changes } },
+      provenance: { ...buildProvenance({}), surroundings: { ...surroundings, ...changes } },
     });
     const { aspects } = compareReports(
       [within({})],
@@ -143,7 +143,7 @@ describe('two reports', () => {
     const report = (): Report => {
       const models = Array.from({ length: 10 }, (_, index) => {
         const ms = 10 * Math.exp(SPREAD * next());
-        const half = widthOf(1) * SPREAD * ms;
+        const half = intervalFactor(1) * SPREAD * ms;
         const bricks = Array.from({ length: 20 }, (_, at) => {
           return { signature: `${index}-${at}`, latency_ms: Math.exp(SPREAD * next()), sequences: 1 };
         });
@@ -158,7 +158,7 @@ describe('two reports', () => {
     for (let round = 0; round < rounds; round++) {
       const { models, bricks } = compareReports([report()], [report()]);
       const differs = (verdict: string | undefined): boolean => verdict === 'faster' || verdict === 'slower';
-      if (models.some(({ ratio }) => ratio !== undefined && differs(verdictOf(ratio)))) ofModels++;
+      if (models.some(({ ratio }) => ratio !== undefined && differs(judgeRatio(ratio)))) ofModels++;
       if (bricks.some(({ verdict }) => differs(verdict))) ofBricks++;
     }
     // Four standard deviations of a count with probability 0.05 above its mean.

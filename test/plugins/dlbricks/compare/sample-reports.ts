@@ -1,8 +1,8 @@
-import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import type { ModelReport, Report } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { estimateOf, resultOf, SETTINGS } from '../report/sample-result.js';
 
-const [SAMPLE] = reportOf(resultOf([{ estimate: estimateOf('sample', 10), endToEnd: undefined }]), SETTINGS).models;
+const [SAMPLE] = buildReport(resultOf([{ estimate: estimateOf('sample', 10), endToEnd: undefined }]), SETTINGS).models;
 
 type Brick = Pick<ModelReport['bricks'][number], 'signature' | 'latency_ms' | 'sequences'>;
 
@@ -28,7 +28,7 @@ export function comparedReport(
   models: readonly ModelReport[],
   { spread_percent = 1 }: Partial<Pick<Report['summary'], 'spread_percent'>> = {},
 ): Report {
-  const report = reportOf(resultOf([]), SETTINGS);
+  const report = buildReport(resultOf([]), SETTINGS);
   return {
     ...report,
     system: { ...report.system, framework_version: '1.27.0', ...system },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CUTS, sequencesOf } from '../../../../plugins/dlbricks/cut/cut.js';
+import { CUTS, cutSequences } from '../../../../plugins/dlbricks/cut/cut.js';
 import { cutAtFewestValues } from '../../../../plugins/dlbricks/cut/kernel-cut.js';
 import { findModelSubgraphs } from '../../../../plugins/dlbricks/cut/layer-cut.js';
 import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
@@ -15,7 +15,7 @@ test('a graph is cut at its kernels or at its layers', () => {
   const layers = findModelSubgraphs(graph, 4);
   assert.notDeepEqual(kernels, layers);
   assert.deepEqual(
-    CUTS.map((cut) => [cut, sequencesOf(graph, cut, 4)]),
+    CUTS.map((cut) => [cut, cutSequences(graph, cut, 4)]),
     [
       ['kernel', kernels],
       ['layer', layers],

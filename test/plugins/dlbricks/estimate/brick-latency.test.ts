@@ -3,12 +3,12 @@ import { describe, test } from 'node:test';
 import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
 import {
   brickLatency,
-  occurrencesOf,
+  findOccurrences,
   processOf,
   callLatency,
   outputCopyLatency,
 } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
 import {
@@ -30,7 +30,7 @@ const [brick = assert.fail()] = recipe.bricks;
 
 /** The latency of a brick after these occasions. */
 function latencyAfter(...occasions: readonly OnOccasion[]) {
-  return brickLatency(brick, undefined, observationsOf([measuredCall, ...measuredBrick(0, ...occasions)]));
+  return brickLatency(brick, undefined, groupObservations([measuredCall, ...measuredBrick(0, ...occasions)]));
 }
 
 function unknown(reason: string) {
@@ -84,13 +84,13 @@ describe('a brick on several occasions', () => {
   });
 
   test('has no latency without the call that is subtracted', () => {
-    const withoutCall = observationsOf(measuredBrick(0, 10, 11));
+    const withoutCall = groupObservations(measuredBrick(0, 10, 11));
     assert.deepEqual(brickLatency(brick, undefined, withoutCall), unknown('not measured on this system'));
   });
 
   test('has the latency of its own measurements if it was measured alone', () => {
     const alone = sampleMeasurement(0, { outcome: { kind: 'samples', runMs: [3, 3, 3, 3, 3], warmupMs: [] } });
-    const latency = brickLatency({ signature: signatureOf(0), operators: [] }, undefined, observationsOf([alone]));
+    const latency = brickLatency({ signature: signatureOf(0), operators: [] }, undefined, groupObservations([alone]));
     assert.ok(latency.kind === 'known');
     near(latency.ms, 3);
   });
@@ -103,11 +103,11 @@ describe('a brick that is measured together with others', () => {
   test('uses only measurements in its context, and needs no call', () => {
     const here = measuredTogetherOn(1, 0, 2);
     const elsewhere = measuredTogetherOn(1, 0, 7, { footprintBytes: 2 ** 22 });
-    const latency = brickLatency(one, context, observationsOf([here, elsewhere, sampleMeasurement(0)]));
+    const latency = brickLatency(one, context, groupObservations([here, elsewhere, sampleMeasurement(0)]));
     assert.ok(latency.kind === 'known');
     assert.deepEqual(latency.occasionsMs, [2]);
     assert.deepEqual(
-      brickLatency(one, context, observationsOf([elsewhere, sampleMeasurement(0)])),
+      brickLatency(one, context, groupObservations([elsewhere, sampleMeasurement(0)])),
       unknown('not measured on this system'),
     );
   });
@@ -117,8 +117,8 @@ describe('a brick that is measured together with others', () => {
     const { outcome, ...rest } = measuredTogetherOn(1, 0, noisy);
     assert.ok(outcome.kind === 'samples');
     const { overheadMs, ...unwatched } = outcome;
-    const watched = brickLatency(one, context, observationsOf([{ ...rest, outcome }]));
-    const withCost = brickLatency(one, context, observationsOf([{ ...rest, outcome: unwatched }]));
+    const watched = brickLatency(one, context, groupObservations([{ ...rest, outcome }]));
+    const withCost = brickLatency(one, context, groupObservations([{ ...rest, outcome: unwatched }]));
     assert.ok(watched.kind === 'known' && withCost.kind === 'known');
     near(watched.ms, 10);
     near(withCost.ms, 10 + (overheadMs ?? NaN));
@@ -126,7 +126,7 @@ describe('a brick that is measured together with others', () => {
   });
 
   test('has a latency of 0, not less, if it takes less than the overhead', () => {
-    const latency = brickLatency(one, context, observationsOf([measuredTogetherOn(1, 0, -0.1)]));
+    const latency = brickLatency(one, context, groupObservations([measuredTogetherOn(1, 0, -0.1)]));
     assert.ok(latency.kind === 'known');
     assert.equal(latency.ms, 0);
   });
@@ -138,10 +138,10 @@ describe('an empty call on several occasions', () => {
     const later = { ...measuredCall, occasion: 3 };
     const slower: Measurement = { ...later, outcome: { kind: 'samples', runMs: [3, 3, 3, 3, 3], warmupMs: [] } };
     const failed = { ...measuredCall, occasion: 2, outcome: crashed };
-    const latency = callLatency(signature, observationsOf([measuredCall, failed, slower]));
+    const latency = callLatency(signature, groupObservations([measuredCall, failed, slower]));
     assert.ok(latency.kind === 'known');
     near(latency.within.ms, (CALL_MS + 3) / 2);
-    assert.deepEqual(callLatency(signature, observationsOf([failed])), unknown(failureText(crashed)));
+    assert.deepEqual(callLatency(signature, groupObservations([failed])), unknown(failureText(crashed)));
   });
 });
 
@@ -152,7 +152,7 @@ describe('handing over outputs', () => {
     return sampleMeasurement(index, { outcome: { kind: 'samples', runMs, warmupMs: [] } });
   };
   const latencyOf = (...measurements: readonly Measurement[]) => {
-    return outputCopyLatency({ leaving, staying }, observationsOf(measurements));
+    return outputCopyLatency({ leaving, staying }, groupObservations(measurements));
   };
   const noisy = [4.5, 4.75, 5, 5.25, 5.5];
 
@@ -166,7 +166,7 @@ describe('handing over outputs', () => {
     );
     assert.ok(latency.kind === 'known');
     near(latency.within.ms, 3);
-    const alone = callLatency(leaving, observationsOf([taking(50, noisy)]));
+    const alone = callLatency(leaving, groupObservations([taking(50, noisy)]));
     assert.ok(alone.kind === 'known');
     near(latency.within.standardErrorMs, (alone.within.standardErrorMs ?? NaN) * Math.SQRT2);
   });
@@ -209,11 +209,11 @@ describe('the processes of bricks', () => {
   test('count a brick once for each context, in however many models it is', () => {
     const sizes = [2 ** 20, 2 ** 22];
     const recipes = sizes.map((footprintBytes) => surrounded(recipeTogether([1], { footprintBytes })));
-    const observations = observationsOf(
+    const observations = groupObservations(
       sizes.flatMap((footprintBytes) => [1, 2].map((at) => measuredTogetherOn(at, 0, 8 + at, { footprintBytes }))),
     );
     const [first = assert.fail()] = recipes;
-    const occurrences = occurrencesOf([first, ...recipes], observations);
+    const occurrences = findOccurrences([first, ...recipes], observations);
     assert.deepEqual(
       occurrences.map(({ ms }) => ms),
       [9, 10, 9, 10],

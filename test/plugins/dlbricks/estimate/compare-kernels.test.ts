@@ -5,7 +5,7 @@ import {
   compareKernels,
   type ModelCheck,
 } from '../../../../plugins/dlbricks/estimate/compare-kernels.js';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { near } from '../../../support/near.js';
 import { crashed, measuredTogetherOn, OVERHEAD_MS, recipeTogether, surrounded } from '../support/measured-bricks.js';
 import { commonSpread } from '../support/spreads.js';
@@ -23,7 +23,7 @@ function runOf(times: readonly (number | null)[], innerRuns = 0): CheckedRun {
 }
 
 function compared(run: CheckedRun, observations = measured): Extract<ModelCheck, { kind: 'compared' }> {
-  const check = compareKernels(model, observationsOf(observations), run, SPREAD);
+  const check = compareKernels(model, groupObservations(observations), run, SPREAD);
   assert.ok(check.kind === 'compared');
   return check;
 }
@@ -49,7 +49,7 @@ describe('bricks beside the kernels of one run of their whole graph', () => {
   });
 
   test('have no verdict without a spread between occasions', () => {
-    const check = compareKernels(model, observationsOf(measured), runOf([10, 10, 9]), undefined);
+    const check = compareKernels(model, groupObservations(measured), runOf([10, 10, 9]), undefined);
     assert.ok(check.kind === 'compared');
     assert.equal(check.bricks[0]?.isOutside, undefined);
   });
@@ -79,6 +79,6 @@ describe('bricks beside the kernels of one run of their whole graph', () => {
 
   test('have a reason if there was no run', () => {
     const failed = { kind: 'failed', reason: 'no profile' } as const;
-    assert.deepEqual(compareKernels(model, observationsOf(measured), failed, SPREAD), failed);
+    assert.deepEqual(compareKernels(model, groupObservations(measured), failed, SPREAD), failed);
   });
 });

@@ -5,7 +5,7 @@ import fc from '../../../support/property.js';
 import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { METHOD_ERROR } from '../../../../plugins/dlbricks/estimate/interval.js';
-import { type Observations, observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { type Observations, groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { perCopy } from '../../../../plugins/dlbricks/estimate/statistics.js';
 import type { Outcome } from '../../../../src/measurement/measurement.js';
@@ -40,7 +40,7 @@ type Failure = Extract<Outcome, { kind: 'failure' }>;
 
 /** Measurements, by benchmark number: run times in ms, or the failure. */
 function measured(results: Readonly<Record<number, readonly number[] | Failure>>): Observations {
-  return observationsOf(
+  return groupObservations(
     Object.entries(results).map(([index, result]) => {
       const outcome: Outcome = 'kind' in result ? result : { kind: 'samples', runMs: [...result], warmupMs: [] };
       return sampleMeasurement(Number(index), { outcome });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { near } from '../../../support/near.js';
 import {
   CALL_MS,
@@ -23,7 +23,7 @@ const recipe = {
 const bricks = [measuredTogetherOn(1, 0, 10), measuredTogetherOn(1, 1, 4)];
 
 describe('an estimate that depends on made-up values', () => {
-  const estimate = compose(surrounded(recipe), observationsOf([measuredCall, ...bricks]), SPREAD);
+  const estimate = compose(surrounded(recipe), groupObservations([measuredCall, ...bricks]), SPREAD);
 
   test('covers only the sequences that do not depend on them, although all are measured', () => {
     assert.deepEqual([estimate.coverage, estimate.isWhole, estimate.missing], [0.5, true, []]);
@@ -33,7 +33,7 @@ describe('an estimate that depends on made-up values', () => {
     near(estimate.sequential?.ms, 3 * 10 + 4 + CALL_MS);
     assert.equal(estimate.sequential?.highMs, undefined);
     const others = { ...recipe, sequences: [0, 0], made_up_values: undefined };
-    const ofOthers = compose(surrounded(others), observationsOf([measuredCall, ...bricks]), SPREAD);
+    const ofOthers = compose(surrounded(others), groupObservations([measuredCall, ...bricks]), SPREAD);
     near(estimate.sequential?.lowMs, ofOthers.sequential?.lowMs ?? NaN);
     assert.ok((estimate.sequential?.lowMs ?? 0) > 15);
   });
@@ -41,14 +41,14 @@ describe('an estimate that depends on made-up values', () => {
   test('does not count a sequence twice that was not measured either', () => {
     const partial = compose(
       surrounded(recipe),
-      observationsOf([measuredCall, measuredTogetherOn(1, 0, 10), measuredTogetherOn(1, 1, crashed)]),
+      groupObservations([measuredCall, measuredTogetherOn(1, 0, 10), measuredTogetherOn(1, 1, crashed)]),
     );
     assert.deepEqual([partial.coverage, partial.isWhole], [0.5, false]);
   });
 
   test('has no lower end above 0 if everything depends on them', () => {
     const all = { ...recipe, made_up_values: { ...recipe.made_up_values, sequences: [0, 1, 2, 3] } };
-    const nothing = compose(surrounded(all), observationsOf([measuredCall, ...bricks]), SPREAD);
+    const nothing = compose(surrounded(all), groupObservations([measuredCall, ...bricks]), SPREAD);
     assert.deepEqual([nothing.coverage, nothing.sequential?.lowMs], [0, 0]);
   });
 });

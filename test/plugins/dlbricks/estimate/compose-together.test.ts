@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { subjectKey } from '../../../../src/measurement/measurement.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
@@ -34,13 +34,13 @@ const bricks = [measuredTogetherOn(1, 0, 10), measuredTogetherOn(1, 1, 4)];
 
 describe('a model of bricks that are measured together', () => {
   test('takes the time of each brick without the overhead, and its own call once', () => {
-    const estimate = compose(surrounded(recipe), observationsOf([measuredCall, ...bricks]));
+    const estimate = compose(surrounded(recipe), groupObservations([measuredCall, ...bricks]));
     near(estimate.sequential?.ms, 3 * 10 + 4 + CALL_MS);
     assert.deepEqual([estimate.coverage, estimate.missing], [1, []]);
   });
 
   test('takes only its call if its optimized graph has no kernels', () => {
-    const estimate = compose(surrounded(recipeTogether([])), observationsOf([measuredCall]));
+    const estimate = compose(surrounded(recipeTogether([])), groupObservations([measuredCall]));
     near(estimate.sequential?.ms, CALL_MS);
     assert.deepEqual([estimate.coverage, estimate.missing], [1, []]);
   });
@@ -48,7 +48,7 @@ describe('a model of bricks that are measured together', () => {
   test('lists its bricks with the cost of their measurements, also bricks without one', () => {
     const { parts, parallel, sequential } = compose(
       surrounded(recipe),
-      observationsOf([measuredCall, measuredTogetherOn(1, 0, 10), measuredTogetherOn(2, 0, crashed)]),
+      groupObservations([measuredCall, measuredTogetherOn(1, 0, 10), measuredTogetherOn(2, 0, crashed)]),
     );
     const context = { footprintBytes: FOOTPRINT_BYTES };
     assert.deepEqual(parts, [
@@ -90,7 +90,7 @@ describe('a model of bricks that are measured together', () => {
 
   test('ignores measurements of a brick alone, and in models of another size', () => {
     const others = [takes(0, 99), measuredTogetherOn(1, 0, 77, { footprintBytes: 4 * FOOTPRINT_BYTES })];
-    const { coverage, missing } = compose(surrounded(recipe), observationsOf([measuredCall, ...others]));
+    const { coverage, missing } = compose(surrounded(recipe), groupObservations([measuredCall, ...others]));
     assert.equal(coverage, 0);
     assert.deepEqual(
       missing.map(({ reason }) => reason),
@@ -100,7 +100,7 @@ describe('a model of bricks that are measured together', () => {
 
   test('says how each of its bricks is measured', () => {
     const waysOf = (of: ModelRecipe) =>
-      compose(surrounded(of), observationsOf([])).parts.map(({ measured }) => measured);
+      compose(surrounded(of), groupObservations([])).parts.map(({ measured }) => measured);
     const alone = { ...recipe, footprint_bytes: undefined };
     assert.deepEqual(waysOf(recipe), [{ way: 'together' }, { way: 'together' }]);
     assert.deepEqual(waysOf(alone), [{ way: 'alone' }, { way: 'alone' }]);
@@ -110,7 +110,7 @@ describe('a model of bricks that are measured together', () => {
   test('counts every occasion of a brick in its context, and none of another', () => {
     const elsewhere = measuredTogetherOn(1, 0, 9, { footprintBytes: 4 * FOOTPRINT_BYTES });
     const occasions = [...bricks, measuredTogetherOn(2, 0, crashed), measuredTogetherOn(3, 0, 12), elsewhere];
-    const [first] = compose(surrounded(recipe), observationsOf([measuredCall, ...occasions])).parts;
+    const [first] = compose(surrounded(recipe), groupObservations([measuredCall, ...occasions])).parts;
     assert.deepEqual([first?.ms, first?.occasions, first?.tried, first?.runs, first?.costMs], [11, 2, 3, 10, 200]);
   });
 });
@@ -123,7 +123,7 @@ describe('a model whose outputs take time to hand over', () => {
   const known = [measuredCall, ...bricks];
 
   test('takes that time once', () => {
-    const observations = observationsOf([...known, takes(LEAVING, 5), takes(STAYING, 2)]);
+    const observations = groupObservations([...known, takes(LEAVING, 5), takes(STAYING, 2)]);
     const { sequential, parallel, missing } = compose(surrounded(handing), observations);
     near(sequential?.ms, 34 + CALL_MS + 3);
     // No sequence reads another one's output: the longest path is the slowest sequence. The calls are made in both
@@ -134,7 +134,7 @@ describe('a model whose outputs take time to hand over', () => {
 
   test('lists that time as missing if it is unknown; the sequences are still covered', () => {
     const failed = { ...takes(STAYING, 2), outcome: crashed };
-    const estimate = compose(surrounded(handing), observationsOf([...known, takes(LEAVING, 5), failed]));
+    const estimate = compose(surrounded(handing), groupObservations([...known, takes(LEAVING, 5), failed]));
     near(estimate.sequential?.ms, 34 + CALL_MS);
     assert.deepEqual(
       [estimate.coverage, estimate.missing],
@@ -157,7 +157,7 @@ describe('a model whose outputs take time to hand over', () => {
     const spread = commonSpread(0, 10);
     const widthWith = (runMs: number[]): number => {
       const leaving = sampleMeasurement(LEAVING, { outcome: { kind: 'samples', runMs, warmupMs: [] } });
-      const observations = observationsOf([...known, leaving, takes(STAYING, 2)]);
+      const observations = groupObservations([...known, leaving, takes(STAYING, 2)]);
       const { sequential } = compose(surrounded(handing), observations, spread);
       return (sequential?.highMs ?? NaN) - (sequential?.lowMs ?? NaN);
     };
@@ -167,7 +167,10 @@ describe('a model whose outputs take time to hand over', () => {
 
 test('a brick that is measured as copies is measured as copies in every model', () => {
   const asCopies: ModelRecipe = { ...recipeOf([1]), footprint_bytes: FOOTPRINT_BYTES };
-  const { sequential, parts } = compose(surrounded(asCopies), observationsOf([measuredCall, ...measuredBrick(0, 10)]));
+  const { sequential, parts } = compose(
+    surrounded(asCopies),
+    groupObservations([measuredCall, ...measuredBrick(0, 10)]),
+  );
   near(sequential?.ms, 10 + CALL_MS);
   assert.deepEqual(
     parts.map(({ measured }) => measured.way),

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
 import fc from '../../../support/property.js';
 import { compose, type Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { type Observations, observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { type Observations, groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import type { Outcome } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
@@ -34,7 +34,7 @@ function measured(...results: readonly (number | Extract<Outcome, { kind: 'failu
         : result;
     return [sampleMeasurement(index, { outcome })];
   });
-  return observationsOf(measurements);
+  return groupObservations(measurements);
 }
 
 const chain: Graph = {

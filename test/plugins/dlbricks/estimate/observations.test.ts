@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { subjectKey } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
 import { measuredBrick, measuredCall, measuredTogetherOn } from '../support/measured-bricks.js';
@@ -9,7 +9,7 @@ describe('observations', () => {
   test('are in the order of their occasions, in any order of input', () => {
     const [first, second, third] = measuredBrick(0, 1, 2, 3);
     assert.ok(first !== undefined && second !== undefined && third !== undefined);
-    const observations = observationsOf([third, measuredCall, first, second]);
+    const observations = groupObservations([third, measuredCall, first, second]);
     assert.deepEqual(observations.get(first.signature), [first, second, third]);
     assert.deepEqual(observations.get(measuredCall.signature), [measuredCall]);
   });
@@ -19,7 +19,7 @@ describe('observations', () => {
     const [small, large] = [2 ** 20, 2 ** 22].map((footprintBytes) => measuredTogetherOn(1, 0, 1, { footprintBytes }));
     const again = measuredTogetherOn(2, 0, 1, { footprintBytes: 2 ** 20 });
     assert.ok(small !== undefined && large !== undefined);
-    const observations = observationsOf([again, large, alone, small]);
+    const observations = groupObservations([again, large, alone, small]);
     assert.equal(observations.size, 3);
     const of = (footprintBytes?: number) => {
       const context = footprintBytes === undefined ? undefined : { footprintBytes };

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose, type Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { METHOD_ERROR, predictionInterval } from '../../../../plugins/dlbricks/estimate/interval.js';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import {
   type ErrorSource,
   halfWidthOf,
@@ -71,7 +71,7 @@ function simulateOnMany(count: number, sharing: Sharing, isCompared: boolean, no
       return measuredOn(occasion, brick, runs);
     });
   });
-  const observations = observationsOf([measuredCall, ...measurements.flat()]);
+  const observations = groupObservations([measuredCall, ...measurements.flat()]);
   const common = (1 + BETWEEN_MACHINES * noise()) * (1 + drift * noise());
   const wholeMs = TOTAL_MS * common * (1 + METHOD_ERROR * noise()) + CALL_MS;
   const ofMachines = isCompared ? { relative, degreesOfFreedom: count - 1 } : undefined;
@@ -90,7 +90,7 @@ function simulate({ minute, drift, own, within }: Machine, occasions: number, no
       return measuredOn(index + 1, brick, runs);
     });
   });
-  const observations = observationsOf([measuredCall, ...measurements.flat()]);
+  const observations = groupObservations([measuredCall, ...measurements.flat()]);
   const common = 1 + drift * noise();
   const ownMs = BRICKS_MS.reduce((sum, ms, brick) => sum + ms * (COUNTS[brick] ?? 0) * own * noise(), 0);
   const wholeMs = ofWhole * (TOTAL_MS * common + ownMs) * (1 + METHOD_ERROR * noise()) + CALL_MS;
@@ -156,7 +156,7 @@ function simulateComposites(
       });
     }).flat(),
   );
-  const observations = observationsOf([measuredCall, ...measurements]);
+  const observations = groupObservations([measuredCall, ...measurements]);
   const wholes = new Map<string, readonly number[]>();
   if (whole !== undefined) {
     for (let model = 0; model < 12; model++)
@@ -311,7 +311,7 @@ describe('the interval of an estimate', () => {
   // 10 ms with the spread of 3 %, measured on two occasions; the call has no spread of its own.
   const spread = commonSpread(0.03, 12);
   const single = surrounded(recipeOf([1]));
-  const twice = compose(single, observationsOf([measuredCall, ...measuredBrick(0, 10, 10)]), spread);
+  const twice = compose(single, groupObservations([measuredCall, ...measuredBrick(0, 10, 10)]), spread);
   const ms = 10 + CALL_MS;
   // Its mean on two occasions, the whole model's measurement, and the time at which the brick was measured.
   const ofBrick: ErrorSource = { deviationMs: 10 * 0.03 * Math.hypot(Math.SQRT1_2, 1, 1), degreesOfFreedom: 12 };
@@ -326,7 +326,10 @@ describe('the interval of an estimate', () => {
 
   test('takes the model’s own spread from whole models where they are known', () => {
     const wholes: Spread = { relative: 0.01, degreesOfFreedom: 4 };
-    const known = compose(single, observationsOf([measuredCall, ...measuredBrick(0, 10, 10)]), { ...spread, wholes });
+    const known = compose(single, groupObservations([measuredCall, ...measuredBrick(0, 10, 10)]), {
+      ...spread,
+      wholes,
+    });
     const expected = marginOf([
       { deviationMs: 10 * 0.03 * Math.SQRT1_2, degreesOfFreedom: 12 },
       { deviationMs: ms * 0.01 * Math.SQRT2, degreesOfFreedom: 4 },
@@ -338,7 +341,7 @@ describe('the interval of an estimate', () => {
   test('counts the time of the bricks once for bricks of one time, and half for bricks of two', () => {
     const wholes: Spread = { relative: 0.01, degreesOfFreedom: 4 };
     const later = measuredBrick(0, 10, 10).map((measurement, index) => minutesLater(measurement, index));
-    const known = compose(single, observationsOf([measuredCall, ...later]), { ...spread, wholes });
+    const known = compose(single, groupObservations([measuredCall, ...later]), { ...spread, wholes });
     const ofMean = { deviationMs: 10 * 0.03 * Math.SQRT1_2, degreesOfFreedom: 12 };
     const ofTwoTimes = { deviationMs: ms * 0.01 * Math.sqrt(1.5), degreesOfFreedom: 4 };
     near(known.sequential?.highMs, ms + marginOf([ofMean, ofTwoTimes, ofMethod]));
@@ -346,7 +349,7 @@ describe('the interval of an estimate', () => {
 
   test('contains the difference of two machines if several measured the bricks', () => {
     const machines: Spread = { relative: 0.05, degreesOfFreedom: 3 };
-    const observations = observationsOf([measuredCall, ...measuredBrick(0, 10, 10)]);
+    const observations = groupObservations([measuredCall, ...measuredBrick(0, 10, 10)]);
     const several = compose(single, observations, { ...spread, machines });
     const ofMachines = { deviationMs: Math.SQRT2 * ms * 0.05, degreesOfFreedom: 3 };
     near(several.sequential?.highMs, ms + marginOf([ofBrick, ofMethod, ofMachines]));
@@ -358,7 +361,7 @@ describe('the interval of an estimate', () => {
       ...measurement,
       conditions: { wallMs: 100, cores: 2, sharedShare: 1 },
     }));
-    const shared = compose(single, observationsOf([measuredCall, ...beside]), spread);
+    const shared = compose(single, groupObservations([measuredCall, ...beside]), spread);
     // A neighbour makes kernels 1.3 times as long.
     const alone = 10 / 1.3 + CALL_MS;
     assert.ok(holds(shared, alone), `${shared.sequential?.lowMs} to ${shared.sequential?.highMs}`);
@@ -369,7 +372,7 @@ describe('the interval of an estimate', () => {
   test('is wide for a brick that was far off on one of its occasions, more than others vary', () => {
     const halfOf = (...occasions: readonly number[]): number | undefined =>
       halfWidthOf(
-        compose(single, observationsOf([measuredCall, ...measuredBrick(0, ...occasions)]), spread).sequential,
+        compose(single, groupObservations([measuredCall, ...measuredBrick(0, ...occasions)]), spread).sequential,
       );
     near(halfOf(10.5, 9.5), halfOf(10, 10) ?? NaN);
     // The standard deviation of 18 and 2 ms is 11.3 ms.
@@ -378,7 +381,7 @@ describe('the interval of an estimate', () => {
 
   test('has a part that more measurements would reduce, the error of the bricks alone, and a part that remains', () => {
     near(twice.measuringError, (studentQuantile(12) * 10 * 0.03) / Math.SQRT2 / ms);
-    const five = compose(single, observationsOf([measuredCall, ...measuredBrick(0, 10, 10, 10, 10, 10)]), spread);
+    const five = compose(single, groupObservations([measuredCall, ...measuredBrick(0, 10, 10, 10, 10, 10)]), spread);
     near(five.measuringError, (studentQuantile(12) * 10 * 0.03) / Math.sqrt(5) / ms);
     near(five.leastError, marginOf([{ deviationMs: 10 * 0.03 * Math.SQRT2, degreesOfFreedom: 12 }, ofMethod]) / ms);
     near(five.leastError, twice.leastError ?? NaN);
@@ -387,7 +390,10 @@ describe('the interval of an estimate', () => {
   test('adds up what bricks of a process have in common, and averages what each has of its own', () => {
     const one = surrounded(recipeOf([4]));
     const four = surrounded(recipeOf([1, 1, 1, 1]));
-    const measured = observationsOf([measuredCall, ...[0, 1, 2, 3].flatMap((brick) => measuredBrick(brick, 10, 10))]);
+    const measured = groupObservations([
+      measuredCall,
+      ...[0, 1, 2, 3].flatMap((brick) => measuredBrick(brick, 10, 10)),
+    ]);
     near(compose(four, measured, spread).sequential?.highMs, compose(one, measured, spread).sequential?.highMs ?? NaN);
     const none = { relative: 0, degreesOfFreedom: 1 };
     const own = { bricks: { processes: none, ownShare: 0, own: { relative: 0.03, degreesOfFreedom: 12 } } };
@@ -401,8 +407,8 @@ describe('the interval of an estimate', () => {
     const runs = measuredBrick(0, [9, 10, 11, 9.5, 10.5]).map((measurement) => {
       return { ...measurement, signature: recipeOfLayers.bricks[0]?.signature ?? '' };
     });
-    const { sequential, measuringError } = compose(layers, observationsOf(runs), spread);
-    assert.deepEqual(sequential, compose(layers, observationsOf(runs)).sequential);
+    const { sequential, measuringError } = compose(layers, groupObservations(runs), spread);
+    assert.deepEqual(sequential, compose(layers, groupObservations(runs)).sequential);
     assert.ok(sequential?.highMs !== undefined && sequential.highMs > sequential.ms);
     assert.equal(measuringError, undefined);
   });

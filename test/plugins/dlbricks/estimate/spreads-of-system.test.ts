@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { type Earlier, spreadsFor, spreadsOfSystem } from '../../../../plugins/dlbricks/estimate/spreads-of-system.js';
 import { near } from '../../../support/near.js';
 import { measuredTogetherOn, recipeTogether, surrounded } from '../support/measured-bricks.js';
@@ -33,7 +33,7 @@ function earlier(spread: number): Earlier {
 
 describe('the spreads of a system', () => {
   test('pool earlier runs with this one, and with their whole models', () => {
-    const observations = observationsOf(measured(-0.01, 0.01));
+    const observations = groupObservations(measured(-0.01, 0.01));
     const [alone, pooled] = [undefined, earlier(0.01)].map((one) => {
       return spreadsOfSystem([recipe], observations, { earlier: one });
     });
@@ -43,14 +43,14 @@ describe('the spreads of a system', () => {
   });
 
   test('leave out earlier runs of a quiet hour in a busy one: then intervals are wide by themselves', () => {
-    const observations = observationsOf(measured(-0.3, 0.3, -0.2, 0.25));
+    const observations = groupObservations(measured(-0.3, 0.3, -0.2, 0.25));
     const { bricks, wholes } = spreadsOfSystem([recipe], observations, { earlier: earlier(0.005) });
     assert.ok((bricks?.processes.relative ?? 0) > 0.2);
     assert.equal(wholes.size, 0);
   });
 
   test('come from earlier runs if bricks were measured once', () => {
-    const { bricks, reason } = spreadsOfSystem([recipe], observationsOf(measured(0)), { earlier: earlier(0.01) });
+    const { bricks, reason } = spreadsOfSystem([recipe], groupObservations(measured(0)), { earlier: earlier(0.01) });
     assert.ok((bricks?.processes.relative ?? 0) > 0.004);
     assert.equal(reason, undefined);
   });
@@ -58,13 +58,13 @@ describe('the spreads of a system', () => {
   test('are unknown with a reason if bricks were measured once and others disturbed them', () => {
     const conditions = { wallMs: 1000, cores: 2, othersMs: 900 };
     const disturbed = measured(0).map((measurement) => ({ ...measurement, conditions }));
-    const spreads = spreadsOfSystem([recipe], observationsOf(disturbed), { earlier: earlier(0.01) });
+    const spreads = spreadsOfSystem([recipe], groupObservations(disturbed), { earlier: earlier(0.01) });
     assert.equal(spreadsFor(spreads), undefined);
     assert.match(spreads.reason ?? '', /others disturbed/);
   });
 
   test('are unknown with a reason in a store without a brick on several occasions', () => {
-    const spreads = spreadsOfSystem([recipe], observationsOf(measured(0)), {
+    const spreads = spreadsOfSystem([recipe], groupObservations(measured(0)), {
       earlier: { bricks: [], wholes: new Map() },
     });
     assert.equal(spreadsFor(spreads), undefined);
@@ -76,13 +76,13 @@ describe('the spreads of a system', () => {
       ['one', [10, 11, 10, 11]],
       ['other', [10, 10.1, 10, 10.1]],
     ]);
-    const spreads = spreadsOfSystem([recipe], observationsOf(measured(-0.01, 0.01)), { wholes });
+    const spreads = spreadsOfSystem([recipe], groupObservations(measured(-0.01, 0.01)), { wholes });
     near(spreadsFor(spreads, 'one')?.wholes?.relative, (Math.sqrt(4 / 3) * 0.05) / 10.05);
     near(spreadsFor(spreads, 'other')?.wholes?.degreesOfFreedom, 3);
   });
 
   test('of whole models count from three degrees of freedom on; before, those of bricks say more', () => {
-    const observations = observationsOf(measured(-0.01, 0.01));
+    const observations = groupObservations(measured(-0.01, 0.01));
     const ofWholes = (...values: readonly number[]) => {
       return spreadsFor(spreadsOfSystem([recipe], observations, { wholes: new Map([['one', values]]) }))?.wholes;
     };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
-import { disclosureOf } from '../../../../plugins/dlbricks/exchange/disclosure.js';
+import { computeDisclosure } from '../../../../plugins/dlbricks/exchange/disclosure.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 
 /** A model with bricks of these numbers of kernels, in the order of `sequences`. */
@@ -21,19 +21,19 @@ function modelRecipe(kernels: Readonly<Record<number, number>>, sequences: reado
 
 describe('the disclosure of a suite', () => {
   test('has the largest brick, and the share of kernels that are shown in their order', () => {
-    const disclosure = disclosureOf([modelRecipe({ 1: 1, 2: 3 }, [1, 2, 2, 1, 1])], []);
+    const disclosure = computeDisclosure([modelRecipe({ 1: 1, 2: 3 }, [1, 2, 2, 1, 1])], []);
     assert.equal(disclosure.largestBrick, 3);
     // 6 of 9.
     assert.equal(disclosure.inLargerBricks, 6 / 9);
   });
 
   test('shows no order if every brick is one kernel', () => {
-    assert.equal(disclosureOf([modelRecipe({ 1: 1, 2: 1 }, [1, 2])], []).inLargerBricks, 0);
+    assert.equal(computeDisclosure([modelRecipe({ 1: 1, 2: 1 }, [1, 2])], []).inLargerBricks, 0);
   });
 
   test('counts bricks that the models have and no decoy has, each brick once', () => {
     const models = [modelRecipe({ 1: 1, 2: 1 }, [1, 2]), modelRecipe({ 2: 1, 3: 1 }, [2, 3])];
-    const { bricks, inNoDecoy } = disclosureOf(models, [modelRecipe({ 2: 1, 4: 1 }, [4, 2])]);
+    const { bricks, inNoDecoy } = computeDisclosure(models, [modelRecipe({ 2: 1, 4: 1 }, [4, 2])]);
     assert.deepEqual([bricks, inNoDecoy], [3, 2]);
   });
 });

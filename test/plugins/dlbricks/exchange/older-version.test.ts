@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { contextOf } from '../../../../plugins/dlbricks/bricks/needs.js';
 import { readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { readResults } from '../../../../plugins/dlbricks/exchange/results-file.js';
 import { readSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite.js';
@@ -28,7 +28,7 @@ describe('files of version 0.1', () => {
     const [{ system } = assert.fail()] = measurements;
     const [recipe = assert.fail()] = (await readRecipe(join(FIXTURES, 'recipe.json'))).models;
     const model = { recipe, context: contextOf(recipe, system) };
-    const observations = observationsOf(measurements);
+    const observations = groupObservations(measurements);
     const { coverage, sequential, parts, missing } = compose(model, observations, spreadsOf([model], observations));
     assert.deepEqual([coverage, missing], [1, []]);
     assert.deepEqual(parts[0]?.measured, { way: 'copies', copies: COPIES });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { limitOf } from '../../../../plugins/dlbricks/measure/next-occasion.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 import { crashed, measuredBrick, measuredCall, recipeOf, surrounded } from '../support/measured-bricks.js';
@@ -13,7 +13,7 @@ const STEADY = new Map([['another', [10, 10.01, 10, 10.01]]]);
 describe('the limit that ended the measuring of bricks', () => {
   const model = surrounded(recipeOf([1]));
   const limitAfter = (targetError: number, ...latencies: readonly number[]) => {
-    const observations = observationsOf([measuredCall, ...measuredBrick(0, ...latencies)]);
+    const observations = groupObservations([measuredCall, ...measuredBrick(0, ...latencies)]);
     const estimate = compose(model, observations, spreadsOf([model], observations, { wholes: STEADY }));
     return limitOf(estimate, { targetError, repeatLimit: 1, leastRepeatMs: 0 });
   };
@@ -22,7 +22,7 @@ describe('the limit that ended the measuring of bricks', () => {
   test('is the number of occasions if there are no more', () =>
     assert.equal(limitAfter(0.05, 10, 13, 9, 14, 8), 'occasions'));
   test('is the whole model if its own spread is nearly as wide', () => {
-    const observations = observationsOf([measuredCall, ...measuredBrick(0, 10, 10.1, 9.9, 10.05)]);
+    const observations = groupObservations([measuredCall, ...measuredBrick(0, 10, 10.1, 9.9, 10.05)]);
     const wholes = new Map([['another', [10, 11, 12, 10]]]);
     const estimate = compose(model, observations, spreadsOf([model], observations, { wholes }));
     assert.equal(limitOf(estimate, { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 }), 'whole_model');
@@ -34,14 +34,14 @@ describe('the limit that ended the measuring of bricks', () => {
   test('is time if only some bricks have reached the number of occasions', () => {
     const both = surrounded(recipeOf([1, 1]));
     const measured = [...measuredBrick(0, 10, 13, 9, 14, 8), ...measuredBrick(1, 10, 13)];
-    const observations = observationsOf([measuredCall, ...measured]);
+    const observations = groupObservations([measuredCall, ...measured]);
     const estimate = compose(both, observations, spreadsOf([both], observations, { wholes: STEADY }));
     assert.equal(limitOf(estimate, { targetError: 0.001, repeatLimit: 1, leastRepeatMs: 0 }), 'time');
   });
 
   test('ignores a brick that has no latency at all', () => {
     const both = surrounded(recipeOf([1, 1]));
-    const observations = observationsOf([
+    const observations = groupObservations([
       measuredCall,
       ...measuredBrick(0, 10, 13, 9, 14, 8),
       ...measuredBrick(1, crashed),

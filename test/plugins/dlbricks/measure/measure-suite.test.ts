@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { evaluate } from '../../../../plugins/dlbricks/evaluate.js';
 import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite.js';
@@ -67,7 +67,7 @@ test('a suite that was measured elsewhere composes to the same estimates as its 
   const text = resultsText(elsewhere.measurements);
 
   // At home: the recipe and the results.
-  const measurements = observationsOf(await readingResults(t, text));
+  const measurements = groupObservations(await readingResults(t, text));
   const [kept] = (await readRecipe(join(folder, 'recipe.json'))).models;
   assert.ok(kept !== undefined);
   const { models } = await evaluate(

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { halfWidthOf } from '../../../../plugins/dlbricks/estimate/statistics.js';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { type MeasureSettings, MAX_OCCASIONS } from '../../../../plugins/dlbricks/measure/tasks.js';
 import type { Task } from '../../../../src/measuring/task.js';
 import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
@@ -50,7 +50,7 @@ function tasksOf(
   measurements: readonly Measurement[],
   precision: Precision,
 ): readonly Task[] {
-  const observations = observationsOf([measuredCall, ...measurements]);
+  const observations = groupObservations([measuredCall, ...measurements]);
   return tasksOfNextOccasion(models, observations, SYSTEM, SETTINGS, precision);
 }
 
@@ -150,7 +150,7 @@ describe('bricks that are measured again', () => {
       fc.property(machines, precisions, (bricks, precision) => {
         const { measurements } = play(bricks, precision);
         const recipe = surrounded(recipeOf(bricks.map(({ count }) => count)));
-        const observations = observationsOf([measuredCall, ...measurements]);
+        const observations = groupObservations([measuredCall, ...measurements]);
         const estimate = compose(recipe, observations, spreadsOf([recipe], observations));
         const left = allowedMs(precision, measurements.slice(0, bricks.length));
         const spent = costOf(measurements.slice(bricks.length));
@@ -226,7 +226,7 @@ describe('bricks that are measured again', () => {
   test('are no more than the target needs', () => {
     const four = recipeOf([1, 1, 1, 1]);
     const measured = [0, 1, 2, 3].flatMap((brick) => measuredBrick(brick, 10, 10.4, 9.8));
-    const observations = observationsOf([measuredCall, ...measured]);
+    const observations = groupObservations([measuredCall, ...measured]);
     const known = { wholes: new Map([['another', [10, 10.01, 10, 10.01]]]) };
     const estimate = compose(surrounded(four), observations, spreadsOf([surrounded(four)], observations, known));
     const halfWidth = halfWidthOf(estimate.sequential) ?? assert.fail();
@@ -253,7 +253,7 @@ describe('bricks that are measured again', () => {
         return { ...measuredTogetherOn(index + 1, brick, ms * factor), context, ...(of && { conditions: of }) };
       }),
     );
-    const observations = observationsOf([measuredCall, ...measured]);
+    const observations = groupObservations([measuredCall, ...measured]);
     const known = { wholes: new Map([['another', [10, 10.01, 10, 10.01]]]) };
     const asked = (repeatLimit: number): readonly string[] => {
       const precision = { targetError: 0.001, repeatLimit, leastRepeatMs: 0 };

@@ -8,7 +8,7 @@ import { RECIPE_FORMAT } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { arityOf } from '../../../../plugins/dlbricks/bricks/decompose.js';
 import { prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite.js';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { readResults, resultsText } from '../../../../plugins/dlbricks/exchange/results-file.js';
 import { readSuite, type Suite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
@@ -77,7 +77,7 @@ for (const [way, agentOf] of Object.entries(WAYS)) {
 
       const read = await readResults(path);
       assert.deepEqual(read, measurements);
-      const observations = observationsOf(read);
+      const observations = groupObservations(read);
       const [{ system } = assert.fail()] = read;
       const model = { recipe, context: contextOf(recipe, system) };
       const spread = spreadsOf([model], observations);

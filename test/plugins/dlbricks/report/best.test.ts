@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bestLines } from '../../../../plugins/dlbricks/report/best.js';
-import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import type { Report } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { identifySystem, runOptionsOf } from '../../../../src/measurement/system.js';
 import { DEFAULT_RUNTIME } from '../../../../src/measurement/runtime-settings.js';
@@ -11,7 +11,7 @@ import { estimateOf, MISSING, resultOf, SETTINGS } from './sample-result.js';
 /** A model with an interval of 1 ms to each side. */
 function reportAt(batch: number, ms: number, changes: Parameters<typeof estimateOf>[2] = {}): Report {
   const model = { estimate: estimateOf('m', ms, changes), endToEnd: undefined };
-  return reportOf(resultOf([model]), { ...SETTINGS, batch });
+  return buildReport(resultOf([model]), { ...SETTINGS, batch });
 }
 
 describe('the best of several combinations', () => {
@@ -53,7 +53,7 @@ describe('a report with settings of the runtime', () => {
   test('has no interval where kernels run at the same time, and says why', () => {
     const system = identifySystem(SYSTEM, runOptionsOf(1, {}, parallel));
     const model = { estimate: estimateOf('m', 10), endToEnd: undefined };
-    const { models, warnings, system: stated } = reportOf({ ...resultOf([model]), system }, SETTINGS);
+    const { models, warnings, system: stated } = buildReport({ ...resultOf([model]), system }, SETTINGS);
     const [first] = models;
     assert.deepEqual([first?.estimate_ms, first?.estimate_low_ms, first?.estimate_high_ms], [10, null, null]);
     assert.match(warnings.find(({ cause }) => cause === 'settings')?.message ?? '', /at the same time.*no interval/);
@@ -63,7 +63,7 @@ describe('a report with settings of the runtime', () => {
   test('names the models that settings of the optimizer do not change', () => {
     const system = identifySystem(SYSTEM, runOptionsOf(1, {}, { ...DEFAULT_RUNTIME, optimization_level: 'layout' }));
     const model = { estimate: estimateOf('m', 10), endToEnd: undefined };
-    const { warnings } = reportOf({ ...resultOf([model]), system, unchanged: ['m'] }, SETTINGS);
+    const { warnings } = buildReport({ ...resultOf([model]), system, unchanged: ['m'] }, SETTINGS);
     assert.deepEqual(
       warnings.filter(({ cause }) => cause === 'settings'),
       [{ cause: 'settings', message: 'optimizer layout: the optimizer makes the same kernels as by default of m' }],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ComparedBrick, ModelCheck } from '../../../../plugins/dlbricks/estimate/compare-kernels.js';
-import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { COSTS, endToEndOf, estimateOf, resultOf, SETTINGS } from './sample-result.js';
 
@@ -29,7 +29,7 @@ const check: ModelCheck = { kind: 'compared', graphMs: 96, kernelsMs: 94, bricks
 function reportWith(checked: ModelCheck | undefined, measuredMs?: number) {
   const endToEnd = measuredMs === undefined ? undefined : endToEndOf(0, measuredMs, 1000, measuredMs);
   const costs = { ...COSTS, checkMs: 1600 };
-  return reportOf(resultOf([{ estimate: estimateOf('model', 80), endToEnd, check: checked }], { costs }), SETTINGS);
+  return buildReport(resultOf([{ estimate: estimateOf('model', 80), endToEnd, check: checked }], { costs }), SETTINGS);
 }
 
 const lines = (checked: ModelCheck | undefined, measuredMs?: number): readonly string[] =>

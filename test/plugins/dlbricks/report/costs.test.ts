@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { BrickShare } from '../../../../plugins/dlbricks/estimate/compose.js';
 import type { EstimateResult, ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
-import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 import { COSTS, endToEndOf, estimateOf, FAILURE, MISSING, resultOf, SETTINGS } from './sample-result.js';
@@ -36,7 +36,7 @@ const second: ModelResult = {
 };
 
 function summaryOf(models: readonly ModelResult[], changes: Partial<EstimateResult> = {}) {
-  return reportOf(resultOf(models, changes), SETTINGS).summary;
+  return buildReport(resultOf(models, changes), SETTINGS).summary;
 }
 
 const NONE = { paper: null, measured: null, as_run: null };
@@ -113,7 +113,7 @@ describe('whole models over bricks', () => {
 
 describe('the text about costs', () => {
   const textOf = (models: readonly ModelResult[], changes: Partial<EstimateResult> = {}): string => {
-    return toTable([reportOf(resultOf(models, changes), SETTINGS)], { color: false, wide: true });
+    return toTable([buildReport(resultOf(models, changes), SETTINGS)], { color: false, wide: true });
   };
 
   test('has each part, the time that was measured before, and the meaning of each ratio', () => {

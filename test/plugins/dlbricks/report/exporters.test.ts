@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import type { Report } from '../../../../plugins/dlbricks/report/report-schema.js';
-import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import { reportPage } from '../../../../plugins/dlbricks/report/report-page.js';
 import { reportResult } from '../../../../plugins/dlbricks/report/report-result.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
@@ -16,7 +16,7 @@ const csv = (report: Report): string => TABLE_EXPORTERS.csv(reportResult([report
 const markdown = (report: Report): string => TABLE_EXPORTERS.markdown(reportResult([report]));
 
 function reportWith(...models: readonly ModelResult[]): Report {
-  return reportOf(resultOf(models), SETTINGS);
+  return buildReport(resultOf(models), SETTINGS);
 }
 
 function named(name: string): Report {
@@ -180,7 +180,7 @@ describe('table', () => {
 });
 
 describe('names and reasons with control characters', () => {
-  const hostile = reportOf(
+  const hostile = buildReport(
     resultOf(
       [
         {
@@ -215,7 +215,7 @@ describe('the reports of a sweep', () => {
       { estimate: estimateOf('one', 10 * batch), endToEnd: undefined },
       { estimate: estimateOf('other', 20 * batch), endToEnd: undefined },
     ]);
-    return reportOf(result, { ...SETTINGS, batch });
+    return buildReport(result, { ...SETTINGS, batch });
   });
   assert.ok(small !== undefined && large !== undefined);
   const sweep = [small, large];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { calibrationPlot, intervalScores } from '../../../../plugins/dlbricks/report/interval-scores.js';
 import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
-import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { near } from '../../../support/near.js';
 import { endToEndOf, estimateOf, resultOf, SETTINGS } from './sample-result.js';
@@ -52,7 +52,7 @@ describe('a report of validate', () => {
     crossChecked: [{ level: 0.95, ms: 0.1 }],
     endToEnd: endToEndOf(0, 10.7, 100, 10.7),
   };
-  const report = reportOf(resultOf([model]), { ...SETTINGS, cut: 'kernel' });
+  const report = buildReport(resultOf([model]), { ...SETTINGS, cut: 'kernel' });
 
   test('has the scores of the intervals, and of those by the spreads of the other half of the models', () => {
     const { intervals, cross_checked_intervals: crossed } = report.summary;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isPartial, reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { isPartial, buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import { reportResult } from '../../../../plugins/dlbricks/report/report-result.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
@@ -25,7 +25,7 @@ const detector: ModelResult = {
   endToEnd: endToEndOf(0, 100, 1000, 101),
 };
 
-const report = reportOf(resultOf([detector]), SETTINGS);
+const report = buildReport(resultOf([detector]), SETTINGS);
 const text = (of = report): string => toTable([of], { color: false });
 
 describe('the report of a model whose work depends on made-up values', () => {
@@ -55,15 +55,15 @@ describe('the report of a model whose work depends on made-up values', () => {
   });
 
   test('says why values of a run do not help', () => {
-    const without = reportOf(resultOf([{ ...detector, runWith: 'made up' }]), SETTINGS);
+    const without = buildReport(resultOf([{ ...detector, runWith: 'made up' }]), SETTINGS);
     assert.match(text(without), /no file on this machine has the weights/);
     assert.equal(without.models[0]?.values_of_run, 'made up');
-    const inside = reportOf(resultOf([{ ...detector, runWith: 'own' }]), SETTINGS);
+    const inside = buildReport(resultOf([{ ...detector, runWith: 'own' }]), SETTINGS);
     assert.match(text(inside), /the run did not give these values/);
   });
 
   test('is as always if there are no such values', () => {
-    const sure = reportOf(
+    const sure = buildReport(
       resultOf([{ estimate: estimateOf('sure', 25), endToEnd: undefined, runWith: 'own' }]),
       SETTINGS,
     );
@@ -77,7 +77,7 @@ describe('the report of a model with a loop', () => {
   const looping = resultOf([{ ...detector, estimate: estimateOf('looping', 4, { placed }) }]);
 
   test('warns above the table at the layer cut only', () => {
-    assert.match(text(reportOf(looping, SETTINGS)), /^warning: looping: has Scan, .*too high; use --cut kernel\n/);
-    assert.doesNotMatch(text(reportOf(looping, { ...SETTINGS, cut: 'kernel' })), /use --cut kernel/);
+    assert.match(text(buildReport(looping, SETTINGS)), /^warning: looping: has Scan, .*too high; use --cut kernel\n/);
+    assert.doesNotMatch(text(buildReport(looping, { ...SETTINGS, cut: 'kernel' })), /use --cut kernel/);
   });
 });

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import type { Report } from '../../../../plugins/dlbricks/report/report-schema.js';
-import { reportOf, type ReportSettings } from '../../../../plugins/dlbricks/report/report.js';
+import { buildReport, type ReportSettings } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { wrap } from '../../../../src/base/wrap.js';
 import { endToEndOf, estimateOf, FAILURE, resultOf, SETTINGS } from './sample-result.js';
 
-const report = reportOf(
+const report = buildReport(
   resultOf([{ estimate: estimateOf('resnet50', 10.9), endToEnd: endToEndOf(0, 10, 5000, 10.4) }]),
   SETTINGS,
 );
@@ -57,7 +57,10 @@ describe('a table on a terminal', () => {
 
 describe('the table of several reports', () => {
   const reportWith = (changes: Partial<ReportSettings>) =>
-    reportOf(resultOf([{ estimate: estimateOf('resnet50', 10.9), endToEnd: undefined }]), { ...SETTINGS, ...changes });
+    buildReport(resultOf([{ estimate: estimateOf('resnet50', 10.9), endToEnd: undefined }]), {
+      ...SETTINGS,
+      ...changes,
+    });
   const rowsOf = (...reports: readonly Report[]): readonly string[] =>
     toTable(reports, { color: false, width: 80 })
       .split('\n')
@@ -88,7 +91,7 @@ describe('the table of several reports', () => {
 describe('a model that fails as a whole twice for one reason', () => {
   test('says so once', () => {
     const failed = { estimate: estimateOf('failed', 5), endToEnd: endToEndOf(3, FAILURE, 60_000, FAILURE) };
-    const text = toTable([reportOf(resultOf([failed]), SETTINGS)], { color: false });
+    const text = toTable([buildReport(resultOf([failed]), SETTINGS)], { color: false });
     assert.equal(text.match(/missing the whole model/g)?.length, 1);
   });
 });

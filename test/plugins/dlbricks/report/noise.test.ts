@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type NoiseFacts, noiseWarnings } from '../../../../plugins/dlbricks/report/noise.js';
-import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement } from '../../../store/sample-measurement.js';
 import { endToEndOf, estimateOf, FAILURE, measurementOf, resultOf, SETTINGS } from './sample-result.js';
@@ -114,7 +114,7 @@ test('a report warns of what disturbed its bricks, and of what disturbed its who
   const busy = { wallMs: 1000, cores: 4, othersMs: 3000 };
   const disturbed: Measurement = { ...measurementOf(10), conditions: busy };
   const causes = (result: ReturnType<typeof resultOf>): readonly string[] => {
-    return reportOf(result, SETTINGS).warnings.map(({ cause }) => cause);
+    return buildReport(result, SETTINGS).warnings.map(({ cause }) => cause);
   };
   assert.deepEqual(causes(resultOf([model])), []);
   assert.deepEqual(causes(resultOf([model], { bricks: [disturbed] })), ['other_load']);

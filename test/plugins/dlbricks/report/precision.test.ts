@@ -4,7 +4,7 @@ import type { BrickShare } from '../../../../plugins/dlbricks/estimate/compose.j
 import type { VarianceComponents } from '../../../../plugins/dlbricks/estimate/variance-components.js';
 import type { EstimateResult, ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import { type Report, reportSchema } from '../../../../plugins/dlbricks/report/report-schema.js';
-import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { near } from '../../../support/near.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
@@ -51,7 +51,11 @@ function model(name: string, ms: number, endToEndMs: number, changes: Partial<Mo
 
 function reportWith(models: readonly ModelResult[], changes: Partial<EstimateResult> = {}): Report {
   const spreads = { bricks: SPREAD, reason: undefined, wholes: new Map([['a', [10, 10.2]]]), machines: undefined };
-  const report = reportOf(resultOf(models, { spreads, ...changes }), { ...SETTINGS, cut: 'kernel', targetError: 0.05 });
+  const report = buildReport(resultOf(models, { spreads, ...changes }), {
+    ...SETTINGS,
+    cut: 'kernel',
+    targetError: 0.05,
+  });
   return reportSchema.parse(report);
 }
 
@@ -173,7 +177,7 @@ describe('the text about precision', () => {
   });
 
   test('does not claim such intervals at the layer cut', () => {
-    const text = linesOf(reportOf(resultOf([hit]), SETTINGS));
+    const text = linesOf(buildReport(resultOf([hit]), SETTINGS));
     assert.match(text, /at the layer cut, intervals cover only the spread of runs in one process/);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { BrickShare, Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { reportPage } from '../../../../plugins/dlbricks/report/report-page.js';
-import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 import { estimateOf, resultOf, SETTINGS } from './sample-result.js';
 
@@ -26,7 +26,7 @@ function part(index: number, operator: string, changes: Partial<BrickShare> = {}
 
 function sectionOf(title: string, changes: Partial<Estimate>) {
   const page = reportPage([
-    reportOf(resultOf([{ estimate: estimateOf('net', 10, changes), endToEnd: undefined }]), SETTINGS),
+    buildReport(resultOf([{ estimate: estimateOf('net', 10, changes), endToEnd: undefined }]), SETTINGS),
   ]);
   return page.sections.find((section) => section.title === title);
 }
@@ -53,7 +53,7 @@ describe('the page of a report', () => {
       estimate: estimateOf(name, 10, { parts: PARTS }),
       endToEnd: undefined,
     }));
-    const report = reportOf(resultOf(models), SETTINGS);
+    const report = buildReport(resultOf(models), SETTINGS);
     const { sections } = reportPage([report, report]);
     const savings = sections.filter(({ title }) => title === 'Savings as models are added');
     assert.deepEqual(

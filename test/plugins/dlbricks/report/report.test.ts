@@ -8,7 +8,7 @@ import { reportResult } from '../../../../plugins/dlbricks/report/report-result.
 import { json } from '../../../../src/base/exporters/json.js';
 import { reportSchema } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { summaryLines } from '../../../../plugins/dlbricks/report/summary-lines.js';
-import { reportOf } from '../../../../plugins/dlbricks/report/report.js';
+import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import type { Measurement, Outcome } from '../../../../src/measurement/measurement.js';
 import { PROTOCOL, sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
 import { endToEndOf, estimateOf, FAILURE, MISSING, resultOf, SETTINGS } from './sample-result.js';
@@ -28,7 +28,7 @@ const partial: ModelResult = {
 
 describe('a model in the report', () => {
   test('has its figures as they were composed and measured', () => {
-    const [model] = reportOf(resultOf([slow]), SETTINGS).models;
+    const [model] = buildReport(resultOf([slow]), SETTINGS).models;
     assert.ok(model !== undefined);
     near(model.normalized_latency, 1.09);
     assert.deepEqual(model, {
@@ -76,7 +76,7 @@ describe('a model in the report', () => {
   });
 
   test('with a partial estimate has no normalized latency, and lists the missing measurements', () => {
-    const [model] = reportOf(resultOf([partial]), SETTINGS).models;
+    const [model] = buildReport(resultOf([partial]), SETTINGS).models;
     assert.deepEqual([model?.coverage, model?.estimate_ms, model?.normalized_latency], [0.25, 5, null]);
     assert.deepEqual(model?.missing, [
       {
@@ -100,7 +100,7 @@ describe('a model in the report', () => {
 
   test('that failed as a whole has no end-to-end latency, and says why', () => {
     const failed: ModelResult = { estimate: estimateOf('failed', 5), endToEnd: endToEndOf(3, FAILURE, 60_000, 5) };
-    const [model] = reportOf(resultOf([failed]), SETTINGS).models;
+    const [model] = buildReport(resultOf([failed]), SETTINGS).models;
     assert.deepEqual([model?.end_to_end_ms, model?.normalized_latency], [null, null]);
     assert.deepEqual(
       model?.missing.map(({ reason }) => reason),
@@ -110,7 +110,7 @@ describe('a model in the report', () => {
 
   test('without any measurement has no estimate', () => {
     const estimate = estimateOf('nothing', 0, { coverage: 0, sequential: undefined, parallel: undefined });
-    const [model] = reportOf(resultOf([{ estimate, endToEnd: undefined }]), SETTINGS).models;
+    const [model] = buildReport(resultOf([{ estimate, endToEnd: undefined }]), SETTINGS).models;
     assert.deepEqual(
       [model?.estimate_ms, model?.estimate_low_ms, model?.estimate_high_ms, model?.parallel_ms, model?.parallelism],
       [null, null, null, null, null],
@@ -119,19 +119,19 @@ describe('a model in the report', () => {
   });
 
   test('whose longest path takes no time has no parallelism', () => {
-    const [model] = reportOf(resultOf([{ estimate: estimateOf('none', 0), endToEnd: undefined }]), SETTINGS).models;
+    const [model] = buildReport(resultOf([{ estimate: estimateOf('none', 0), endToEnd: undefined }]), SETTINGS).models;
     assert.deepEqual([model?.estimate_ms, model?.parallel_ms, model?.parallelism], [0, 0, null]);
   });
 
   test('that was measured once has no interval', () => {
     const estimate = estimateOf('once', 5, { sequential: { ms: 5, lowMs: undefined, highMs: undefined } });
-    const [model] = reportOf(resultOf([{ estimate, endToEnd: undefined }]), SETTINGS).models;
+    const [model] = buildReport(resultOf([{ estimate, endToEnd: undefined }]), SETTINGS).models;
     assert.deepEqual([model?.estimate_ms, model?.estimate_low_ms, model?.estimate_high_ms], [5, null, null]);
   });
 });
 
 describe('the summary', () => {
-  const { summary } = reportOf(resultOf([slow, fast]), SETTINGS);
+  const { summary } = buildReport(resultOf([slow, fast]), SETTINGS);
 
   test('counts models, layers and bricks', () => {
     assert.deepEqual([summary.models, summary.layers], [2, 16]);
@@ -152,7 +152,7 @@ describe('the summary', () => {
   });
 
   test('leaves models without a normalized latency out of the errors', () => {
-    const { summary: mixed } = reportOf(resultOf([slow, partial]), SETTINGS);
+    const { summary: mixed } = buildReport(resultOf([slow, partial]), SETTINGS);
     near(mixed.geomean_normalized_latency, 1.09);
     near(mixed.mape_percent, 9);
     near(mixed.repeatability_percent, 4);
@@ -160,7 +160,7 @@ describe('the summary', () => {
   });
 
   test('has no errors and no ratios if whole models were not measured', () => {
-    const { summary: bricksOnly } = reportOf(resultOf([{ ...slow, endToEnd: undefined }]), SETTINGS);
+    const { summary: bricksOnly } = buildReport(resultOf([{ ...slow, endToEnd: undefined }]), SETTINGS);
     assert.deepEqual(
       {
         ...bricksOnly,
@@ -200,24 +200,24 @@ describe('the summary', () => {
 
   test('has the spread between the machines that shared the bricks', () => {
     const result = resultOf([slow], { machines: { machines: 3, benchmarks: 16, relative: 0.012 } });
-    const report = reportOf(result, SETTINGS);
+    const report = buildReport(result, SETTINGS);
     assert.equal(report.summary.machines, 3);
     near(report.summary.machine_spread_percent, 1.2);
     const line = '3 machines of this kind differ by 1.2 % (standard deviation)';
     assert.ok(summaryLines([report], { wide: false }).includes(line));
-    const kernels = summaryLines([reportOf(result, { ...SETTINGS, cut: 'kernel' })], { wide: false });
+    const kernels = summaryLines([buildReport(result, { ...SETTINGS, cut: 'kernel' })], { wide: false });
     assert.ok(kernels.includes(`${line}, which the intervals include`));
   });
 
   test('has no figures without models', () => {
     const nothing = resultOf([], { bricks: [], sequences: 0, uniqueBricks: 0, costs: undefined });
-    const { summary: empty } = reportOf(nothing, SETTINGS);
+    const { summary: empty } = buildReport(nothing, SETTINGS);
     assert.deepEqual([empty.unique_fraction, empty.costs, empty.mape_percent], [null, null, null]);
   });
 });
 
 test('system and settings are those of the evaluation', () => {
-  const { system, settings } = reportOf(resultOf([slow]), SETTINGS);
+  const { system, settings } = buildReport(resultOf([slow]), SETTINGS);
   assert.deepEqual(
     [system.fingerprint, system.processor, system.threads, system.optimization_level],
     [SYSTEM.fingerprint, SYSTEM.processor, 1, 'all'],
@@ -288,7 +288,7 @@ test('for any measurements, every figure in the JSON is a number or null', () =>
         };
       });
       const bricks = models.flatMap((each) => each.bricks.filter((brick) => brick !== undefined));
-      const report = reportOf(resultOf(results, { bricks, costs: spent }), SETTINGS);
+      const report = buildReport(resultOf(results, { bricks, costs: spent }), SETTINGS);
 
       // JSON writes NaN and Infinity as null: no figure may become null in this way.
       const written: unknown = JSON.parse(json(reportResult([report])));

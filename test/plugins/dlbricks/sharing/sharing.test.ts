@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
-import { observationsOf } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { type BricksOfModel, sharingAmong } from '../../../../plugins/dlbricks/sharing/sharing.js';
 import { shownSharing } from '../../../../plugins/dlbricks/sharing/sharing-result.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
 
-const NOTHING = observationsOf([]);
+const NOTHING = groupObservations([]);
 
 /** A model of these bricks in this order; brick i takes about i + 1 ms. */
 function bricksOfModel(name: string, sequences: readonly number[], footprintBytes?: number): BricksOfModel {
@@ -78,14 +78,14 @@ describe('sharing among models', () => {
 
   test('has no share of time in other models before every brick of the model is measured', () => {
     const models = [bricksOfModel('a', [0, 1]), bricksOfModel('b', [1])];
-    const some = observationsOf([measured(1, 3)]);
-    const all = observationsOf([measured(0, 1), measured(1, 3)]);
+    const some = groupObservations([measured(1, 3)]);
+    const all = groupObservations([measured(0, 1), measured(1, 3)]);
     assert.equal(sharingAmong(models, SYSTEM, some).models[0]?.timeCoveredByOthers, undefined);
     assert.equal(sharingAmong(models, SYSTEM, all).models[0]?.timeCoveredByOthers, 0.75);
   });
 
   test('has the measured share of a model, by count and by rough time', () => {
-    const [model] = sharingAmong([bricksOfModel('a', [0, 0, 3])], SYSTEM, observationsOf([measured(3, 40)])).models;
+    const [model] = sharingAmong([bricksOfModel('a', [0, 0, 3])], SYSTEM, groupObservations([measured(3, 40)])).models;
     assert.equal(model?.measured, 1 / 3);
     // 4 of 1 + 1 + 4.
     assert.equal(model.timeMeasured, 4 / 6);
@@ -93,7 +93,7 @@ describe('sharing among models', () => {
 
   test('treats failures as not measured', () => {
     const failed = sampleMeasurement(0, { outcome: { kind: 'failure', reason: 'crashed', message: 'signal 11' } });
-    assert.equal(sharingAmong([bricksOfModel('a', [0])], SYSTEM, observationsOf([failed])).models[0]?.measured, 0);
+    assert.equal(sharingAmong([bricksOfModel('a', [0])], SYSTEM, groupObservations([failed])).models[0]?.measured, 0);
   });
 
   test('treats the same brick as another one in a model of a much larger footprint', () => {

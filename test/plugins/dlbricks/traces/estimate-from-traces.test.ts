@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   type EstimateSettings,
-  statisticOf,
+  computeStatistic,
   type TracedSum,
   TraceEstimator,
 } from '../../../../plugins/dlbricks/traces/estimate-from-traces.js';
@@ -77,7 +77,7 @@ describe('composing from traces', () => {
     const values = [5, 1, 2, 9];
     assert.deepEqual(
       (['median', 'mean', 'trimmed-mean', 'min', 'max', 'last'] as const).map((statistic) =>
-        statisticOf(values, statistic),
+        computeStatistic(values, statistic),
       ),
       [3.5, 4.25, 4.25, 1, 9, 9],
     );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OccurrenceIndex } from '../../../../plugins/dlbricks/traces/find-occurrences.js';
-import { identityOf } from '../../../../plugins/dlbricks/traces/match-level.js';
+import { layersKey } from '../../../../plugins/dlbricks/traces/match-level.js';
 import type { LayerFacts } from '../../../../plugins/dlbricks/work/layer-facts.js';
 import type { Occurrence, Target } from '../../../../plugins/dlbricks/traces/trace-book.js';
 
@@ -31,13 +31,13 @@ function levelOf(measured: LayerFacts, asked: LayerFacts = CONV, position = '5')
     position: '0',
     name: measured.name ?? '',
     layers: [measured],
-    identity: identityOf([measured]),
+    identity: layersKey([measured]),
     model: 'm',
     process: 'p',
     ms: 1,
     order: 0,
   };
-  const sequence = { position, name: '', layers: [asked], identity: identityOf([asked]) };
+  const sequence = { position, name: '', layers: [asked], identity: layersKey([asked]) };
   return new OccurrenceIndex([occurrence]).find(TARGET, sequence, 'all')?.level;
 }
 

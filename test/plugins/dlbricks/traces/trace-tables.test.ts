@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { TraceEstimator } from '../../../../plugins/dlbricks/traces/estimate-from-traces.js';
 import { openTraceBook } from '../../../../plugins/dlbricks/traces/trace-book.js';
-import { traceReportOf } from '../../../../plugins/dlbricks/traces/trace-report.js';
+import { buildTraceReport } from '../../../../plugins/dlbricks/traces/trace-report.js';
 import { shownTraceReport } from '../../../../plugins/dlbricks/traces/trace-tables.js';
 import { type Row, traced } from './table.js';
 
@@ -17,7 +17,12 @@ function shown() {
   const estimator = new TraceEstimator(book, settings);
   const sums = book.targets.map((target) => estimator.sum(target));
   const known = book.targets.map((target) => estimator.sum(target, 'others'));
-  const report = traceReportOf(sums, known, book, { ...settings, system: 'here', sources: [], granularity: undefined });
+  const report = buildTraceReport(sums, known, book, {
+    ...settings,
+    system: 'here',
+    sources: [],
+    granularity: undefined,
+  });
   return shownTraceReport(report);
 }
 

@@ -27,7 +27,7 @@ const MAX_DEPTH = 64;
  *
  * @throws PlatformError `usage` where the file is not ONNX
  */
-export function operatorsOf(model: Uint8Array): Operators {
+export function readOperators(model: Uint8Array): Operators {
   const reader = new BinaryReader(model);
   const opsets = new Map<string, number>();
   const standard = new Set<string>();
