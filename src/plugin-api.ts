@@ -10,7 +10,7 @@ export type { ManifestIdentity } from './manifest/index.js';
 
 // A plugin, and its evaluation
 export type { CommandHost, Plugin } from './evaluation/plugin.js';
-export type { Evaluation, EvaluationContext } from './evaluation/evaluation.js';
+export type { Evaluation, EvaluationContext, EvaluationRequest } from './evaluation/evaluation.js';
 export type { EvaluationEvent } from './evaluation/event.js';
 export type { ShownResult, ShowOptions } from './evaluation/shown-result.js';
 export { whileTelling } from './evaluation/while-telling.js';
@@ -24,7 +24,7 @@ export type { Analysis, AnalysisTable, ReadableStore } from './evaluation/analys
 export { z } from 'zod';
 export { messageOf, PlatformError } from './base/errors.js';
 export { EXIT_INTERRUPTED, EXIT_PARTIAL, EXIT_REFUSED } from './base/exit-codes.js';
-export { batchSizeField, DEFAULT_LIMITS } from './manifest/evaluation.js';
+export { batchSizeField, DEFAULT_LIMITS, dimensionAxesField } from './manifest/evaluation.js';
 export { kindOfManifest, loadManifest } from './manifest/load.js';
 export { shippedManifest } from './manifest/shipped-manifest.js';
 export { isManifestPath } from './manifest/reference.js';
@@ -109,7 +109,8 @@ export { snakeCaseSchema, snakePath, withCamelKeys, withSnakeKeys } from './base
 // Models and their graphs
 export { CACHE_SYMBOLS, type LoadedModel } from './registry/load-model.js';
 export { dimensionsText } from './registry/dimensions-text.js';
-export { combine } from './base/combinations.js';
+export { checkDimensions } from './registry/check-dimensions.js';
+export { combine, isFirstOf } from './base/combinations.js';
 export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
 export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from './onnx/model/model.js';
 export { MAX_LISTED_VALUES } from './onnx/model/model.js';
@@ -186,6 +187,7 @@ export {
   runtimesOf,
   SESSION_KEYS,
   sessionProblem,
+  sessionSchema,
 } from './measurement/runtime-settings.js';
 export {
   identifySystem,
@@ -278,7 +280,7 @@ export { type Dispatch, DISPATCHES, type Plan, type QueryRecord, type TrialOptio
 export { handoverModel } from './generator/handover-model.js';
 export type { DeployedModel, TargetEnd, TargetSpec } from './generator/messages.js';
 export { type LoadGenerator, type RanTrial, startGenerator } from './generator/start.js';
-export { withBatch } from './registry/with-batch.js';
+export { withBatch, withSizes } from './registry/with-sizes.js';
 export { nameOf } from './traced/model-name.js';
 export {
   layersOfTrace,

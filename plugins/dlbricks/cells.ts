@@ -1,7 +1,8 @@
-import { type AgentDescription, type RuntimeAxes, runtimesOf } from '../../src/plugin-api.js';
+import { type AgentDescription, type EvaluationRequest, type RuntimeAxes, runtimesOf } from '../../src/plugin-api.js';
 import { granularityOf } from './bricks/decompose.js';
 import type { Cut } from './cut/cut.js';
 import type { Matrix, Settings } from './settings.js';
+import { type SizeAxes, sizedModels } from './sized-models.js';
 
 export const AUTO = 'auto';
 
@@ -13,16 +14,22 @@ export interface CellAxes extends RuntimeAxes {
   readonly granularity?: readonly Granularity[] | undefined;
 }
 
+function entriesOf<T>(lists: Readonly<Record<string, T | undefined>> = {}): readonly (readonly [string, T])[] {
+  return Object.entries(lists).flatMap(([name, list]) => (list === undefined ? [] : [[name, list] as const]));
+}
+
 /** The axes of a manifest's matrix. Those of a command line win. */
-export function axesOf(matrix: Matrix | undefined, asked: CellAxes = {}): CellAxes {
+export function axesOf(matrix: Matrix | undefined, asked: CellAxes & SizeAxes = {}): CellAxes & SizeAxes {
   return {
+    batch: asked.batch ?? matrix?.batch_size,
+    dimension: new Map([...entriesOf(matrix?.dimensions), ...(asked.dimension ?? [])]),
     threads: asked.threads ?? matrix?.threads,
     cut: asked.cut ?? matrix?.cut,
     granularity: asked.granularity ?? matrix?.granularity,
     optimizationLevel: asked.optimizationLevel ?? matrix?.optimization_level,
     executionMode: asked.executionMode ?? matrix?.execution_mode,
     interOpThreads: asked.interOpThreads ?? matrix?.inter_op_threads,
-    session: asked.session,
+    session: new Map([...entriesOf(matrix?.session), ...(asked.session ?? [])]),
   };
 }
 
@@ -51,5 +58,22 @@ export function listCells(axes: CellAxes, byDefault: Cell, agent: AgentDescripti
     runtimesOf(axes, settings).flatMap((runtime) =>
       cuttings.map((cutting) => ({ threads, settings: { ...settings, ...runtime, ...cutting, matrix: undefined } })),
     ),
+  );
+}
+
+/** An evaluation once for each combination of sizes and settings, as evaluations of one combination. */
+export function listRequests(
+  { evaluation, settings }: EvaluationRequest<Settings>,
+  axes: CellAxes & SizeAxes,
+  agent: AgentDescription,
+): readonly EvaluationRequest<Settings>[] {
+  const { manifest, models, unusable } = evaluation;
+  const { threads, batch_size: bound } = manifest;
+  const cells = listCells(axes, { threads, settings }, agent);
+  return sizedModels({ models, unusable, batch: bound }, axes).flatMap(({ batch, ...sized }) =>
+    cells.map((cell) => {
+      const own = { ...manifest, batch_size: batch, threads: cell.threads, matrix: undefined };
+      return { evaluation: { ...evaluation, ...sized, manifest: own }, settings: cell.settings };
+    }),
   );
 }

@@ -1,5 +1,6 @@
 import {
   type AgentDescription,
+  type EvaluationRequest,
   idleSettings,
   isAbleTo,
   keepEstimates,
@@ -40,6 +41,13 @@ export interface Estimation {
   readonly traceUrlTemplate?: string | undefined;
   /** Start of the estimation, by performance.now(); by default the start of this process. */
   readonly startMs?: number | undefined;
+}
+
+/** The estimation of an evaluation of one combination. */
+export function readEstimation({ evaluation: loaded, settings }: EvaluationRequest<Settings>): Estimation {
+  const { manifest, identities, models, unusable, protocol, limits } = loaded;
+  const { name: evaluation, threads, batch_size: batch, trace_url_template: traceUrlTemplate } = manifest;
+  return { evaluation, identities, models, unusable, settings, threads, batch, protocol, limits, traceUrlTemplate };
 }
 
 function warnOfThreads(threads: number, { cores }: AgentDescription, tell: MeasuringContext['onEvent']): void {

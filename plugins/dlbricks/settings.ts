@@ -1,9 +1,12 @@
 import {
   batchSizeField,
+  dimensionAxesField,
   numberFrom,
   positiveNumber,
   remeasureSetting,
   runtimeSettings,
+  SESSION_KEYS,
+  sessionSchema,
   threadsSchema,
   wholeNumber,
   z,
@@ -21,6 +24,8 @@ function valuesOf<Field extends z.ZodType>(field: Field) {
   return z.array(field).min(1).max(MAX_VALUES).optional();
 }
 
+const sessionAxes = SESSION_KEYS.map((key) => [key, valuesOf(sessionSchema.shape[key].unwrap())] as const);
+
 const matrixSchema = z
   .strictObject({
     batch_size: valuesOf(batchSizeField),
@@ -30,11 +35,18 @@ const matrixSchema = z
     optimization_level: valuesOf(runtimeSettings.optimization_level.unwrap()),
     execution_mode: valuesOf(runtimeSettings.execution_mode.unwrap()),
     inter_op_threads: valuesOf(runtimeSettings.inter_op_threads.unwrap()),
+    session: z
+      .strictObject(Object.fromEntries(sessionAxes))
+      .optional()
+      .meta({ description: "Lists of values by the keys of the runtime's session." }),
+    dimensions: dimensionAxesField
+      .optional()
+      .meta({ description: "Lists of sizes by the names of symbolic dimensions; win over the models' own." }),
   })
-  .refine(
-    (axes) => Object.values(axes).reduce((cells, values) => cells * (values?.length ?? 1), 1) <= MAX_VALUES,
-    `at most ${MAX_VALUES} combinations`,
-  );
+  .refine(({ session = {}, dimensions = {}, ...axes }) => {
+    const lists = [axes, session, dimensions].flatMap((one) => Object.values(one));
+    return lists.reduce((cells, values) => cells * (values?.length ?? 1), 1) <= MAX_VALUES;
+  }, `at most ${MAX_VALUES} combinations`);
 
 export type Matrix = z.output<typeof matrixSchema>;
 

@@ -9,3 +9,14 @@ export function combine<T extends number | string>(
   }
   return all;
 }
+
+/** Whether no combination before this one has the same values of the given names. */
+export function isFirstOf<T>(
+  combinations: readonly ReadonlyMap<string, T>[],
+  index: number,
+  names: readonly string[],
+): boolean {
+  return !combinations
+    .slice(0, index)
+    .some((one) => names.every((name) => one.get(name) === combinations[index]?.get(name)));
+}

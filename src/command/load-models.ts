@@ -4,7 +4,7 @@ import { checkInputNames } from '../onnx/values/given-values.js';
 import { checkDimensions } from '../registry/check-dimensions.js';
 import type { LoadedModel, RunningFramework } from '../registry/load-model.js';
 import { type UnusableModel, unusableModel } from '../registry/unusable-model.js';
-import { combine } from '../base/combinations.js';
+import { combine, isFirstOf } from '../base/combinations.js';
 import {
   type AgentOptions,
   COMMAND_DEFAULTS,
@@ -65,7 +65,6 @@ export async function loadBatches(
 ): Promise<readonly LoadedBatch[]> {
   const progress = host.progress(quiet);
   const combinations = combine<number>(inputs.dimension);
-  const varied = [...(inputs.dimension ?? [])].flatMap(([name, sizes]) => ([sizes].flat().length > 1 ? [name] : []));
   const runs = batches.flatMap((batch) => combinations.map((sizes) => ({ batch, sizes })));
   const wanted = runs.flatMap((run) => references.map((reference, index) => ({ run, reference, index })));
   const loaded: { readonly run: (typeof runs)[number]; readonly reference: string; readonly model: LoadedModel }[] = [];
@@ -82,8 +81,7 @@ export async function loadBatches(
           signal: host.signal,
         });
         // A model without a dimension of several sizes is the same for all of them.
-        const isNew = sizes === combinations[0] || varied.some((name) => model.symbols.includes(name));
-        if (isNew) loaded.push({ run, reference, model });
+        if (isFirstOf(combinations, combinations.indexOf(sizes), model.symbols)) loaded.push({ run, reference, model });
       } catch (error) {
         const isLastHope = !canBeNone && loaded.length === 0 && done === wanted.length - 1;
         if (onUnusable === undefined || isLastHope) throw error;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { AgentDescription } from '../agent/agent-description.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import type { LoadedEvaluation } from '../registry/load-evaluation.js';
 import type { ResultStore } from '../store/result-store.js';
@@ -27,6 +28,12 @@ export interface Evaluation<Settings = unknown> {
   readonly name: string;
   readonly version: string;
   readonly settings: z.ZodType<Settings>;
+  /**
+   * The combinations of the matrix in its settings, each as a request without one, in the order of the estimates that
+   * `run` yields. Their models are called by their names there, and by what differs after a comma. A plugin without a
+   * matrix has none.
+   */
+  cells?(request: EvaluationRequest<Settings>, agent: AgentDescription): readonly EvaluationRequest<Settings>[];
   /**
    * Yields events as they happen, `done` last. The platform asks for the next event when it has stored the previous
    * one. An error that is thrown ends the evaluation with its message; the message of a PlatformError includes the

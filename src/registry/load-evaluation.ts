@@ -18,6 +18,7 @@ import {
 } from '../manifest/index.js';
 import type { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
+import { firstSizes } from '../manifest/evaluation.js';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
 import { shippedManifest } from '../manifest/shipped-manifest.js';
 import type { Limits, Protocol } from '../measurement/protocol.js';
@@ -70,7 +71,11 @@ export async function loadEvaluation(named: string, options: LoadEvaluationOptio
   const requirements = requirementsOf({ ...resolved, allowVersion, agents });
   await options.check?.(resolved.evaluation, requirements);
   const batch = options.batch ?? resolved.evaluation.batch_size;
-  const dimensions = new Map([...Object.entries(resolved.evaluation.dimensions ?? {}), ...(options.dimensions ?? [])]);
+  const dimensions = new Map([
+    ...Object.entries(resolved.evaluation.dimensions ?? {}),
+    ...firstSizes(resolved.evaluation),
+    ...(options.dimensions ?? []),
+  ]);
   const models: LoadedModel[] = [];
   const unusable: UnusableModel[] = [];
   for (const [done, model] of resolved.models.entries()) {

@@ -152,7 +152,7 @@ function sha256Of(source: ResolvedModel['source']): string | undefined {
 export const CACHE_SYMBOLS: readonly string[] = ['past', 'past_sequence_length', 'past_length'];
 
 /** See {@link LoadedModel.tokens}: the elements of the first input of whole numbers with two dimensions. */
-function tokensOf({ graph }: Model, symbols: readonly string[]): number | undefined {
+export function tokensOf({ graph }: Model, symbols: readonly string[]): number | undefined {
   if (!symbols.some((symbol) => CACHE_SYMBOLS.includes(symbol))) return undefined;
   const types = graph.inputs.flatMap((name) => staticTypeOf(graph.types.get(name)) ?? []);
   const ids = types.find(({ elementType, dims }) => /^int(32|64)$/.test(elementType) && dims.length === 2);

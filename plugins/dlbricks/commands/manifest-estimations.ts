@@ -1,32 +1,21 @@
 import {
   askedProtocol,
   type BenchmarkAgent,
-  combine,
   type CommandHost,
   loadEvaluation,
-  loadManifest,
   PlatformError,
   findRemedies,
-  shippedManifest,
 } from '../../../src/plugin-api.js';
-import { axesOf, type CellAxes, listCells } from '../cells.js';
+import { axesOf, type CellAxes, listRequests } from '../cells.js';
+import { type Estimation, readEstimation } from '../estimation.js';
 import { settingsSchema } from '../settings.js';
 import { type SweepMeasuringOptions, parseSettings } from './options.js';
-import type { Estimation } from '../estimation.js';
 
-interface Sizes {
-  readonly batch: number | undefined;
-  readonly dimensions: ReadonlyMap<string, number>;
-}
-
-async function readManifest(
-  path: string,
-  { batch, dimensions }: Sizes,
-  { index, of }: { readonly index: number; readonly of: number },
-  options: SweepMeasuringOptions,
-  host: CommandHost,
-) {
+/** An evaluation manifest, read for the first of several sizes. */
+async function readManifest(path: string, options: SweepMeasuringOptions, host: CommandHost) {
   const progress = host.progress(options.quiet ?? false);
+  const [batch] = options.batch ?? [];
+  const dimensions = new Map([...(options.dimension ?? [])].map(([name, [first = 0]]) => [name, first]));
   const loaded = await loadEvaluation(path, {
     ...(batch === undefined ? {} : { batch }),
     dimensions,
@@ -41,16 +30,11 @@ async function readManifest(
         );
       }
     },
-    onModel: (name, done, total) => progress.step('loading', index * total + done, of * total, name),
+    onModel: (name, done, total) => progress.step('loading', done, total, name),
     onUnusable: ({ name, reason }) => progress.warn(`warning: ${name}: ${reason}`),
   }).finally(() => progress.stop());
-  return { ...loaded, batch: batch ?? loaded.manifest.batch_size };
-}
-
-/** The sizes of the batch in its matrix. Problems of the manifest are told when its models are read. */
-async function batchesOfManifest(path: string): Promise<readonly number[] | undefined> {
-  const read = await loadManifest(shippedManifest(path), ['evaluation']);
-  return read.ok ? settingsSchema.shape.matrix.safeParse(read.manifest.matrix).data?.batch_size : undefined;
+  const { manifest } = loaded;
+  return { ...loaded, manifest: { ...manifest, batch_size: batch ?? manifest.batch_size } };
 }
 
 /**
@@ -58,9 +42,8 @@ async function batchesOfManifest(path: string): Promise<readonly number[] | unde
  * line, by default its own.
  *
  * @param usualAxes of cuts and lengths, where neither the manifest's matrix nor the command line has them
-
  * @throws PlatformError `manifest` for one with mistakes or of another plugin, `unavailable` where the agent does not
- *   fit it, and where none of its models can be used
+ *   fit it, and where none of its models can be used with one of the sizes
  */
 export async function readManifestEstimations(
   path: string,
@@ -69,35 +52,26 @@ export async function readManifestEstimations(
   host: CommandHost,
   usualAxes: CellAxes = {},
 ): Promise<readonly Estimation[]> {
-  const notes = new Set<string>();
-  const estimations: Estimation[] = [];
-  const batches = options.batch ?? (await batchesOfManifest(path)) ?? [undefined];
-  const sizes = batches.flatMap((batch) => {
-    return combine<number>(options.dimension).map((dimensions): Sizes => ({ batch, dimensions }));
-  });
-  for (const [index, size] of sizes.entries()) {
-    const loaded = await readManifest(path, size, { index, of: sizes.length }, options, host);
-    for (const note of loaded.notes) notes.add(note);
-    const { manifest, identities, models, unusable, batch, limits } = loaded;
-    const byDefault = {
-      threads: manifest.threads,
-      settings: parseSettings(options, loaded.settingsOf(settingsSchema)),
-    };
-    const axes = axesOf(byDefault.settings.matrix, options);
-    const { cut = usualAxes.cut, granularity = usualAxes.granularity } = axes;
-    for (const cell of listCells({ ...axes, cut, granularity }, byDefault, agent.description)) {
-      const unmet = loaded.unmet(agent.description);
-      if (unmet.length > 0) {
-        const heading = `the agent does not fit the evaluation ${path} (${findRemedies(unmet).join('; ')}):`;
-        throw new PlatformError('unavailable', [heading, ...unmet.map(({ problem }) => problem)].join('\n  '));
-      }
-      const protocol = askedProtocol(options, loaded.protocol);
-      const evaluation = manifest.name;
-      const traceUrlTemplate = loaded.manifest.trace_url_template;
-      const settled = { ...cell, batch, protocol, limits, traceUrlTemplate };
-      estimations.push({ evaluation, identities, models, unusable, ...settled });
+  const loaded = await readManifest(path, options, host);
+  const unmet = loaded.unmet(agent.description);
+  if (unmet.length > 0) {
+    const heading = `the agent does not fit the evaluation ${path} (${findRemedies(unmet).join('; ')}):`;
+    throw new PlatformError('unavailable', [heading, ...unmet.map(({ problem }) => problem)].join('\n  '));
+  }
+  const settings = parseSettings(options, loaded.settingsOf(settingsSchema));
+  const axes = axesOf(settings.matrix, options);
+  const { cut = usualAxes.cut, granularity = usualAxes.granularity } = axes;
+  const evaluation = { ...loaded, protocol: askedProtocol(options, loaded.protocol) };
+  const requests = listRequests({ evaluation, settings }, { ...axes, cut, granularity }, agent.description);
+  const told = new Set(loaded.unusable);
+  for (const { evaluation: cell } of requests) {
+    const reasons = cell.unusable.map(({ name, reason }) => `${name}: ${reason}`);
+    if (cell.models.length === 0) throw new PlatformError('model', reasons.join('\n'));
+    for (const model of cell.unusable) {
+      if (!told.has(model)) host.warn(`warning: ${model.name}: ${model.reason}`);
+      told.add(model);
     }
   }
-  if (options.quiet !== true) for (const note of notes) host.warn(`note: ${note}`);
-  return estimations;
+  if (options.quiet !== true) for (const note of new Set(loaded.notes)) host.warn(`note: ${note}`);
+  return requests.map(readEstimation);
 }

@@ -12,6 +12,7 @@ import {
 import { addLogOption, type LogOption } from '../../command/log-option.js';
 import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
+import type { EvaluationRequest } from '../../evaluation/evaluation.js';
 import type { Plugin, Progress } from '../../evaluation/plugin.js';
 import { submissionOf } from '../../evaluation/submission.js';
 import { setSpanModels, noteTrace } from '../../evaluation/span-attributes.js';
@@ -23,7 +24,7 @@ import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import type { RunningServer } from '../../server/server.js';
 import { serverOption } from '../address.js';
-import { type EvaluationOutcome, leave, showToEnd } from '../evaluations.js';
+import { type EstimateEvent, type EvaluationOutcome, leave, showToEnd } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
 import { evaluationOf, showOutcome } from '../show-outcome.js';
 import { storeDescription } from '../../command/store-description.js';
@@ -108,30 +109,35 @@ async function logWriter(
   const evaluation = evaluationOf(manifest.plugin, plugins);
   if (evaluation === undefined)
     throw new PlatformError('usage', `--log: the plugin ${manifest.plugin} is not installed here`);
-  if (manifest.matrix !== undefined) {
-    throw new PlatformError('usage', "--log is for one combination here; 'mlmodelscope dlbricks run' logs a matrix");
-  }
   if ((placement ?? requirements.agents.placement) === 'each') {
     throw new PlatformError('usage', '--log is for one system; leave placement: each out');
   }
   const models = loaded.models.map((model) => ({ ...model, weights: undefined }));
   await requireLoggable(log, models, undefined);
-  const settings = loaded.settingsOf(evaluation.settings) as object;
+  const request = { evaluation: { ...loaded, models }, settings: loaded.settingsOf(evaluation.settings) };
   return async ({ estimates }) => {
-    const { name, plugin, batch_size: batch, threads } = manifest;
-    const run: RunToLog = {
-      ...{ plugin, evaluation: name, identities, models, batch, threads, settings, protocol, limits },
-      runtime: runtimeIn(settings),
-      achieved: (model) => {
-        const found = estimates.find((estimate) => estimate.model === model.name);
-        if (found === undefined) return undefined;
-        const { latencyMs = null, lowMs = null, highMs = null } = found;
-        return { latency_ms: latencyMs, low_ms: lowMs, high_ms: highMs, whole_ms: null };
-      },
-    };
     const agent = await host.connect(undefined, framework);
+    const cells = evaluation.cells?.(request, agent.description) ?? [request];
+    const isOf = (name: string, { model }: EstimateEvent): boolean => model === name || model.startsWith(`${name}, `);
+    const has = (name: string, { evaluation: { models, unusable } }: EvaluationRequest): boolean =>
+      [...models, ...unusable].some((model) => model.name === name);
+    const runs = cells.map(({ evaluation: { manifest: own, models }, settings }, index): RunToLog => {
+      const { name, plugin, batch_size: batch, threads } = own;
+      return {
+        ...{ plugin, evaluation: name, identities, models, batch, threads, protocol, limits },
+        settings: settings as object,
+        runtime: runtimeIn(settings),
+        achieved: (model) => {
+          const before = cells.slice(0, index).filter((cell) => has(model.name, cell));
+          const found = estimates.filter((estimate) => isOf(model.name, estimate))[before.length];
+          if (found === undefined) return undefined;
+          const { latencyMs = null, lowMs = null, highMs = null } = found;
+          return { latency_ms: latencyMs, low_ms: lowMs, high_ms: highMs, whole_ms: null };
+        },
+      };
+    });
     const place = { agent, store: await host.openStore(store), signal: host.signal };
-    await writeLog(log, { command: 'evaluate', runs: [run], warnings: [], ...place });
+    await writeLog(log, { command: 'evaluate', runs, warnings: [], ...place });
   };
 }
 

@@ -84,20 +84,31 @@ async function valuesFor(given: GivenText, type: TensorType): Promise<InputValue
  * @throws PlatformError `usage` where a value does not fit its input, or a file cannot be read
  */
 export async function withGivenValues(model: Model, texts: ReadonlyMap<string, GivenText>): Promise<Model> {
-  const given = new Map(model.graph.given);
+  const given = new Map<string, InputValues>();
   for (const [name, text] of texts) {
     const type = staticTypeOf(model.graph.types.get(name));
     if (!model.graph.inputs.includes(name) || type === undefined) continue;
-    const values = await valuesFor(text, type);
-    if (typeof values === 'string') {
-      throw new PlatformError(
-        'usage',
-        `${model.source}: input ${quoted(name)} cannot have these values: ${values}. Give other values.`,
-      );
-    }
-    given.set(name, values);
+    given.set(name, fitting(model, name, await valuesFor(text, type)));
+  }
+  return withInputValues(model, given);
+}
+
+/** The same for values that were read already. @throws PlatformError `usage` where a value does not fit its input */
+export function withInputValues(model: Model, values: ReadonlyMap<string, InputValues>): Model {
+  const given = new Map(model.graph.given);
+  for (const [name, value] of values) {
+    const type = staticTypeOf(model.graph.types.get(name));
+    given.set(name, fitting(model, name, (type && problemOf(value, type)) ?? value));
   }
   return given.size === 0 ? model : { ...model, graph: { ...model.graph, given } };
+}
+
+function fitting({ source }: Model, name: string, values: InputValues | string): InputValues {
+  if (typeof values !== 'string') return values;
+  throw new PlatformError(
+    'usage',
+    `${source}: input ${quoted(name)} cannot have these values: ${values}. Give other values.`,
+  );
 }
 
 /** Any other name is a typing error. @throws PlatformError `usage` */

@@ -1,0 +1,53 @@
+import { PlatformError } from '../base/errors.js';
+import { bindDimensions } from '../onnx/layers/bind-dimensions.js';
+import { boundDimensions } from '../onnx/layers/bound-dimensions.js';
+import { dimensionExpression } from '../onnx/layers/dimension-expression.js';
+import { withInputValues } from '../onnx/values/given-values.js';
+import { type LoadedModel, tokensOf } from './load-model.js';
+
+interface Sizes {
+  readonly batch: number;
+  /** Of other dimensions. Names that the model does not have are ignored. */
+  readonly dimensions?: ReadonlyMap<string, number>;
+}
+
+/**
+ * The same model with other sizes; all other dimensions keep theirs.
+ *
+ * @param bound the size of its batch now
+ * @throws PlatformError `model` where it has no open batch dimension, `usage` where its input values do not fit
+ */
+export function withSizes(loaded: LoadedModel, bound: number, { batch, dimensions = new Map() }: Sizes): LoadedModel {
+  const { name, model, open, symbols } = loaded;
+  const asked = [...dimensions].filter(([of]) => symbols.includes(of));
+  if (batch === bound && asked.length === 0) return loaded;
+  if (open === undefined) {
+    const fixed = model.graph.inputs.map((input) => model.graph.types.get(input)?.dims?.[0]);
+    if (fixed.includes(batch)) return loaded;
+    const problem = `${name} has a fixed batch of ${fixed[0] ?? bound}, so it cannot run a batch of ${batch}`;
+    throw new PlatformError('model', `${problem}; export it with a named batch dimension`);
+  }
+  const first = new Set(open.graph.inputs.map((input) => open.graph.types.get(input)?.dims?.[0]));
+  const others = boundDimensions(open, model).filter(({ name: of, size }) => !(first.has(of) && size === bound));
+  const sizes = new Map<string, number>([...others.map(({ name: of, size }) => [of, size] as const), ...asked]);
+  // Expressions of other dimensions are computed again.
+  for (const of of sizes.keys()) {
+    const names = dimensionExpression(of)?.names ?? [];
+    if (names.some((one) => dimensions.has(one)) || (names.length > 0 && names.every((one) => sizes.has(one)))) {
+      sizes.delete(of);
+    }
+  }
+  const rebound = withInputValues(bindDimensions(open, sizes, { batch }), model.graph.given ?? new Map());
+  const shown = new Set([...loaded.sizes.map(({ name: of }) => of), ...asked.map(([of]) => of)]);
+  return {
+    ...loaded,
+    model: rebound,
+    sizes: boundDimensions(open, rebound).filter(({ name: of }) => shown.has(of)),
+    tokens: tokensOf(rebound, symbols),
+  };
+}
+
+/** The same with another size of the batch only. */
+export function withBatch(loaded: LoadedModel, bound: number, batch: number): LoadedModel {
+  return withSizes(loaded, bound, { batch });
+}
