@@ -44,7 +44,11 @@ const matrixSchema = z
       .meta({ description: "Lists of sizes by the names of symbolic dimensions; win over the models' own." }),
   })
   .refine(({ session = {}, dimensions = {}, ...axes }) => {
-    const lists = [axes, session, dimensions].flatMap((one) => Object.values(one));
+    const lists: readonly (readonly unknown[] | undefined)[] = [
+      ...Object.values(axes),
+      ...Object.values(session),
+      ...Object.values(dimensions),
+    ];
     return lists.reduce((cells, values) => cells * (values?.length ?? 1), 1) <= MAX_VALUES;
   }, `at most ${MAX_VALUES} combinations`);
 
