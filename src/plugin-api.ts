@@ -24,6 +24,7 @@ export type { Analysis, AnalysisTable, ReadableStore } from './evaluation/analys
 export { z } from 'zod';
 export { messageOf, PlatformError } from './base/errors.js';
 export { EXIT_INTERRUPTED, EXIT_PARTIAL, EXIT_REFUSED } from './base/exit-codes.js';
+export { measuringContext, setMeasuringExit } from './command/measuring-command.js';
 export { batchSizeField, DEFAULT_LIMITS, dimensionAxesField } from './manifest/evaluation.js';
 export { kindOfManifest, loadManifest } from './manifest/load.js';
 export { shippedManifest } from './manifest/shipped-manifest.js';
@@ -84,7 +85,7 @@ export { type DrawnGraph, graphDot, graphSvg } from './web/plots/graph-plot.js';
 export { heatMapSvg } from './web/plots/heat-map.js';
 export { linePlot, type Series } from './web/plots/line-plot.js';
 export { rangePlot } from './web/plots/range-plot.js';
-export { type AlignedTable, type Column, textTable } from './base/text-table.js';
+export { type AlignedTable, type Column, left, right, textTable } from './base/text-table.js';
 export { scatterPlot } from './web/plots/scatter-plot.js';
 export { fittingTable, leftOutLines } from './base/fitting-table.js';
 export { counted } from './base/counted.js';
@@ -270,7 +271,7 @@ export type { TracedLayer, TracedTensor } from './foreign-traces/trace-record.js
 // Load: queries that arrive over time
 export { type BatchTime, batchCurve, interpolated } from './load/batch-curve.js';
 export { NO_BATCHING } from './load/batcher.js';
-export { type Bound, BOUND_EXAMPLES, boundOf, boundText } from './load/bound.js';
+export { type Bound, BOUND_EXAMPLES, boundOf } from './load/bound.js';
 export { leastQueries } from './load/percentiles.js';
 export { offeredRate, poissonArrivals } from './load/schedule.js';
 export { largestRate, type RateSearch } from './load/search.js';

@@ -16,8 +16,6 @@ import {
   COMMAND_DEFAULTS,
   type CommandHost,
   DEFAULT_LIMITS,
-  EXIT_INTERRUPTED,
-  EXIT_PARTIAL,
   identifySystem,
   loadBatches,
   type LoadedModel,
@@ -36,12 +34,13 @@ import {
   setSpanModels,
   runtimeText,
   runsOn,
-  showEvent,
   type SweepInputOptions,
   type SweepOptions,
   trimmedMean,
   writeLog,
   writeShown,
+  measuringContext,
+  setMeasuringExit,
 } from '../../src/plugin-api.js';
 import { DEFAULT_PERCENTILES, percentilesSchema } from './evaluation.js';
 import { isPartial, type LatencyRow, buildLatencyResult } from './latency-result.js';
@@ -118,12 +117,8 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
     limits: DEFAULT_LIMITS,
     remeasure: remeasureAsked(options.remeasure),
   };
-  const timed = await timeModels(asked, settings, {
-    agent,
-    store,
-    signal: host.signal,
-    onEvent: (event) => showEvent(event, progress),
-  }).finally(() => progress.stop());
+  const context = measuringContext({ agent, store }, progress, host);
+  const timed = await timeModels(asked, settings, context).finally(() => progress.stop());
   const result = buildLatencyResult(timed, system, options.percentiles ?? DEFAULT_PERCENTILES, unusable, {
     agent,
     protocol: settings.protocol,
@@ -148,10 +143,7 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
   const isEmpty = host.signal.aborted && timed.every(({ measurement }) => measurement === undefined);
   const shown = shownLatencies(result, { wide: options.wide ?? false });
   await writeShown(shown, { ...outputs, quiet: outputs.quiet || isEmpty }, host);
-  if (host.signal.aborted) {
-    host.warn('interrupted; everything timed so far is kept, and the same command continues from here');
-    host.setExitCode(EXIT_INTERRUPTED);
-  } else if (isPartial(result)) host.setExitCode(EXIT_PARTIAL);
+  setMeasuringExit(host, { isPartial: isPartial(result) });
 }
 
 export function registerLatency(program: Command, host: CommandHost): void {

@@ -16,6 +16,8 @@ import {
   type TableResult,
   textTable,
   wrap,
+  left,
+  right,
 } from '../../src/plugin-api.js';
 import { type LatencyResult, type LatencyRow, latencyResultSchema } from './latency-result.js';
 
@@ -26,10 +28,6 @@ const UNKNOWN = '-';
 
 /** Left out first on a narrow terminal. */
 const DISPENSABLE = ['others', 'measured', 'mean (ms)', 'max (ms)', 'min (ms)', 'runs'];
-
-function right(title: string, cell: LatencyColumn['cell']): LatencyColumn {
-  return { title, align: 'right', cell };
-}
 
 /** A latency has four significant digits. */
 function milliseconds(title: string, of: (row: TimedRow) => number | null | undefined): LatencyColumn {
@@ -43,14 +41,12 @@ function columnsFor({ percentiles, models }: LatencyResult, { wide }: ShowOption
   const hasDimensions = models.some(({ dimensions }) => dimensions !== '');
   const hasTokens = models.some((row) => !('reason' in row) && row.tokens_per_second !== null);
   return [
-    { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
+    left('model', ({ model }) => oneLine(model)),
     right('batch', ({ batch }) => String(batch)),
-    ...(hasDimensions
-      ? [{ title: 'dimensions', align: 'left', cell: ({ dimensions }: LatencyRow) => oneLine(dimensions) } as const]
-      : []),
+    ...(hasDimensions ? [left('dimensions', ({ dimensions }: LatencyRow) => oneLine(dimensions))] : []),
     right('threads', ({ threads }) => String(threads)),
     ...(models.some(({ settings }) => settings !== '')
-      ? [{ title: 'settings', align: 'left', cell: ({ settings }: LatencyRow) => settings || 'default' } as const]
+      ? [left('settings', ({ settings }: LatencyRow) => settings || 'default')]
       : []),
     right('runs', (row) => ('reason' in row ? UNKNOWN : String(row.runs))),
     ...(wide
@@ -61,13 +57,10 @@ function columnsFor({ percentiles, models }: LatencyResult, { wide }: ShowOption
     ...(wide
       ? [
           milliseconds('max (ms)', (row) => row.max_ms),
-          {
-            title: 'measured',
-            align: 'left',
-            cell: (row: LatencyRow) =>
-              'reason' in row || row.measured_at === null ? UNKNOWN : minuteOf(row.measured_at),
-          } as const,
-          right('others', (row) => ('reason' in row ? UNKNOWN : `${row.disturbance_percent.toFixed(0)} %`)),
+          left('measured', (row: LatencyRow) =>
+            'reason' in row || row.measured_at === null ? UNKNOWN : minuteOf(row.measured_at),
+          ),
+          right('others', (row: LatencyRow) => ('reason' in row ? UNKNOWN : `${row.disturbance_percent.toFixed(0)} %`)),
         ]
       : []),
   ];

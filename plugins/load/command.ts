@@ -17,8 +17,6 @@ import {
   DISPATCHES,
   PlatformError,
   durationOption,
-  EXIT_INTERRUPTED,
-  EXIT_PARTIAL,
   identifySystem,
   type InputOptions,
   listOption,
@@ -34,8 +32,9 @@ import {
   runsOn,
   parseRuntime,
   type RuntimeAxes,
-  showEvent,
   writeShown,
+  measuringContext,
+  setMeasuringExit,
 } from '../../src/plugin-api.js';
 import { readArrivals } from './arrivals.js';
 import { readGenerations } from './generation.js';
@@ -177,22 +176,15 @@ async function load(references: readonly string[], options: LoadOptions, host: C
     generations,
     ...(options.samples && { onSample: samples.add }),
   };
-  const context = {
-    agent,
-    store,
-    signal: host.signal,
-    onEvent: (event: Parameters<typeof showEvent>[0]) => showEvent(event, progress),
-  };
+  const context = measuringContext({ agent, store }, progress, host);
   const { result, partial } = await runLoad(models, run, context).finally(() => progress.stop());
   const whole = { ...result, unusable: [...unusable, ...result.unusable] };
   const shown = { ...shownLoad(whole, { wide: options.wide ?? false }), pictures: { svg: () => loadPlot(whole) } };
   await writeShown(shown, { ...outputs, quiet: quiet || (host.signal.aborted && whole.rows.length === 0) }, host);
   const left = options.samples === undefined ? 0 : await samples.write(options.samples);
   if (left > 0) host.warn(`warning: ${options.samples}: ${left} queries are left out, because there are too many`);
-  if (host.signal.aborted) {
-    host.warn('interrupted; the trials that were done are above');
-    host.setExitCode(EXIT_INTERRUPTED);
-  } else if (partial || unusable.length > 0) host.setExitCode(EXIT_PARTIAL);
+  const interrupted = 'interrupted; the trials that were done are above';
+  setMeasuringExit(host, { isPartial: partial || unusable.length > 0, interrupted });
 }
 
 function addScenarioOptions(command: Command): Command {

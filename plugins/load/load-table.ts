@@ -12,6 +12,8 @@ import {
   type TableResult,
   textTable,
   wrap,
+  left,
+  right,
 } from '../../src/plugin-api.js';
 import { loadPage } from './load-page.js';
 import { type LoadResult, loadResultSchema, type LoadRow, type MeasuredLoad } from './load-result.js';
@@ -38,10 +40,6 @@ const DISPENSABLE = [
 
 function text(value: number | null | undefined, digits = 4): string {
   return value == null ? UNKNOWN : String(Number(value.toPrecision(digits)));
-}
-
-function right(title: string, cell: LoadColumn['cell']): LoadColumn {
-  return { title, align: 'right', cell };
 }
 
 function measured(title: string, of: (row: MeasuredLoad) => number | null, digits?: number): LoadColumn {
@@ -71,12 +69,15 @@ export function columnsFor({ rows, settings }: LoadResult, { wide }: ShowOptions
   const isOpen = settings.scenario === 'server' || settings.scenario === 'replay';
   const hasBatches = has((row) => row.batch_limit > 1);
   return [
-    { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
+    left('model', ({ model }) => oneLine(model)),
     ...(hasBatches
-      ? [right('samples', ({ samples }) => samples.join(', ')), right('batch limit', (row) => String(row.batch_limit))]
+      ? [
+          right('samples', ({ samples }: LoadRow) => samples.join(', ')),
+          right('batch limit', (row: LoadRow) => String(row.batch_limit)),
+        ]
       : []),
-    ...(settings.scenario === 'clients' ? [right('clients', ({ clients }) => text(clients))] : []),
-    ...(isOpen ? [right('offered (/s)', (row) => text(row.offered_per_second))] : []),
+    ...(settings.scenario === 'clients' ? [right('clients', ({ clients }: LoadRow) => text(clients))] : []),
+    ...(isOpen ? [right('offered (/s)', (row: LoadRow) => text(row.offered_per_second))] : []),
     ...(isMeasured
       ? [
           ...(isOpen || settings.scenario === 'clients'
@@ -113,10 +114,10 @@ export function columnsFor({ rows, settings }: LoadResult, { wide }: ShowOptions
           ...(isOpen ? [] : [predicted('predicted samples (/s)', 'samples_per_second')]),
           predicted('predicted p50 (ms)', 'p50_ms'),
           predicted('predicted p99 (ms)', 'p99_ms'),
-          ...(isOpen ? [right('growth', (row) => text(row.predicted?.growth, 2))] : []),
+          ...(isOpen ? [right('growth', (row: LoadRow) => text(row.predicted?.growth, 2))] : []),
         ]
       : []),
-    ...(wide ? [right('seed', ({ seed }) => String(seed))] : []),
+    ...(wide ? [right('seed', ({ seed }: LoadRow) => String(seed))] : []),
   ];
 }
 

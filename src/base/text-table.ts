@@ -28,6 +28,14 @@ export interface Column<Row> {
   readonly link?: (row: Row) => string;
 }
 
+export function left<Row>(title: string, cell: Column<Row>['cell']): Column<Row> {
+  return { title, align: 'left', cell };
+}
+
+export function right<Row>(title: string, cell: Column<Row>['cell'], hint?: Column<Row>['hint']): Column<Row> {
+  return { title, align: 'right', cell, ...(hint && { hint }) };
+}
+
 export function filledColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly Column<Row>[] {
   return columns.filter(({ cell }) => rows.some((row) => cell(row) !== ''));
 }

@@ -1,7 +1,7 @@
 import { counted } from '../base/counted.js';
 import { EXIT_PARTIAL } from '../base/exit-codes.js';
 import { fittingTable } from '../base/fitting-table.js';
-import { type Column, textTable } from '../base/text-table.js';
+import { type Column, textTable, left, right } from '../base/text-table.js';
 import { type Outputs, writeShown } from '../command/outputs.js';
 import type { Evaluation } from '../evaluation/evaluation.js';
 import type { Plugin } from '../evaluation/plugin.js';
@@ -15,14 +15,12 @@ function ms(value: number | undefined): string {
 }
 
 const COLUMNS: readonly Column<EstimateEvent>[] = [
-  { title: 'model', align: 'left', cell: ({ model }) => model },
-  { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => ms(latencyMs) },
-  {
-    title: 'interval (ms)',
-    align: 'right',
-    cell: ({ lowMs, highMs }) => (lowMs === undefined || highMs === undefined ? '' : `${ms(lowMs)} to ${ms(highMs)}`),
-  },
-  { title: 'coverage', align: 'right', cell: ({ coverage }) => `${Math.floor(coverage * 100)} %` },
+  left('model', ({ model }) => model),
+  right('latency (ms)', ({ latencyMs }) => ms(latencyMs)),
+  right('interval (ms)', ({ lowMs, highMs }) =>
+    lowMs === undefined || highMs === undefined ? '' : `${ms(lowMs)} to ${ms(highMs)}`,
+  ),
+  right('coverage', ({ coverage }) => `${Math.floor(coverage * 100)} %`),
 ];
 
 /** The result of every plugin: a row for each estimate. */

@@ -4,7 +4,7 @@ import type { Page } from '../base/exporters/page.js';
 import type { TableResult } from '../base/exporters/exporter.js';
 import { fittingTable, leftOutLines } from '../base/fitting-table.js';
 import { oneLine } from '../base/one-line.js';
-import { type Column, textTable } from '../base/text-table.js';
+import { type Column, textTable, left, right } from '../base/text-table.js';
 import { wrap } from '../base/wrap.js';
 import { stackText } from '../measurement/system-document.js';
 import { rangeChart } from '../web/charts.js';
@@ -57,17 +57,15 @@ function rowsOf({ models, systems }: SystemsResult): readonly Row[] {
 
 function rowColumnsOf(percentages: readonly number[]): readonly Column<Row>[] {
   return [
-    { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
-    { title: 'system', align: 'left', cell: ({ system }) => oneLine(system.name) },
-    { title: 'latency (ms)', align: 'right', cell: ({ estimate }) => latencyText(estimate) },
+    left('model', ({ model }) => oneLine(model)),
+    left('system', ({ system }) => oneLine(system.name)),
+    right('latency (ms)', ({ estimate }) => latencyText(estimate)),
     ...percentages.map((each): Column<Row> => {
-      return { title: `p${each} (ms)`, align: 'right', cell: ({ estimate }) => digits(percentileOf(estimate, each)) };
+      return right(`p${each} (ms)`, ({ estimate }) => digits(percentileOf(estimate, each)));
     }),
-    {
-      title: 'coverage',
-      align: 'right',
-      cell: ({ estimate }) => (estimate === undefined ? UNKNOWN : `${Math.floor(estimate.coverage * 100)} %`),
-    },
+    right('coverage', ({ estimate }) =>
+      estimate === undefined ? UNKNOWN : `${Math.floor(estimate.coverage * 100)} %`,
+    ),
   ];
 }
 
@@ -89,23 +87,17 @@ function titleOf({ name }: SystemResult): string {
 
 /** A row for each model and percentile, a column for each system. */
 function columnsOf(systems: readonly SystemResult[], hasPercentiles: boolean): readonly Column<Figure>[] {
-  const ofRuns: Column<Figure> = {
-    title: 'runs',
-    align: 'left',
-    cell: ({ percentage }) => (percentage === undefined ? 'mean' : `p${percentage}`),
-  };
+  const ofRuns: Column<Figure> = left('runs', ({ percentage }) =>
+    percentage === undefined ? 'mean' : `p${percentage}`,
+  );
   return [
-    { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
+    left('model', ({ model }) => oneLine(model)),
     ...(hasPercentiles ? [ofRuns] : []),
     ...systems.map((system): Column<Figure> => {
-      return {
-        title: titleOf(system),
-        align: 'right',
-        cell: ({ model, percentage }) => {
-          const estimate = estimateOf(system, model);
-          return percentage === undefined ? latencyText(estimate) : digits(percentileOf(estimate, percentage));
-        },
-      };
+      return right(titleOf(system), ({ model, percentage }) => {
+        const estimate = estimateOf(system, model);
+        return percentage === undefined ? latencyText(estimate) : digits(percentileOf(estimate, percentage));
+      });
     }),
   ];
 }

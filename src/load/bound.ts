@@ -12,7 +12,3 @@ export function boundOf(text: string): Bound | undefined {
   const share = Number(`${percentage}e-2`);
   return ms > 0 && ms <= 3_600_000 && share > 0 ? { ms, share } : undefined;
 }
-
-export function boundText({ ms, share }: Bound): string {
-  return `${ms}ms@p${Number((share * 100).toFixed(3))}`;
-}

@@ -107,8 +107,6 @@ export const deviceSchema = z.strictObject({
   memoryBytes: z.number().nonnegative(),
 });
 
-export type Device = z.infer<typeof deviceSchema>;
-
 /** The facts about a machine and a framework that measurements depend on. */
 export const systemFactsSchema = z.strictObject({
   /** Model name as the operating system gives it. */

@@ -1,7 +1,7 @@
 import type { Benchmark } from '../measurement/benchmark.js';
 import type { Measurement } from '../measurement/measurement.js';
 import type { Limits, Protocol } from '../measurement/protocol.js';
-import { identifySystem, optimizedRun, type RunOptions, type SystemFacts } from '../measurement/system.js';
+import { optimizedRun, type RunOptions, type SystemFacts } from '../measurement/system.js';
 import { weightlessBenchmark } from '../measurement/weightless.js';
 import { type ElementType, elementCount, tensorBytes } from '../onnx/model/element-type.js';
 import type { DeclaredType, Node, Tensor } from '../onnx/model/model.js';
@@ -192,9 +192,4 @@ export async function storedPeaks(
 export function ridgeOf(peaks: Peaks): number | undefined {
   const [operations, bytes] = [peaks.get('float32')?.value, peaks.get('memory')?.value];
   return operations === undefined || bytes === undefined ? undefined : operations / bytes;
-}
-
-/** The fingerprint of the system whose measurements are the peaks of another one with other settings. */
-export function peakSystem(facts: SystemFacts, runOptions: RunOptions): string {
-  return identifySystem(facts, peakRun(runOptions)).fingerprint;
 }

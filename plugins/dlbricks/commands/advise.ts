@@ -12,8 +12,6 @@ import {
   COMMAND_DEFAULTS,
   type CommandHost,
   DEFAULT_LIMITS,
-  EXIT_INTERRUPTED,
-  EXIT_PARTIAL,
   graphDot,
   graphSvg,
   type InputOptions,
@@ -25,9 +23,10 @@ import {
   buildProvenance,
   runsOn,
   shownTable,
-  showEvent,
   writeShown,
   z,
+  measuringContext,
+  setMeasuringExit,
 } from '../../../src/plugin-api.js';
 import { adviceDocument, adviceTable, adviceVerdict, drawnAdvice } from '../advise/advice-result.js';
 import { type Advice, adviseOn } from '../advise/advise.js';
@@ -75,12 +74,7 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
   const protocol = askedProtocol(options);
   const { threads = COMMAND_DEFAULTS.threads, rounds, verify = false } = options;
   const settings = { protocol, limits: DEFAULT_LIMITS, threads, rounds, verify };
-  const context = {
-    agent,
-    store,
-    signal: host.signal,
-    onEvent: (event: Parameters<typeof showEvent>[0]) => showEvent(event, progress),
-  };
+  const context = measuringContext({ agent, store }, progress, host);
   const found: Advice[] = [];
   let failed = 0;
   try {
@@ -108,8 +102,5 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
     const pictures = { svg: () => graphSvg(drawings), dot: () => graphDot(drawings) };
     await writeShown({ ...shown, pictures }, outputs, host);
   }
-  if (host.signal.aborted) {
-    host.warn('interrupted; everything measured so far is kept, and the same command continues from here');
-    host.setExitCode(EXIT_INTERRUPTED);
-  } else if (failed > 0) host.setExitCode(EXIT_PARTIAL);
+  setMeasuringExit(host, { isPartial: failed > 0 });
 }

@@ -2,9 +2,6 @@ import {
   type BenchmarkAgent,
   checkInputs,
   type CommandHost,
-  type EvaluationEvent,
-  EXIT_INTERRUPTED,
-  EXIT_PARTIAL,
   type InputOptions,
   type LoadedModel,
   type LogOption,
@@ -14,18 +11,17 @@ import {
   type RunToLog,
   setSpanFramework,
   setSpanModels,
-  showEvent,
   type SweepInputOptions,
   writeLog,
   writeShown,
+  measuringContext,
+  setMeasuringExit,
 } from '../../../src/plugin-api.js';
 import { type Estimated, type Estimation, runEstimations } from '../estimation.js';
 import { isPartial } from '../report/report.js';
 import type { Report } from '../report/report-schema.js';
 import { bestAsked, type BestOptions, type PlaceOptions } from './options.js';
 import { shownReports } from './shown-report.js';
-
-export const INTERRUPTED = 'interrupted; everything measured so far is kept, and the same command continues from here';
 
 /**
  * Measures the missing bricks and composes, with progress.
@@ -49,12 +45,7 @@ export async function runWithProgress(
   await requireLoggable(options.log, loaded, options.input);
   const store = await host.openStore(options.store);
   const progress = host.progress(options.quiet ?? false);
-  const context = {
-    agent,
-    store,
-    signal: host.signal,
-    onEvent: (event: EvaluationEvent) => showEvent(event, progress),
-  };
+  const context = measuringContext({ agent, store }, progress, host);
   setSpanModels({
     models: estimations.flatMap(({ models }) => models),
     batchSizes: estimations.map(({ batch }) => batch),
@@ -65,7 +56,7 @@ export async function runWithProgress(
   if (options.log !== undefined && estimated.every(({ result }) => !result.interrupted)) {
     const runs = estimations.map((estimation, index) => runToLog(estimation, estimated[index]?.report));
     const warnings = new Set(estimated.flatMap(({ report }) => report.warnings.map(({ message }) => message)));
-    const { agent, store, signal } = context;
+    const { signal } = host;
     await writeLog(options.log, { command: 'dlbricks', runs, agent, warnings: [...warnings], store, signal });
   }
   return estimated;
@@ -99,12 +90,10 @@ export function isEmpty(estimated: readonly Estimated[]): boolean {
 
 /** Sets the exit code of a command that estimated: whether it was interrupted, or its results do not cover all models. */
 export function setExitCodeOf(estimated: readonly Estimated[], host: CommandHost): void {
-  if (estimated.some(({ result }) => result.interrupted)) {
-    host.warn(INTERRUPTED);
-    host.setExitCode(EXIT_INTERRUPTED);
-  } else if (estimated.some(({ report }) => isPartial(report))) {
-    host.setExitCode(EXIT_PARTIAL);
-  }
+  setMeasuringExit(host, {
+    isInterrupted: estimated.some(({ result }) => result.interrupted),
+    isPartial: estimated.some(({ report }) => isPartial(report)),
+  });
 }
 
 /**

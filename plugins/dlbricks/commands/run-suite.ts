@@ -1,21 +1,18 @@
 import {
   type CommandHost,
-  type EvaluationEvent,
-  EXIT_INTERRUPTED,
-  EXIT_PARTIAL,
   PlatformError,
   prepareOutputs,
   buildProvenance,
   remeasureAsked,
-  showEvent,
   writeExports,
+  measuringContext,
+  setMeasuringExit,
 } from '../../../src/plugin-api.js';
 import { differencesBetween, optimizedForOf } from '../exchange/optimized-for.js';
 import { resultsText } from '../exchange/results-file.js';
 import { readSuite } from '../exchange/suite.js';
 import { measureSuite } from '../measure/measure-suite.js';
 import { parseMeasureSettings, refuseCutOptions, type SweepMeasuringOptions } from './options.js';
-import { INTERRUPTED } from './run-and-report.js';
 
 export async function runSuite(folder: string, options: SweepMeasuringOptions, host: CommandHost): Promise<void> {
   if (
@@ -37,12 +34,7 @@ export async function runSuite(folder: string, options: SweepMeasuringOptions, h
   for (const difference of differences) host.warn(`warning: ${difference}`);
   const store = await host.openStore(options.store);
   const progress = host.progress(quiet);
-  const context = {
-    agent,
-    store,
-    signal: host.signal,
-    onEvent: (event: EvaluationEvent) => showEvent(event, progress),
-  };
+  const context = measuringContext({ agent, store }, progress, host);
   const result = await measureSuite(suite, settings, context, remeasureAsked(options.remeasure)).finally(() =>
     progress.stop(),
   );
@@ -54,8 +46,5 @@ export async function runSuite(folder: string, options: SweepMeasuringOptions, h
   progress.note(`${found} measurements of the suite's bricks, ${result.measured} of them taken now; ${failed} failed`);
   if (exports.length === 0)
     progress.note('the results are in the store; --export-json FILE writes them for their owner');
-  if (result.interrupted) {
-    host.warn(INTERRUPTED);
-    host.setExitCode(EXIT_INTERRUPTED);
-  } else if (failed > 0) host.setExitCode(EXIT_PARTIAL);
+  setMeasuringExit(host, { isInterrupted: result.interrupted, isPartial: failed > 0 });
 }

@@ -1,4 +1,4 @@
-import { type Column, counted, oneLine } from '../../../src/plugin-api.js';
+import { type Column, counted, oneLine, left, right } from '../../../src/plugin-api.js';
 import { describeCut, DEFAULT_SETTINGS, describeDimensions, isAlike, describeRuntime } from './configuration.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { formatMs, percent, relative, UNKNOWN } from './words.js';
@@ -42,10 +42,6 @@ function repeatDifference({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }
 
 function extendedCell({ extended }: ModelReport): string {
   return extended === null ? UNKNOWN : `${extended.optimized_with.join(' and ')} of ${extended.blocks} blocks`;
-}
-
-function right(title: string, cell: Column<Row>['cell'], hint?: Column<Row>['hint']): Column<Row> {
-  return { title, align: 'right', cell, ...(hint && { hint }) };
 }
 
 export function estimateHint({ model, report }: Row): string | undefined {
@@ -107,15 +103,11 @@ export function columnsFor(reports: readonly Report[], { wide }: { readonly wide
     return isShown ? columns : [];
   };
   return [
-    { title: 'model', align: 'left', cell: ({ model }) => oneLine(model.name) },
+    left('model', ({ model }) => oneLine(model.name)),
     ...configurationColumns(reports, wide),
     ...when(
       reports.some((report) => report.models.some((model) => describeDimensions(model, report, reports) !== '')),
-      {
-        title: 'dimensions',
-        align: 'left',
-        cell: ({ model, report }) => oneLine(describeDimensions(model, report, reports)),
-      },
+      left('dimensions', ({ model, report }) => oneLine(describeDimensions(model, report, reports))),
     ),
     ...when(
       wide,
@@ -124,11 +116,7 @@ export function columnsFor(reports: readonly Report[], { wide }: { readonly wide
     ),
     ...when(
       models.some(({ extended }) => extended !== null),
-      {
-        title: 'extended from',
-        align: 'left',
-        cell: ({ model }) => extendedCell(model),
-      },
+      left('extended from', ({ model }) => extendedCell(model)),
     ),
     right('estimate (ms)', ({ model }) => estimateCell(model), estimateHint),
     ...when(

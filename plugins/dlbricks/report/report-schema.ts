@@ -2,6 +2,15 @@ import { provenanceField, systemDocumentSchema, z } from '../../../src/plugin-ap
 
 /** null: not known. Times are in ms. A missing measurement is never replaced by a guess or by zero. */
 const ms = z.number().nonnegative().nullable();
+const number = z.number().nullable();
+
+/** A field that reports of earlier versions lack. */
+function added<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return schema
+    .nullable()
+    .default(null as never)
+    .describe(description);
+}
 
 const settingsSchema = z.strictObject({
   cut: z.enum(['kernel', 'layer']).describe('Where graphs were cut'),
@@ -15,12 +24,9 @@ const settingsSchema = z.strictObject({
   runs: z.int().describe('Maximum number of timed runs per benchmark'),
   min_runs: z.int(),
   time_budget_ms: z.number().describe('No further run starts after this much time in runs, once min_runs are done'),
-  target_error_percent: z
-    .number()
-    .nullable()
-    .describe(
-      'Bricks are measured on further occasions until half the width of each interval is within this; null where bricks are not repeated, as at the layer cut or by compose',
-    ),
+  target_error_percent: number.describe(
+    'Bricks are measured on further occasions until half the width of each interval is within this; null where bricks are not repeated, as at the layer cut or by compose',
+  ),
   statistic: z.string(),
   confidence: z.number().describe('Share of cases in which intervals should contain the latency'),
 });
@@ -38,11 +44,7 @@ const brickSchema = z.strictObject({
   signature: z.string(),
   operators: z.array(z.string()),
   sequences: z.int().describe("How many of the model's sequences it stands for"),
-  on_longest_path: z
-    .int()
-    .nullable()
-    .default(null)
-    .describe('How many of these are on the longest path; null in reports of earlier versions'),
+  on_longest_path: added(z.int(), 'How many of these are on the longest path; null in reports of earlier versions'),
   measured: z
     .enum(['together', 'copies', 'alone'])
     .describe("How: with other bricks in one graph by the runtime's profile, as copies in one graph, or on its own"),
@@ -80,7 +82,7 @@ const checkSchema = z.strictObject({
       }),
     )
     .describe('The largest differences first'),
-  seconds: z.number().nonnegative().nullable().describe('Wall time of the run, with its sessions'),
+  seconds: ms.describe('Wall time of the run, with its sessions'),
   failure: z.string().nullable().describe('Why there is no comparison; null where there is one'),
 });
 
@@ -113,51 +115,41 @@ export const modelReportSchema = z.strictObject({
     .array(z.strictObject({ name: z.string(), size: z.int() }))
     .default([])
     .describe('Dimensions of inputs that the file leaves open, and their sizes here'),
-  throughput_per_second: z
-    .number()
-    .nullable()
-    .default(null)
-    .describe('Inputs per second: settings.batch over estimate_ms; null without an estimate'),
-  tokens_per_second: z
-    .number()
-    .nullable()
-    .default(null)
-    .describe('Of decoders with a cache, from the estimate; null for other models, and without an estimate'),
-  extended: z
-    .strictObject({
+  throughput_per_second: added(
+    z.number(),
+    'Inputs per second: settings.batch over estimate_ms; null without an estimate',
+  ),
+  tokens_per_second: added(
+    z.number(),
+    'Of decoders with a cache, from the estimate; null for other models, and without an estimate',
+  ),
+  extended: added(
+    z.strictObject({
       blocks: z.int().describe('Repeated blocks of the model'),
       layers_of_block: z.int(),
       optimized_with: z.array(z.int()).describe('Numbers of blocks of the graphs that the runtime optimized'),
       weight_bytes: z.number().describe("Of the whole model's weights"),
       optimized_weight_bytes: z.number().describe("Of the largest optimized graph's weights"),
-    })
-    .nullable()
-    .default(null)
-    .describe('From which graphs the kernels were extended to all blocks; null where the whole graph was optimized'),
-  not_extended: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'Why the whole graph was optimized although blocks of it repeat; null where they do not, or were extended',
-    ),
-  made_up_values: z
-    .strictObject({
+    }),
+    'From which graphs the kernels were extended to all blocks; null where the whole graph was optimized',
+  ),
+  not_extended: added(
+    z.string(),
+    'Why the whole graph was optimized although blocks of it repeat; null where they do not, or were extended',
+  ),
+  made_up_values: added(
+    z.strictObject({
       operators: z
         .array(z.strictObject({ operator: z.string(), count: z.int() }))
         .describe('The operators that read such values, with their numbers of kernels or layers'),
       kernels: z.int().describe('These kernels or layers, and all after them whose sizes follow from theirs'),
-    })
-    .nullable()
-    .default(null)
-    .describe(
-      'The part of the model whose work or sizes depend on made-up values, so that the estimate may be far off; null where there is none',
-    ),
-  values_of_run: z
-    .enum(['own', 'made up'])
-    .nullable()
-    .default(null)
-    .describe('Weights of the run whose values steer operators in bricks; null where these values are made up'),
+    }),
+    'The part of the model whose work or sizes depend on made-up values, so that the estimate may be far off; null where there is none',
+  ),
+  values_of_run: added(
+    z.enum(['own', 'made up']),
+    'Weights of the run whose values steer operators in bricks; null where these values are made up',
+  ),
   unique_bricks: z.int(),
   predicted_percent: z
     .number()
@@ -176,10 +168,9 @@ export const modelReportSchema = z.strictObject({
   ),
   estimate_high_ms: ms.describe('Upper end of the interval; null with made_up_values'),
   parallel_ms: ms.describe('Longest path through the sequences: the latency without any limit to parallelism'),
-  parallelism: z
-    .number()
-    .nullable()
-    .describe('estimate_ms / parallel_ms: how much faster it could be with sequences side by side; 1 is a chain'),
+  parallelism: number.describe(
+    'estimate_ms / parallel_ms: how much faster it could be with sequences side by side; 1 is a chain',
+  ),
   longest_path: z.array(z.int()).describe('Indices of the sequences on it, in their order'),
   critical_path: z
     .array(
@@ -199,43 +190,33 @@ export const modelReportSchema = z.strictObject({
     .default([])
     .describe('The same sequences, by their kernels; empty in reports of earlier versions'),
   end_to_end_ms: ms.describe('Whole model as measured, after the first measurement of each brick'),
-  graph_signature: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe("Signature of the model's graph without its name; models with the same one differ in their weights only"),
-  preparing_seconds: z
-    .number()
-    .nonnegative()
-    .nullable()
-    .default(null)
-    .describe("Wall time of optimizing the model's graph in the runtime, and of cutting it"),
-  end_to_end_seconds: z
-    .number()
-    .nonnegative()
-    .nullable()
-    .default(null)
-    .describe("Wall time of the whole model's first measurement, session and warm-ups included"),
+  graph_signature: added(
+    z.string(),
+    "Signature of the model's graph without its name; models with the same one differ in their weights only",
+  ),
+  preparing_seconds: added(
+    z.number().nonnegative(),
+    "Wall time of optimizing the model's graph in the runtime, and of cutting it",
+  ),
+  end_to_end_seconds: added(
+    z.number().nonnegative(),
+    "Wall time of the whole model's first measurement, session and warm-ups included",
+  ),
   end_to_end_repeat_ms: ms.describe('Whole model as measured again, after everything else'),
-  normalized_latency: z
-    .number()
-    .nullable()
-    .describe('estimate_ms / end_to_end_ms; null where a sequence was not measured'),
+  normalized_latency: number.describe('estimate_ms / end_to_end_ms; null where a sequence was not measured'),
   interval_hit: z
     .boolean()
     .nullable()
     .describe(
       'Whether end_to_end_ms lies within the interval; null where one of them is not known, or a sequence was not measured',
     ),
-  measuring_error_percent: z
-    .number()
-    .nullable()
-    .describe("Part of the interval's half width that measuring bricks on more occasions would reduce"),
-  least_error_percent: z
-    .number()
-    .nullable()
-    .default(null)
-    .describe('Half width of the interval if bricks were measured exactly: the spread of whole models, and the method'),
+  measuring_error_percent: number.describe(
+    "Part of the interval's half width that measuring bricks on more occasions would reduce",
+  ),
+  least_error_percent: added(
+    z.number(),
+    'Half width of the interval if bricks were measured exactly: the spread of whole models, and the method',
+  ),
   limited_by: z
     .enum(['target_error', 'occasions', 'whole_model', 'time'])
     .nullable()
@@ -283,20 +264,13 @@ const costsSchema = z
 
 /** null where a model or a brick has no latency. */
 const ratiosSchema = z.strictObject({
-  paper: z
-    .number()
-    .nullable()
-    .describe("One run of every model over one run of every unique brick: the DLBricks paper's figure"),
-  measured: z
-    .number()
-    .nullable()
-    .describe(
-      'reading + models_first over reading + preparing + bricks_first: the cost of measuring each model once over the cost of measuring each brick once',
-    ),
-  as_run: z
-    .number()
-    .nullable()
-    .describe('The same with every further measurement on both sides: the cost of this evaluation as it ran'),
+  paper: number.describe("One run of every model over one run of every unique brick: the DLBricks paper's figure"),
+  measured: number.describe(
+    'reading + models_first over reading + preparing + bricks_first: the cost of measuring each model once over the cost of measuring each brick once',
+  ),
+  as_run: number.describe(
+    'The same with every further measurement on both sides: the cost of this evaluation as it ran',
+  ),
 });
 
 const intervalScoresSchema = z.array(
@@ -316,65 +290,47 @@ const summarySchema = z.strictObject({
   layers: z.int(),
   unique: z.int().describe('Different bricks of all models together'),
   sequences: z.int().describe('Sequences of all models together'),
-  bricks_ms: z
-    .number()
-    .nonnegative()
-    .nullable()
-    .default(null)
-    .describe('One run of every different brick that was measured'),
-  unique_fraction: z.number().nullable().describe('unique / sequences of all models'),
-  geomean_normalized_latency: z.number().nullable(),
-  mape_percent: z.number().nullable().describe('Mean over the models of |normalized_latency - 1|, in percent'),
-  worst_percent: z.number().nullable(),
+  bricks_ms: added(z.number().nonnegative(), 'One run of every different brick that was measured'),
+  unique_fraction: number.describe('unique / sequences of all models'),
+  geomean_normalized_latency: number,
+  mape_percent: number.describe('Mean over the models of |normalized_latency - 1|, in percent'),
+  worst_percent: number,
   within_5_percent: z.int().describe('Models whose estimate is within 5 % of their end-to-end latency'),
   within_10_percent: z.int(),
-  interval_hit_percent: z
-    .number()
-    .nullable()
-    .describe(
-      'Share of the models with an interval whose end_to_end_ms lies within it; it should be settings.confidence',
-    ),
+  interval_hit_percent: number.describe(
+    'Share of the models with an interval whose end_to_end_ms lies within it; it should be settings.confidence',
+  ),
   intervals: intervalScoresSchema
     .default([])
     .describe('How good the intervals are; empty where no model was measured whole'),
   cross_checked_intervals: intervalScoresSchema
     .default([])
     .describe('The same with spreads that come from the other half of the models alone; from four models on'),
-  spread_percent: z
-    .number()
-    .nullable()
-    .describe('Standard deviation between occasions of measuring one brick: the repeatability of this machine'),
-  common_spread_percent: z
-    .number()
-    .nullable()
-    .default(null)
-    .describe('The part of it that all bricks of a process have in common'),
-  whole_spread_percent: z
-    .number()
-    .nullable()
-    .default(null)
-    .describe('Standard deviation between occasions of measuring one whole model; intervals contain it'),
-  no_interval_reason: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Why the spread between occasions is not known, so that estimates have no intervals; kernel cut only'),
-  machines: z
-    .int()
-    .nullable()
-    .default(null)
-    .describe('Machines with this fingerprint that were compared and shared the measurements; null for one'),
-  machine_spread_percent: z
-    .number()
-    .nullable()
-    .default(null)
-    .describe('Standard deviation between these machines of the time of the same bricks; intervals contain it'),
+  spread_percent: number.describe(
+    'Standard deviation between occasions of measuring one brick: the repeatability of this machine',
+  ),
+  common_spread_percent: added(z.number(), 'The part of it that all bricks of a process have in common'),
+  whole_spread_percent: added(
+    z.number(),
+    'Standard deviation between occasions of measuring one whole model; intervals contain it',
+  ),
+  no_interval_reason: added(
+    z.string(),
+    'Why the spread between occasions is not known, so that estimates have no intervals; kernel cut only',
+  ),
+  machines: added(
+    z.int(),
+    'Machines with this fingerprint that were compared and shared the measurements; null for one',
+  ),
+  machine_spread_percent: added(
+    z.number(),
+    'Standard deviation between these machines of the time of the same bricks; intervals contain it',
+  ),
   costs: costsSchema.nullable().describe('null where nothing was measured, as by compose'),
   ratios: ratiosSchema,
-  repeatability_percent: z
-    .number()
-    .nullable()
-    .describe('Mean difference between the two end-to-end measurements; no estimate can be more accurate'),
+  repeatability_percent: number.describe(
+    'Mean difference between the two end-to-end measurements; no estimate can be more accurate',
+  ),
 });
 
 const generationSchema = z.strictObject({
@@ -412,11 +368,10 @@ const warningSchema = z.strictObject({
 });
 
 export const reportSchema = z.strictObject({
-  evaluation: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Name of the evaluation, as its manifest has it; null for models that a command line named'),
+  evaluation: added(
+    z.string(),
+    'Name of the evaluation, as its manifest has it; null for models that a command line named',
+  ),
   provenance: provenanceField,
   system: systemDocumentSchema,
   settings: settingsSchema,

@@ -1,4 +1,4 @@
-import { type Column, counted, type PageSection, rangeChart, textTable } from '../../../src/plugin-api.js';
+import { type Column, counted, type PageSection, rangeChart, textTable, left, right } from '../../../src/plugin-api.js';
 import { percent } from './words.js';
 
 /** For each list, how many of its values no list before it has. */
@@ -33,12 +33,12 @@ export function savingsSections(models: readonly Added[]): readonly PageSection[
     return { title, align: 'right', cell: (row) => String(cell(row)) };
   };
   const columns: Column<Row>[] = [
-    { title: 'with', align: 'left', cell: ({ name }) => name },
+    left('with', ({ name }) => name),
     number('sequences', (row) => row.sequences),
     number('new bricks', ({ newBricks }) => newBricks),
     number('sequences so far', ({ all }) => all),
     number('bricks so far', (row) => row.bricks),
-    { title: 'saved', align: 'right', cell: saved },
+    right('saved', saved),
   ];
   const chart = rangeChart({
     unit: 'number',

@@ -14,6 +14,8 @@ import {
   wrap,
   z,
   counted,
+  left,
+  right,
 } from '../../../src/plugin-api.js';
 import { type Cut, CUTS } from '../cut/cut.js';
 import { percent, UNKNOWN } from '../report/words.js';
@@ -80,15 +82,15 @@ function rowOf(model: ModelSharing): Row {
 }
 
 const COLUMNS: readonly Column<Row>[] = [
-  { title: 'model', align: 'left', cell: ({ name }) => oneLine(name) },
-  { title: 'layers', align: 'right', cell: ({ layers }) => String(layers) },
-  { title: 'sequences', align: 'right', cell: ({ sequences }) => String(sequences) },
-  { title: 'unique bricks', align: 'right', cell: (row) => String(row.unique_bricks) },
-  { title: 'own repeats', align: 'right', cell: (row) => percent(row.own_repeats_percent, 0) },
-  { title: 'in others', align: 'right', cell: (row) => percent(row.covered_by_others_percent, 0) },
-  { title: 'in others (time)', align: 'right', cell: (row) => percent(row.covered_by_others_time_percent, 0) },
-  { title: 'measured', align: 'right', cell: (row) => percent(row.measured_percent, 0) },
-  { title: 'measured (time)', align: 'right', cell: (row) => `≈ ${percent(row.measured_time_percent, 0)}` },
+  left('model', ({ name }) => oneLine(name)),
+  right('layers', ({ layers }) => String(layers)),
+  right('sequences', ({ sequences }) => String(sequences)),
+  right('unique bricks', (row) => String(row.unique_bricks)),
+  right('own repeats', (row) => percent(row.own_repeats_percent, 0)),
+  right('in others', (row) => percent(row.covered_by_others_percent, 0)),
+  right('in others (time)', (row) => percent(row.covered_by_others_time_percent, 0)),
+  right('measured', (row) => percent(row.measured_percent, 0)),
+  right('measured (time)', (row) => `≈ ${percent(row.measured_time_percent, 0)}`),
 ];
 
 /** Titles of the columns that a narrow terminal leaves out, the least important first. */

@@ -7,6 +7,8 @@ import {
   z,
   counted,
   usedCores,
+  left,
+  right,
 } from '../../../src/plugin-api.js';
 import { CUTS } from '../cut/cut.js';
 import { meanOf } from '../estimate/statistics.js';
@@ -142,33 +144,29 @@ function share(value: number | null): string {
 }
 
 const COLUMNS: readonly Column<Configuration>[] = [
-  { title: 'cut', align: 'left', cell: ({ cut }) => cut },
-  { title: 'G', align: 'right', cell: ({ granularity }) => String(granularity) },
-  { title: 'sequences', align: 'right', cell: ({ summary: { sequences } }) => String(sequences) },
-  { title: 'unique', align: 'right', cell: ({ summary: { unique } }) => String(unique) },
-  {
-    title: 'normalized',
-    align: 'right',
-    cell: ({ summary: { geomean_normalized_latency: value } }) => value?.toFixed(3) ?? UNKNOWN,
-  },
-  { title: 'mean error', align: 'right', cell: ({ summary: { mape_percent: value } }) => percent(value) },
-  { title: 'worst', align: 'right', cell: ({ summary: { worst_percent: value } }) => percent(value) },
-  { title: 'measured ratio', align: 'right', cell: ({ summary: { ratios } }) => times(ratios.measured) },
-  { title: "paper's ratio", align: 'right', cell: ({ summary: { ratios } }) => times(ratios.paper) },
-  { title: 'ratio as run', align: 'right', cell: ({ summary: { ratios } }) => times(ratios.as_run) },
-  { title: 'unique across', align: 'right', cell: ({ summary: { unique_fraction: value } }) => share(value) },
-  { title: 'unique within', align: 'right', cell: ({ unique_fraction_within: value }) => share(value) },
+  left('cut', ({ cut }) => cut),
+  right('G', ({ granularity }) => String(granularity)),
+  right('sequences', ({ summary: { sequences } }) => String(sequences)),
+  right('unique', ({ summary: { unique } }) => String(unique)),
+  right('normalized', ({ summary: { geomean_normalized_latency: value } }) => value?.toFixed(3) ?? UNKNOWN),
+  right('mean error', ({ summary: { mape_percent: value } }) => percent(value)),
+  right('worst', ({ summary: { worst_percent: value } }) => percent(value)),
+  right('measured ratio', ({ summary: { ratios } }) => times(ratios.measured)),
+  right("paper's ratio", ({ summary: { ratios } }) => times(ratios.paper)),
+  right('ratio as run', ({ summary: { ratios } }) => times(ratios.as_run)),
+  right('unique across', ({ summary: { unique_fraction: value } }) => share(value)),
+  right('unique within', ({ unique_fraction_within: value }) => share(value)),
 ];
 
 const MODEL_COLUMNS: readonly Column<Row & Pick<Configuration, 'cut' | 'granularity'>>[] = [
-  { title: 'model', align: 'left', cell: ({ model }) => oneLine(model) },
-  { title: 'cut', align: 'left', cell: ({ cut }) => cut },
-  { title: 'G', align: 'right', cell: ({ granularity }) => String(granularity) },
-  { title: 'sequences', align: 'right', cell: ({ sequences }) => String(sequences) },
-  { title: 'unique', align: 'right', cell: ({ unique_bricks: unique }) => String(unique) },
-  { title: 'estimate (ms)', align: 'right', cell: ({ constructed_ms: ms }) => formatMs(ms) },
-  { title: 'measured (ms)', align: 'right', cell: ({ measured_ms: ms }) => formatMs(ms) },
-  { title: 'normalized', align: 'right', cell: ({ normalized_latency: value }) => value?.toFixed(3) ?? UNKNOWN },
+  left('model', ({ model }) => oneLine(model)),
+  left('cut', ({ cut }) => cut),
+  right('G', ({ granularity }) => String(granularity)),
+  right('sequences', ({ sequences }) => String(sequences)),
+  right('unique', ({ unique_bricks: unique }) => String(unique)),
+  right('estimate (ms)', ({ constructed_ms: ms }) => formatMs(ms)),
+  right('measured (ms)', ({ measured_ms: ms }) => formatMs(ms)),
+  right('normalized', ({ normalized_latency: value }) => value?.toFixed(3) ?? UNKNOWN),
 ];
 
 /** Titles of the columns that a narrow terminal leaves out, the least important first. */

@@ -3,7 +3,7 @@ import { PlatformError } from '../../base/errors.js';
 import type { RunOptions } from '../../measurement/system.js';
 import type { PredictionModel } from '../../registry/prediction-model.js';
 import { noOpenModel } from '../no-open-model.js';
-import { predictedOf } from '../worker/job-end.js';
+import { endedAs } from '../worker/job-end.js';
 import type { JobLimits } from '../worker/enforce-limits.js';
 import type { WorkerProcess } from '../worker/worker-process.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
@@ -181,7 +181,7 @@ export class OpenModels {
     const { runner, limits } = this.#options;
     try {
       const end = await runner.runIn(process, { kind: 'predict', batch }, limits, { signal });
-      return predictedOf(end);
+      return endedAs(end, 'predicted').predicted;
     } catch (error) {
       if (process.isAlive || !(error instanceof PlatformError)) throw error;
       const { code, message } = error;

@@ -13,7 +13,7 @@ import { type AgentDescription, isAbleTo } from '../agent-description.js';
 import { toWireDescription } from '../wire/description-wire.js';
 import { defaultMemoryLimitBytes } from './describe-machine.js';
 import { measureTogether } from './measure-together.js';
-import { inferredOf, measuredOf, optimizedGraph, ranOnceOf } from '../worker/job-end.js';
+import { endedAs, measuredOf, optimizedGraph } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
 import {
   fromWireBenchmark,
@@ -77,7 +77,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const options = { signal, beside: leavesRoom(benchmark, description) };
       const job = { kind: 'infer-types', benchmark, memoryLimitBytes, steeringValues } as const;
       const { end } = await runner.runUntimed(job, limits, options);
-      return { values: toWireValues(inferredOf(end)) };
+      return { values: toWireValues(endedAs(end, 'inferred').values) };
     }),
     optimize: calls.unary(async (call, signal) => {
       const request = call.request;
@@ -99,7 +99,8 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const memoryLimitBytes = defaultMemoryLimitBytes(description);
       const limits = { timeLimitMs: RUN_ONCE_LIMIT_MS, memoryLimitBytes };
       const job = { kind: 'run-once', benchmark, runOptions, memoryLimitBytes, everyValue, elements } as const;
-      return { values: toWireRunValues(ranOnceOf(await runner.run(job, limits, { signal }))) };
+      const end = await runner.run(job, limits, { signal });
+      return { values: toWireRunValues(endedAs(end, 'ran-once').values) };
     }),
     measure: calls.streaming(async (call, signal) => {
       const request = call.request;

@@ -14,7 +14,7 @@ import type { MeasureProgress } from '../benchmark-agent.js';
 import type { ServingMessage } from '../jobs/job.js';
 import { toWireProgress } from '../wire/benchmark-wire.js';
 import { fromWireOpen, MAX_SAMPLES, toWireAnswers, toWireConditions } from '../wire/load-wire.js';
-import { servedOf } from '../worker/job-end.js';
+import { endedAs } from '../worker/job-end.js';
 import { type BenchmarkServiceOptions, withWeightFile } from './benchmark-service.js';
 import { defaultMemoryLimitBytes } from './describe-machine.js';
 
@@ -131,7 +131,7 @@ export function addLoadService(server: RpcServer, options: LoadServiceOptions): 
           call.write({ event: { $case: 'answers', value: toWireAnswers(answers) } });
         },
       });
-      const { conditions, peakMemoryBytes } = servedOf(ended);
+      const { conditions, peakMemoryBytes } = endedAs(ended, 'served').served;
       const closed = { conditions: toWireConditions(conditions), peakMemoryBytes: BigInt(Math.round(peakMemoryBytes)) };
       call.write({ event: { $case: 'closed', value: closed } });
     };

@@ -7,7 +7,7 @@ import { activeTracing } from '../../tracing/tracing.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import type { BenchmarkServiceOptions } from './benchmark-service.js';
 import { defaultMemoryLimitBytes } from './describe-machine.js';
-import { tracedOf } from '../worker/job-end.js';
+import { endedAs } from '../worker/job-end.js';
 import { fromWireLevel, toWireLayerTrace, toWireSpan } from '../wire/trace-wire.js';
 import { fromWireBenchmark, fromWireProtocol, fromWireRunOptions, toWireProgress } from '../wire/benchmark-wire.js';
 
@@ -44,7 +44,7 @@ export function addTraceService(server: RpcServer, options: BenchmarkServiceOpti
       const end = await inCallersTrace(call.metadata, async () => {
         return activeTracing()?.atLevel(fromWireLevel(request.level), run) ?? run();
       });
-      const trace = toWireLayerTrace(tracedOf(end));
+      const trace = toWireLayerTrace(endedAs(end, 'traced').trace);
       call.write({ event: { $case: 'trace', value: trace } });
     }),
     takeSpans: calls.streaming(async (call, signal) => {

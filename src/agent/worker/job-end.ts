@@ -1,11 +1,7 @@
 import { PlatformError } from '../../base/errors.js';
 import type { OptimizedGraph } from '../benchmark-agent.js';
-import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { Failure } from '../failure.js';
-import type { LayerTrace } from '../layer-trace.js';
-import type { RunValue } from '../run-value.js';
 import type { JobResult, Measured } from '../jobs/job.js';
-import type { Predicted } from '../jobs/predict-session.js';
 
 export interface Died {
   readonly kind: 'died';
@@ -64,28 +60,9 @@ function deathOf({ failure, elapsedMs, preparingMs, peakMemoryBytes }: Died, bri
   return { outcome: { kind: 'failure', ...failure }, ...cost, peakMemoryBytes };
 }
 
-export function tracedOf(end: JobEnd): LayerTrace {
-  if (end.kind === 'traced') return end.trace;
-  throw errorOfEnd(end);
-}
-
-export function servedOf(end: JobEnd): Extract<JobResult, { kind: 'served' }>['served'] {
-  if (end.kind === 'served') return end.served;
-  throw errorOfEnd(end);
-}
-
-export function inferredOf(end: JobEnd): ReadonlyMap<string, InferredValue> {
-  if (end.kind === 'inferred') return end.values;
-  throw errorOfEnd(end);
-}
-
-export function ranOnceOf(end: JobEnd): ReadonlyMap<string, RunValue> {
-  if (end.kind === 'ran-once') return end.values;
-  throw errorOfEnd(end);
-}
-
-export function predictedOf(end: JobEnd): Predicted {
-  if (end.kind === 'predicted') return end.predicted;
+/** The result of a job. @throws PlatformError where it ended otherwise */
+export function endedAs<Kind extends JobResult['kind']>(end: JobEnd, kind: Kind): Extract<JobResult, { kind: Kind }> {
+  if (end.kind === kind) return end as Extract<JobResult, { kind: Kind }>;
   throw errorOfEnd(end);
 }
 
@@ -94,6 +71,6 @@ export function predictedOf(end: JobEnd): Predicted {
  *   graph, and must not contain that the machine was busy.
  */
 export function optimizedGraph(end: JobEnd, shareMs: number): OptimizedGraph {
-  if (end.kind === 'optimized') return { ...end.optimized, costMs: Math.min(shareMs, end.processorMs) };
-  throw errorOfEnd(end);
+  const { optimized, processorMs } = endedAs(end, 'optimized');
+  return { ...optimized, costMs: Math.min(shareMs, processorMs) };
 }

@@ -12,7 +12,7 @@ import { parseAddress } from '../address.js';
 import type { OwnedHost } from '../host.js';
 import { runAnalysis, settingNames } from '../../evaluation/run/run-analysis.js';
 import { fittingTable } from '../../base/fitting-table.js';
-import type { Column } from '../../base/text-table.js';
+import { type Column, left } from '../../base/text-table.js';
 import { shownTable } from '../../command/keyed-table.js';
 import { buildProvenance } from '../../agent/provenance.js';
 
@@ -50,10 +50,10 @@ interface ListedAnalysis {
 }
 
 const LIST_COLUMNS: readonly Column<ListedAnalysis>[] = [
-  { title: 'plugin', align: 'left', cell: ({ plugin }) => plugin },
-  { title: 'analysis', align: 'left', cell: ({ analysis }) => analysis.name },
-  { title: 'settings', align: 'left', cell: ({ analysis }) => settingNames(analysis).join(', ') },
-  { title: 'description', align: 'left', cell: ({ analysis }) => analysis.description },
+  left('plugin', ({ plugin }) => plugin),
+  left('analysis', ({ analysis }) => analysis.name),
+  left('settings', ({ analysis }) => settingNames(analysis).join(', ')),
+  left('description', ({ analysis }) => analysis.description),
 ];
 
 function list(plugins: Analysts, width: number | undefined): string {

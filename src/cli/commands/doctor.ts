@@ -3,7 +3,7 @@ import { numberOption } from '../../base/option-value.js';
 import { defaultThreads, threadsSchema } from '../../base/default-threads.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { oneLine } from '../../base/one-line.js';
-import type { Column } from '../../base/text-table.js';
+import { type Column, left } from '../../base/text-table.js';
 import { EXIT_PARTIAL, EXIT_REFUSED } from '../../base/exit-codes.js';
 import { type Finding } from '../../command/doctor/finding.js';
 import { examineMachine } from '../../command/doctor/machine.js';
@@ -16,9 +16,9 @@ import type { CommandHost } from '../../evaluation/plugin.js';
 import { documentText } from '../document-text.js';
 
 const COLUMNS: readonly Column<Finding>[] = [
-  { title: 'level', align: 'left', cell: ({ level }) => level },
-  { title: 'finding', align: 'left', cell: ({ id }) => oneLine(id) },
-  { title: 'found', align: 'left', cell: ({ found }) => oneLine(found) },
+  left('level', ({ level }) => level),
+  left('finding', ({ id }) => oneLine(id)),
+  left('found', ({ found }) => oneLine(found)),
 ];
 
 function textOf(findings: readonly Finding[], width: number | undefined): string {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { PlatformError } from '../../base/errors.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
-import type { Column } from '../../base/text-table.js';
+import { type Column, left } from '../../base/text-table.js';
 import { addQuietOption, addTableOptions, addWideOption, type OutputOptions } from '../../command/options.js';
 import { prepareOutputs, printsExport } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
@@ -65,12 +65,12 @@ function inMinutes(time: string): string {
 function columnsFor(evaluations: readonly EvaluationSummary[]): readonly Column<EvaluationSummary>[] {
   const short = shortIds(evaluations.map(({ id }) => id));
   return [
-    { title: 'id', align: 'left', cell: ({ id }) => short(id) },
-    { title: 'name', align: 'left', cell: ({ name }) => name },
-    { title: 'plugin', align: 'left', cell: ({ plugin }) => plugin },
-    { title: 'state', align: 'left', cell: ({ state }) => state },
-    { title: 'submitted (UTC)', align: 'left', cell: ({ submittedAt }) => inMinutes(submittedAt) },
-    { title: 'changed (UTC)', align: 'left', cell: ({ changedAt }) => inMinutes(changedAt) },
+    left('id', ({ id }) => short(id)),
+    left('name', ({ name }) => name),
+    left('plugin', ({ plugin }) => plugin),
+    left('state', ({ state }) => state),
+    left('submitted (UTC)', ({ submittedAt }) => inMinutes(submittedAt)),
+    left('changed (UTC)', ({ changedAt }) => inMinutes(changedAt)),
   ];
 }
 

@@ -3,7 +3,7 @@ import { counted } from '../../base/counted.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
-import { type Column, filledColumns } from '../../base/text-table.js';
+import { type Column, filledColumns, left, right } from '../../base/text-table.js';
 import type { System } from '../../measurement/system.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
 import type { ResultStore } from '../../store/result-store.js';
@@ -121,13 +121,13 @@ function classColumns(rows: readonly ClassRow[]): readonly Column<ClassRow>[] {
   const shown = ['processor', 'cores', 'framework', 'threads', 'provider', 'optimizer'] as const;
   const settings = systemDifferences(listed, shown);
   return [
-    { title: 'systems', align: 'left', cell: ({ id }) => short(id) },
-    { title: 'processor', align: 'left', cell: ({ system }) => system.processor },
-    { title: 'cores', align: 'right', cell: ({ system }) => String(system.cores) },
-    { title: 'framework', align: 'left', cell: ({ system }) => `${system.framework} ${system.frameworkVersion}` },
-    ...filledColumns([{ title: 'settings', align: 'left', cell: ({ system }) => settings(system) }], rows),
-    { title: 'agents', align: 'right', cell: ({ serving }) => String(serving) },
-    { title: 'waiting', align: 'right', cell: ({ waiting }) => String(waiting) },
+    left('systems', ({ id }) => short(id)),
+    left('processor', ({ system }) => system.processor),
+    right('cores', ({ system }) => String(system.cores)),
+    left('framework', ({ system }) => `${system.framework} ${system.frameworkVersion}`),
+    ...filledColumns([left<(typeof rows)[number]>('settings', ({ system }) => settings(system))], rows),
+    right('agents', ({ serving }) => String(serving)),
+    right('waiting', ({ waiting }) => String(waiting)),
   ];
 }
 
@@ -135,11 +135,11 @@ function failedColumns(rows: readonly FailedRow[]): readonly Column<FailedRow>[]
   const short = shortIds(rows.map(({ id }) => id));
   const shortSystem = shortIds(rows.map(({ system }) => system));
   return [
-    { title: 'id', align: 'left', cell: ({ id }) => short(id) },
-    { title: 'systems', align: 'left', cell: ({ system }) => shortSystem(system) },
-    { title: 'given up (UTC)', align: 'left', cell: ({ failedAt }) => failedAt },
-    { title: 'bricks', align: 'left', cell: ({ bricks }) => bricks },
-    { title: 'reason', align: 'left', cell: ({ reason }) => reason },
+    left('id', ({ id }) => short(id)),
+    left('systems', ({ system }) => shortSystem(system)),
+    left('given up (UTC)', ({ failedAt }) => failedAt),
+    left('bricks', ({ bricks }) => bricks),
+    left('reason', ({ reason }) => reason),
   ];
 }
 

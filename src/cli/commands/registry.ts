@@ -3,7 +3,7 @@ import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { oneLine } from '../../base/one-line.js';
-import type { Column } from '../../base/text-table.js';
+import { type Column, left, right } from '../../base/text-table.js';
 import { wrap } from '../../base/wrap.js';
 import { addAgentPlaceOptions, type AgentOptions } from '../../command/options.js';
 import { ANY_RUN, identifySystem, type System } from '../../measurement/system.js';
@@ -40,38 +40,34 @@ async function agentsAt(
 }
 
 const MODEL_COLUMNS: readonly Column<BuiltInModel>[] = [
-  { title: 'reference', align: 'left', cell: ({ reference }) => reference },
-  { title: 'name', align: 'left', cell: ({ name }) => name },
-  { title: 'version', align: 'left', cell: ({ version }) => version },
-  { title: 'framework', align: 'left', cell: ({ framework }) => framework },
-  { title: 'task', align: 'left', cell: ({ task }) => task ?? '' },
-  { title: 'parameters', align: 'right', cell: ({ parameters }) => `${(parameters / 1e6).toFixed(1)} M` },
-  { title: 'description', align: 'left', cell: ({ title }) => title },
+  left('reference', ({ reference }) => reference),
+  left('name', ({ name }) => name),
+  left('version', ({ version }) => version),
+  left('framework', ({ framework }) => framework),
+  left('task', ({ task }) => task ?? ''),
+  right('parameters', ({ parameters }) => `${(parameters / 1e6).toFixed(1)} M`),
+  left('description', ({ title }) => title),
 ];
 
 const REGISTERED_COLUMNS: readonly Column<RegisteredModel>[] = [
-  { title: 'name', align: 'left', cell: ({ name }) => name },
-  { title: 'version', align: 'left', cell: ({ version }) => version },
-  { title: 'framework', align: 'left', cell: ({ framework }) => framework },
-  { title: 'task', align: 'left', cell: ({ task }) => task ?? '' },
-  { title: 'inputs', align: 'left', cell: ({ inputs }) => inputs.map(typeText).join(', ') },
-  { title: 'output', align: 'left', cell: ({ output }) => (output === null ? '' : typeText(output)) },
-  { title: 'labels', align: 'left', cell: ({ output }) => (output === null ? '' : (labelsOf(output) ?? '')) },
-  { title: 'checksum', align: 'left', cell: ({ graphChecksum }) => graphChecksum },
-  { title: 'agents', align: 'left', cell: ({ agents }) => agents.join(', ') },
+  left('name', ({ name }) => name),
+  left('version', ({ version }) => version),
+  left('framework', ({ framework }) => framework),
+  left('task', ({ task }) => task ?? ''),
+  left('inputs', ({ inputs }) => inputs.map(typeText).join(', ')),
+  left('output', ({ output }) => (output === null ? '' : typeText(output))),
+  left('labels', ({ output }) => (output === null ? '' : (labelsOf(output) ?? ''))),
+  left('checksum', ({ graphChecksum }) => graphChecksum),
+  left('agents', ({ agents }) => agents.join(', ')),
 ];
 
 const COLUMNS: readonly Column<ShownAgent>[] = [
-  { title: 'address', align: 'left', cell: ({ address }) => address ?? '(this machine)' },
-  {
-    title: 'framework',
-    align: 'left',
-    cell: ({ framework, frameworkVersion }) => `${framework} ${frameworkVersion}`,
-  },
-  { title: 'architecture', align: 'left', cell: ({ architecture }) => architecture },
-  { title: 'processor', align: 'left', cell: ({ processor }) => processor },
-  { title: 'cores', align: 'right', cell: ({ cores }) => String(cores) },
-  { title: 'memory', align: 'right', cell: ({ memoryBytes }) => `${(memoryBytes / 2 ** 30).toFixed(1)} GiB` },
+  left('address', ({ address }) => address ?? '(this machine)'),
+  left('framework', ({ framework, frameworkVersion }) => `${framework} ${frameworkVersion}`),
+  left('architecture', ({ architecture }) => architecture),
+  left('processor', ({ processor }) => processor),
+  right('cores', ({ cores }) => String(cores)),
+  right('memory', ({ memoryBytes }) => `${(memoryBytes / 2 ** 30).toFixed(1)} GiB`),
 ];
 
 interface ModelsFlags {

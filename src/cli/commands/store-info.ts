@@ -3,7 +3,7 @@ import { counted } from '../../base/counted.js';
 import { oneLine } from '../../base/one-line.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
-import { type Column, filledColumns } from '../../base/text-table.js';
+import { type Column, filledColumns, left, right } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
 import { countDocuments } from '../../store/count-documents.js';
@@ -26,15 +26,15 @@ function columnsFor(systems: readonly SystemCounts[]): readonly Column<SystemCou
   const listed = systems.map(({ system }) => system);
   const settings = systemDifferences(listed, ['processor', 'threads', 'framework']);
   return [
-    { title: 'processor', align: 'left', cell: ({ system }) => system.processor },
-    { title: 'system', align: 'left', cell: ({ system }) => short(system.fingerprint) },
-    { title: 'threads', align: 'right', cell: ({ system }) => String(system.runOptions.threads) },
-    { title: 'framework', align: 'left', cell: ({ system }) => `${system.framework} ${system.frameworkVersion}` },
-    ...filledColumns([{ title: 'settings', align: 'left', cell: ({ system }) => settings(system) }], systems),
-    { title: 'measurements', align: 'right', cell: ({ measurements }) => String(measurements) },
-    { title: 'failed', align: 'right', cell: ({ failed }) => String(failed) },
-    { title: 'disturbed', align: 'right', cell: ({ disturbed }) => String(disturbed) },
-    { title: 'newest', align: 'left', cell: ({ newest }) => newest.slice(0, 10) },
+    left('processor', ({ system }) => system.processor),
+    left('system', ({ system }) => short(system.fingerprint)),
+    right('threads', ({ system }) => String(system.runOptions.threads)),
+    left('framework', ({ system }) => `${system.framework} ${system.frameworkVersion}`),
+    ...filledColumns([left<(typeof systems)[number]>('settings', ({ system }) => settings(system))], systems),
+    right('measurements', ({ measurements }) => String(measurements)),
+    right('failed', ({ failed }) => String(failed)),
+    right('disturbed', ({ disturbed }) => String(disturbed)),
+    left('newest', ({ newest }) => newest.slice(0, 10)),
   ];
 }
 

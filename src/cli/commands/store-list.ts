@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { fittingTable } from '../../base/fitting-table.js';
 import { wholeNumberOption } from '../../base/option-value.js';
 import { shortIds } from '../../base/short-ids.js';
-import { type Column, filledColumns } from '../../base/text-table.js';
+import { type Column, filledColumns, left, right } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { describeDisturbance } from '../../measurement/disturbance.js';
 import type { Measurement } from '../../measurement/measurement.js';
@@ -53,14 +53,14 @@ function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {
   const shortSystem = shortIds(rows.map(({ system }) => system));
   const settings = protocolDifferences(rows.map(({ protocol }) => protocol));
   return [
-    { title: 'signature', align: 'left', cell: ({ signature }) => shortSignature(signature) },
-    { title: 'system', align: 'left', cell: ({ system }) => shortSystem(system) },
-    ...filledColumns([{ title: 'settings', align: 'left', cell: ({ protocol }) => settings(protocol) }], rows),
-    { title: 'context', align: 'right', cell: ({ context }) => context },
-    { title: 'occasion', align: 'right', cell: ({ occasion }) => occasion },
-    { title: 'result', align: 'right', cell: ({ result }) => result },
-    { title: 'disturbed', align: 'right', cell: ({ disturbed }) => disturbed },
-    { title: 'measured', align: 'left', cell: ({ measured }) => measured },
+    left('signature', ({ signature }) => shortSignature(signature)),
+    left('system', ({ system }) => shortSystem(system)),
+    ...filledColumns([left<(typeof rows)[number]>('settings', ({ protocol }) => settings(protocol))], rows),
+    right('context', ({ context }) => context),
+    right('occasion', ({ occasion }) => occasion),
+    right('result', ({ result }) => result),
+    right('disturbed', ({ disturbed }) => disturbed),
+    left('measured', ({ measured }) => measured),
   ];
 }
 

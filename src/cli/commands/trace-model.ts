@@ -20,7 +20,7 @@ import { requireWritable } from '../../base/output-file.js';
 import { counted } from '../../base/counted.js';
 import { messageOf } from '../../base/errors.js';
 import { fittingTable, leftOutLines } from '../../base/fitting-table.js';
-import { type Column, textTable } from '../../base/text-table.js';
+import { type Column, textTable, left, right } from '../../base/text-table.js';
 import { wrap } from '../../base/wrap.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import type { ShownResult } from '../../evaluation/shown-result.js';
@@ -82,19 +82,19 @@ function ms(value: number): string {
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 const COLUMNS: readonly Column<KernelRow>[] = [
-  { title: 'operator', align: 'left', cell: ({ opName }) => opName },
-  { title: 'index', align: 'left', cell: ({ sequenceIndex }) => sequenceIndex },
-  { title: 'name', align: 'left', cell: ({ name }) => name },
-  { title: 'output', align: 'left', cell: ({ shape }) => shape },
-  { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => ms(latencyMs) },
-  { title: 'share', align: 'right', cell: ({ share }) => percent(share) },
+  left('operator', ({ opName }) => opName),
+  left('index', ({ sequenceIndex }) => sequenceIndex),
+  left('name', ({ name }) => name),
+  left('output', ({ shape }) => shape),
+  right('latency (ms)', ({ latencyMs }) => ms(latencyMs)),
+  right('share', ({ share }) => percent(share)),
 ];
 
 const OPERATOR_COLUMNS: readonly Column<OperatorRow>[] = [
-  { title: 'operator', align: 'left', cell: ({ opName }) => opName },
-  { title: 'kernels', align: 'right', cell: ({ kernels }) => String(kernels) },
-  { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => ms(latencyMs) },
-  { title: 'share', align: 'right', cell: ({ share }) => percent(share) },
+  left('operator', ({ opName }) => opName),
+  right('kernels', ({ kernels }) => String(kernels)),
+  right('latency (ms)', ({ latencyMs }) => ms(latencyMs)),
+  right('share', ({ share }) => percent(share)),
 ];
 
 function summaryOf({ modelMs, tracedModelMs, overheadMs, kernelsMs }: KernelTable): readonly string[] {

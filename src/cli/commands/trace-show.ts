@@ -8,7 +8,7 @@ import { rangeChart } from '../../web/charts.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
 import type { Markup } from '../../base/markup.js';
-import { type AlignedTable, type Column, textTable } from '../../base/text-table.js';
+import { type AlignedTable, type Column, textTable, left, right } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { spanDurationMs, type SpanDocument } from '../../tracing/span-document.js';
 import { type SpanLine, spanLines, spanTree, treeLines } from '../../tracing/span-tree.js';
@@ -29,27 +29,21 @@ function startMs(span: SpanDocument, first: SpanDocument): number {
 function columnsFor(roots: readonly SpanDocument[]): readonly Column<SpanDocument>[] {
   const short = shortIds(roots.map(({ trace_id: id }) => id));
   return [
-    { title: 'what', align: 'left', cell: whatOf },
-    { title: 'trace', align: 'left', cell: ({ trace_id: id }) => short(id) },
-    {
-      title: 'started (UTC)',
-      align: 'left',
-      cell: ({ start_unix_nano: nano }) => new Date(Number(BigInt(nano) / 1_000_000n)).toISOString().slice(0, 19),
-    },
-    { title: 'seconds', align: 'right', cell: (root) => (spanDurationMs(root) / 1000).toFixed(3) },
+    left('what', whatOf),
+    left('trace', ({ trace_id: id }) => short(id)),
+    left('started (UTC)', ({ start_unix_nano: nano }) =>
+      new Date(Number(BigInt(nano) / 1_000_000n)).toISOString().slice(0, 19),
+    ),
+    right('seconds', (root) => (spanDurationMs(root) / 1000).toFixed(3)),
   ];
 }
 
 function columnsOfSpans(first: SpanDocument): readonly Column<SpanLine>[] {
   return [
-    { title: 'span', align: 'left', cell: ({ span, depth }) => `${'\u2003'.repeat(depth)}${whatOf(span)}` },
-    { title: 'start (ms)', align: 'right', cell: ({ span }) => startMs(span, first).toFixed(3) },
-    { title: 'duration (ms)', align: 'right', cell: ({ span }) => spanDurationMs(span).toFixed(3) },
-    {
-      title: 'status',
-      align: 'left',
-      cell: ({ span }) => (span.status === 'error' ? span.status_message : span.status),
-    },
+    left('span', ({ span, depth }) => `${'\u2003'.repeat(depth)}${whatOf(span)}`),
+    right('start (ms)', ({ span }) => startMs(span, first).toFixed(3)),
+    right('duration (ms)', ({ span }) => spanDurationMs(span).toFixed(3)),
+    left('status', ({ span }) => (span.status === 'error' ? span.status_message : span.status)),
   ];
 }
 

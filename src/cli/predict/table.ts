@@ -1,7 +1,7 @@
 import type { Prediction } from '../../agent/client/prediction-client.js';
 import type { TableResult } from '../../base/exporters/exporter.js';
 import { fittingTable } from '../../base/fitting-table.js';
-import { type Column, textTable } from '../../base/text-table.js';
+import { type Column, textTable, left, right } from '../../base/text-table.js';
 import { type FeatureRow, featureRows, resultText, shortNumber } from '../../processing/feature-rows.js';
 import type { PredictedFeature } from '../../processing/feature.js';
 import { predictionDocument } from './documents.js';
@@ -30,11 +30,11 @@ function resultOf(row: Row): string {
 }
 
 const COLUMNS: readonly Column<Row>[] = [
-  { title: 'input', align: 'left', cell: ({ input }) => input },
-  { title: 'rank', align: 'right', cell: ({ rank }) => String(rank ?? '') },
-  { title: 'result', align: 'left', cell: resultOf },
-  { title: 'score', align: 'right', cell: ({ score }) => (score === null ? '' : shortNumber(score)) },
-  { title: 'details', align: 'left', cell: ({ details }) => details },
+  left('input', ({ input }) => input),
+  right('rank', ({ rank }) => String(rank ?? '')),
+  left('result', resultOf),
+  right('score', ({ score }) => (score === null ? '' : shortNumber(score))),
+  left('details', ({ details }) => details),
 ];
 
 function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {

@@ -1,0 +1,30 @@
+import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../base/exit-codes.js';
+import type { CommandHost, Progress } from '../evaluation/plugin.js';
+import { showEvent } from '../evaluation/show-event.js';
+import type { MeasuringContext } from '../measuring/measuring.js';
+
+/** What a command measures with; its events are shown as progress. */
+export function measuringContext(
+  { agent, store }: Pick<MeasuringContext, 'agent' | 'store'>,
+  progress: Progress,
+  { signal }: Pick<CommandHost, 'signal'>,
+): MeasuringContext {
+  return { agent, store, signal, onEvent: (event) => showEvent(event, progress) };
+}
+
+export const INTERRUPTED = 'interrupted; everything measured so far is kept, and the same command continues from here';
+
+/** Sets the exit code of a command that measured: whether it was interrupted, or its results are not complete. */
+export function setMeasuringExit(
+  host: CommandHost,
+  {
+    isPartial,
+    isInterrupted = host.signal.aborted,
+    interrupted = INTERRUPTED,
+  }: { readonly isPartial: boolean; readonly isInterrupted?: boolean; readonly interrupted?: string },
+): void {
+  if (isInterrupted) {
+    host.warn(interrupted);
+    host.setExitCode(EXIT_INTERRUPTED);
+  } else if (isPartial) host.setExitCode(EXIT_PARTIAL);
+}
