@@ -85,6 +85,8 @@ screenshots: build ## Measure the quick start with one and two threads, and writ
 		--export-html out/screenshots/quickstart.html
 	$(MLMODELSCOPE) dlbricks share zoo:squeezenet1.1 zoo:resnet18 zoo:resnet34 zoo:resnet50 --store out/screenshots/store \
 		--export-html out/screenshots/share.html
+	$(MLMODELSCOPE) compare threads=1 threads=2 --store out/screenshots/store \
+		--export-html out/screenshots/compared.html -- zoo:squeezenet1.1 zoo:resnet18
 	node dist/bench/screenshots.js out/screenshots docs/pictures
 
 bench-generation: build ## Generate text with a decoder of the zoo: MODEL=llama_1b PROMPT=128 TOKENS=64 THREADS=1; FILES=report.json compares

@@ -2,16 +2,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser } from 'playwright-core';
-import { currentEstimates } from '../src/measuring/estimates.js';
-import { startServer } from '../src/server/server.js';
-import { openEmbeddedStore } from '../src/store/embedded/open.js';
+import type { KeptEstimate } from '../src/measuring/estimates.js';
+import { workplace } from '../test/cli/support/command.js';
+import { until } from '../test/support/until.js';
 import { launch } from '../test/web/support/chromium.js';
 
 const [made = 'out/screenshots', pictures = 'docs/pictures'] = process.argv.slice(2);
 
-/** Those that docs show: they have no latencies, which depend on the load of the machine. */
-const IN_DOCS = new Set(['share']);
+const IN_DOCS = new Set(['report', 'share', 'models']);
 
 /** The picture of docs, and others to look at. */
 const LOOKS = [
@@ -25,7 +23,19 @@ const LOOKS = [
 
 const HEIGHT = 900;
 
-async function shoot(browser: Browser, name: string, address: string): Promise<void> {
+const EVALUATION = 'two-networks';
+const MANIFEST = {
+  dlspec: 'evaluation/v1',
+  name: EVALUATION,
+  version: '1.0.0',
+  models: ['zoo:squeezenet1.1', 'zoo:resnet18'],
+};
+
+const cleanups: (() => unknown)[] = [];
+const folder = await workplace({ after: (cleanup) => void cleanups.unshift(cleanup) });
+const browser = await launch();
+
+async function shoot(name: string, address: string): Promise<void> {
   for (const [index, { width, colorScheme }] of LOOKS.entries()) {
     const context = await browser.newContext({ viewport: { width, height: HEIGHT }, colorScheme });
     const page = await context.newPage();
@@ -36,27 +46,47 @@ async function shoot(browser: Browser, name: string, address: string): Promise<v
   }
 }
 
-await mkdir(pictures, { recursive: true });
-const store = await openEmbeddedStore(join(made, 'store'), {});
-const here = { host: '127.0.0.1', port: 0 };
-const http = { listen: here, showResult: () => Promise.resolve(undefined) };
-const server = await startServer({ listen: here, store, http });
-const browser = await launch();
+/** Runs the evaluation on the server's agent. @returns the signature of a brick of its result */
+async function evaluate(api: string): Promise<string> {
+  const body = JSON.stringify({ id: EVALUATION, manifest: MANIFEST });
+  const headers = { 'content-type': 'application/json' };
+  await until(async () => (await (await fetch(`${api}/agents`)).text()).includes('hostname'));
+  await until(async () => (await fetch(`${api}/evaluations`, { method: 'POST', headers, body })).ok);
+  let result = '';
+  await until(async () => {
+    const answer = await fetch(`${api}/evaluations/${EVALUATION}/result`);
+    result = await answer.text();
+    return answer.ok;
+  });
+  return /"signature": ?"([0-9a-f]{64})"/.exec(result)?.[1] ?? '';
+}
+
 try {
-  const site = `http://${server.httpAddress}`;
-  const [first] = await currentEstimates(store);
+  await mkdir(pictures, { recursive: true });
   for (const [name, file] of [
     ['report', 'quickstart.html'],
     ['share', 'share.html'],
+    ['compared', 'compared.html'],
   ] as const)
-    await shoot(browser, name, pathToFileURL(resolve(made, file)).href);
-  await shoot(browser, 'models', `${site}/`);
-  await shoot(browser, 'model', `${site}/model?name=${encodeURIComponent(first?.model ?? '')}`);
-  await shoot(browser, 'history', `${site}/estimates/${first?.subject}`);
-  await shoot(browser, 'systems', `${site}/systems/${first?.system}`);
-  for (const place of ['evaluations', 'agents', 'submit', 'predict']) await shoot(browser, place, `${site}/${place}`);
+    await shoot(name, pathToFileURL(resolve(made, file)).href);
+  const anywhere = '127.0.0.1:0';
+  const serve = folder.start(['serve', '--listen', anywhere, '--http', anywhere, '--store', resolve(made, 'store')]);
+  const [, server = ''] = await serve.said(/listening on (\S+)/);
+  const [, site = ''] = await serve.said(/pages at (\S+)\//);
+  folder.start(['agent', '--server', server, '--listen', anywhere]);
+  const brick = await evaluate(`${site}/api/v1`);
+  const { estimates } = (await (await fetch(`${site}/api/v1/estimates`)).json()) as { estimates: KeptEstimate[] };
+  const { subject = '', system = '', model = '' } = estimates[0] ?? {};
+  const several = estimates.slice(0, 3).map((estimate) => `of=${estimate.subject}`);
+  await shoot('models', `${site}/`);
+  await shoot('model', `${site}/model?name=${encodeURIComponent(model)}`);
+  await shoot('history', `${site}/estimates/${subject}`);
+  await shoot('systems', `${site}/systems/${system}`);
+  await shoot('compare', `${site}/compare?${several.join('&')}`);
+  await shoot('evaluation', `${site}/evaluations/${EVALUATION}`);
+  await shoot('brick', `${site}/bricks/${brick}`);
+  for (const place of ['evaluations', 'agents', 'submit', 'predict']) await shoot(place, `${site}/${place}`);
 } finally {
   await browser.close();
-  await server.close();
-  await store.close();
+  for (const cleanup of cleanups) await cleanup();
 }

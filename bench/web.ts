@@ -1,6 +1,6 @@
 // Times the first page of the site with a store of a million measurements, measures the memory of followers, and the size
 // and the opening of pages from files in a browser.
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -8,6 +8,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright-core';
 import { reportPage } from '../plugins/dlbricks/report/report-page.js';
 import { reportResult } from '../plugins/dlbricks/report/report-result.js';
 import { buildReport } from '../plugins/dlbricks/report/report.js';
@@ -27,14 +28,8 @@ const [MODELS, SYSTEMS, FOLLOWERS, BRICKS] = [100, 20, 100, 100];
 const FILLING = 5000;
 const TIMES = 5;
 
-/** Opens streams, and says when each has had an event. */
-const FOLLOWER = `const http = require('node:http'); let open = 0, events = 0;
-for (let n = 0; n < ${FOLLOWERS}; n++) http.get(process.argv[1], { agent: false }, (answer) => {
-  let first = true;
-  answer.on('data', (bytes) => { events += String(bytes).split('event: evaluation').length - 1;
-    if (first && (first = false, ++open) === ${FOLLOWERS}) console.log('open'); });
-  answer.on('end', () => { if (--open === 0) { console.log('events ' + events); process.exit(); } });
-});`;
+/** A browser opens at most six connections to a server for all pages of one context. */
+const PAGES_OF_CONTEXT = 5;
 
 async function fill(): Promise<void> {
   const store = await openEmbeddedStore(STORE, {});
@@ -92,12 +87,21 @@ async function benchSite(): Promise<void> {
   await fetch(`${url}/api/v1/evaluations`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   await sleep(1000);
   const before = await bytesOf(server, 'settle');
-  const child = spawn(process.execPath, ['-e', FOLLOWER, `${url}/api/v1/evaluations/followed-by-many/events`]);
-  child.stdout.on('data', (text: Buffer) => {
-    if (String(text).startsWith('open')) server.send('release');
-    else console.log(`${FOLLOWERS} followers: ${String(text).trim()}`);
-  });
-  await once(child, 'exit');
+  const browser = await launch();
+  const pages: Page[] = [];
+  while (pages.length < FOLLOWERS) {
+    const context = await browser.newContext();
+    for (let page = 0; page < PAGES_OF_CONTEXT; page++) pages.push(await context.newPage());
+  }
+  const shown = (text: string) => (followers: readonly Page[]) =>
+    Promise.all(followers.map((each) => each.getByText(text).first().waitFor({ timeout: 180_000 })));
+  for (const each of pages) await each.goto(`${url}/evaluations/followed-by-many`);
+  await shown('waiting for followers')(pages);
+  server.send('release');
+  console.log(
+    `${FOLLOWERS} followers in browsers: last event after ${(await timed(() => shown('note 199')(pages))).toFixed(1)} s`,
+  );
+  await browser.close();
   const most = await bytesOf(server, 'most');
   const [more, all] = [most - before, most].map((one) => (one / 2 ** 20).toFixed(0));
   console.log(`memory of the server: ${more} MiB more at most, ${all} MiB in all`);

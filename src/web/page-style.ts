@@ -50,7 +50,7 @@ th[aria-sort=descending] button::after { content: '\\00a0↓'; color: var(--acce
 .ranges { list-style: none; padding: 0; margin: .5rem 0; max-width: 80rem; }
 .ranges li { display: grid; grid-template-columns: minmax(8rem, 16rem) 1fr minmax(11rem, 23rem); gap: .2rem .9rem;
   align-items: center; padding: .2rem 0; border-bottom: 1px solid var(--line); }
-.ranges .name { overflow: hidden; text-overflow: ellipsis; display: -webkit-box; -webkit-line-clamp: 2;
+.ranges .name { overflow: hidden; text-overflow: ellipsis; display: -webkit-box; -webkit-line-clamp: 3;
   -webkit-box-orient: vertical; overflow-wrap: anywhere; }
 .track { position: relative; height: 1.5rem; display: block; }
 .track i { position: absolute; top: 0; bottom: 0; }

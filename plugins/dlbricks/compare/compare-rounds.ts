@@ -6,13 +6,14 @@ import {
   type PairedTimes,
   sumOf,
   toSystemDocument,
+  trimmedMean,
 } from '../../../src/plugin-api.js';
 import { contextOf } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import { occasionSummary } from '../estimate/brick-latency.js';
 import { type BrickShare, compose, type Estimate } from '../estimate/compose.js';
 import { groupObservations } from '../estimate/observations.js';
-import { geometricMean, meanOf } from '../estimate/statistics.js';
+import { geometricMean } from '../estimate/statistics.js';
 import { FIRST_OCCASION } from '../measure/tasks.js';
 import {
   type Aspect,
@@ -77,6 +78,17 @@ function timesOf<T>(rounds: readonly Both<T>[], msOf: (one: T) => number | undef
 
 function estimateMs({ estimate: { isWhole, sequential } }: RoundOfModel): number | undefined {
   return isWhole ? sequential?.ms : undefined;
+}
+
+/**
+ * Times of the two sides that fit their ratio: the first as its trimmed mean, the second as the ratio of it. The plain
+ * mean of each side would disagree with the ratio where something else took the processor in a round.
+ */
+function typicalMs(times: readonly PairedTimes[]): PairedTimes | undefined {
+  const ratio = pairedRatio(times)?.ratio;
+  if (ratio === undefined) return undefined;
+  const first = trimmedMean(times.map(([a]) => a));
+  return [first, first * ratio];
 }
 
 function ratioOf(times: readonly PairedTimes[], confidence: PairedConfidence): Ratio | undefined {
@@ -152,9 +164,10 @@ class Counterparts {
       const b = msOf(round[1], bricks[1]);
       return a === undefined || b === undefined || a === 0 || b === 0 ? [] : [[a, b]];
     });
-    if (times.length === 0) return;
-    const beforeMs = counts[0] * meanMs(rounds, 0, bricks[0]);
-    const afterMs = counts[1] * meanMs(rounds, 1, bricks[1]);
+    const typical = typicalMs(times);
+    if (typical === undefined) return;
+    const beforeMs = counts[0] * typical[0];
+    const afterMs = counts[1] * typical[1];
     this.#matched[0] += beforeMs;
     this.#matched[1] += afterMs;
     const isSame = before.length === 1 && after.length === 1 && before[0]?.signature === after[0]?.signature;
@@ -176,14 +189,14 @@ function msOf(parts: Parts, bricks: readonly number[]): number | undefined {
 }
 
 function meanMs(rounds: readonly Both<Parts>[], side: 0 | 1, bricks: readonly number[]): number {
-  return meanOf(rounds.flatMap((round) => msOf(round[side], bricks) ?? [])) ?? 0;
+  const times = rounds.flatMap((round) => msOf(round[side], bricks) ?? []);
+  return times.length === 0 ? 0 : trimmedMean(times);
 }
 
 function comparedBrick({ times, models, ...brick }: Counterpart, comparisons: number): ComparedBrick[] {
   const ratio = ratioOf(times, { tail: TAIL_OF_TABLE, comparisons });
   if (ratio === undefined) return [];
-  const beforeMs = meanOf(times.map(([a]) => a)) ?? 0;
-  const afterMs = meanOf(times.map(([, b]) => b)) ?? 0;
+  const [beforeMs, afterMs] = typicalMs(times) ?? [0, 0];
   const isAbove = Math.abs(afterMs - beforeMs) > RESOLUTION_MS;
   const verdict = isAbove ? judgeRatio(ratio) : 'no difference seen';
   const differenceMs = sumOf(models.map((of) => of.differenceMs));
@@ -238,12 +251,13 @@ export function compareRounds(
   const models = all.map((ofModel, index): ComparedModel => {
     const times = estimates[index] ?? [];
     const ratio = ratioOf(times, confidence);
+    const typical = typicalMs(times);
     return {
       name: names[index] ?? '',
       batch,
       threads,
-      beforeMs: meanOf(times.map(([a]) => a)) ?? null,
-      afterMs: meanOf(times.map(([, b]) => b)) ?? null,
+      beforeMs: typical?.[0] ?? null,
+      afterMs: typical?.[1] ?? null,
       ratio,
       measuredRatio: ratioOf(
         timesOf(ofModel, ({ wholeMs }) => wholeMs),

@@ -49,7 +49,7 @@ export function brickPage(signature: string, measurements: readonly Measurement[
       const runs = runsOf(measurement);
       const mean = meanOf(measurement);
       return {
-        name: `${nameOf(measurement.system.fingerprint)}, ${contextText(measurement)}`,
+        name: `${contextText(measurement)}, on ${nameOf(measurement.system.fingerprint)}`,
         value: mean,
         low: runs.length === 0 ? null : Math.min(...runs),
         high: runs.length === 0 ? null : Math.max(...runs),

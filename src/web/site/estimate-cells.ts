@@ -34,11 +34,11 @@ export function configurationText({ plugin, version, batch, dimensions, settings
 }
 
 /** A latency with the upper half of its interval; "part:" before that of a part of the model. */
-export function latencyText({ latencyMs: ms, highMs, coverage }: KeptEstimate): string {
+export function latencyText({ latencyMs: ms, highMs, coverage }: KeptEstimate, unit = ''): string {
   if (ms === null) return 'none';
   // The upper half: the lower one ends at zero where an interval is wider than its estimate.
   const half = highMs === null || ms === 0 ? undefined : 100 * (highMs / ms - 1);
-  return `${coverage < 1 ? 'part: ' : ''}${msText(ms)}${half === undefined ? '' : ` ± ${half.toFixed(1)} %`}`;
+  return `${coverage < 1 ? 'part: ' : ''}${msText(ms)}${unit}${half === undefined ? '' : ` ± ${half.toFixed(1)} %`}`;
 }
 
 export function latencyHint(estimate: KeptEstimate): string {
@@ -83,7 +83,7 @@ export function estimatesChart(
       low: estimate.lowMs,
       high: estimate.highMs,
       other: estimate.plugin === 'latency' ? null : estimate.wholeMs,
-      text: estimate.latencyMs === null ? 'no estimate' : `${latencyText(estimate)} (ms)`,
+      text: estimate.latencyMs === null ? 'no estimate' : latencyText(estimate, ' ms'),
       hint: `${nameOf(estimate)}: ${latencyHint(estimate)}`,
     })),
   });

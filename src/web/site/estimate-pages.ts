@@ -213,7 +213,7 @@ export function historyPage(history: readonly KeptEstimate[], systems: Estimates
   return {
     title,
     body: markup`<h1>${link(modelAddress(newest.model), newest.model)} on ${link(systemAddress(newest.system), system)}</h1>
-<p class="verdict">${configurationText(newest)}: ${latencyHint(newest)}.</p>
+<p class="verdict">${latencyHint(newest)}.</p>
 ${section('History', [estimatesChart(all.slice(0, MAX_DRAWN), ({ at }) => timeText(at)), tableMarkup('History', markupTable(columns, all))], 'An estimate that says the same as the one before is not kept again.')}
 ${section('Compare', [markup`<p>${link(address('/compare', [['of', newest.subject]]), 'Compare with other estimates')}</p>`])}`,
   };

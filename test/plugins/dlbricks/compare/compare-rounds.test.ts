@@ -75,6 +75,20 @@ describe('comparing two sides in rounds', () => {
     assert.deepEqual([unmatched, aspects], [{ before: 0, after: 0 }, []]);
   });
 
+  test('states times that fit their ratio, though one round was disturbed', async () => {
+    let calls = 0;
+    const before = await sideOf(agentWith((_, place) => place));
+    const after = await sideOf(agentWith((_, place) => (calls++ < 2 ? 20 : 1.1) * place));
+    const { bricks, models } = await compared([before, after]);
+    for (const { beforeMs, afterMs, ratio } of [...bricks, ...models]) {
+      assert.ok(Math.abs((afterMs ?? 0) / (beforeMs ?? 1) / (ratio?.ratio ?? 0) - 1) < 1e-9);
+      assert.ok(Math.abs((ratio?.ratio ?? 0) - 1.1) < 0.05);
+    }
+    const [brick] = bricks;
+    const { beforeMs = 0, afterMs = 0, models: of = [], differenceMs } = brick ?? {};
+    assert.ok(Math.abs((differenceMs ?? 0) - (of[0]?.sequences ?? 0) * (afterMs - beforeMs)) < 1e-9 || of.length > 1);
+  });
+
   test('of the same side twice, at most one comparison in twenty calls something different', async () => {
     const normal = normalNumbers(7);
     let drift = 1;
