@@ -10,6 +10,8 @@ export type { ManifestIdentity } from './manifest/index.js';
 
 // A plugin, and its evaluation
 export type { CommandHost, Plugin } from './evaluation/plugin.js';
+export type { EstimatedBricks } from './measurement/estimated-bricks.js';
+export type { Achieved } from './evaluation/achieved.js';
 export type { Evaluation, EvaluationContext, EvaluationRequest } from './evaluation/evaluation.js';
 export type { EvaluationEvent } from './evaluation/event.js';
 export type { ShownResult, ShowOptions } from './evaluation/shown-result.js';
@@ -227,6 +229,7 @@ export { readMachineSpread } from './measuring/machine-spread.js';
 export {
   currentEstimates,
   estimatedSystems,
+  estimatedParts,
   keepEstimates,
   type KeptEstimate,
   type NewEstimate,

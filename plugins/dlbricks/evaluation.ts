@@ -2,8 +2,9 @@ import { type Evaluation, PlatformError, whileTelling } from '../../src/plugin-a
 import { axesOf, listRequests } from './cells.js';
 import { readEstimation, runEstimations } from './estimation.js';
 import { describeConfiguration, describeDimensions } from './report/configuration.js';
+import { readAchieved } from './report/kept-estimates.js';
 import { isPartial } from './report/report.js';
-import { showReportsTogether } from './report/show-report.js';
+import { readResult, showReportsTogether } from './report/show-report.js';
 import { type Settings, settingsSchema } from './settings.js';
 
 /** `dlbricks run` for manifests on a server, with the same report as result. */
@@ -15,6 +16,8 @@ export const dlbricksEvaluation: Evaluation<Settings> = {
   showTogether: showReportsTogether,
 
   cells: (request, agent) => listRequests(request, axesOf(request.settings.matrix), agent),
+
+  achieved: (result) => readResult(result)?.map(readAchieved),
 
   async *run(request, { agent, store, signal }) {
     const startMs = performance.now();

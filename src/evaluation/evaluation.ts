@@ -3,6 +3,7 @@ import type { AgentDescription } from '../agent/agent-description.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import type { LoadedEvaluation } from '../registry/load-evaluation.js';
 import type { ResultStore } from '../store/result-store.js';
+import type { Achieved } from './achieved.js';
 import type { EvaluationEvent } from './event.js';
 import type { ShownResult, ShowOptions } from './shown-result.js';
 
@@ -28,12 +29,10 @@ export interface Evaluation<Settings = unknown> {
   readonly name: string;
   readonly version: string;
   readonly settings: z.ZodType<Settings>;
-  /**
-   * The combinations of the matrix in its settings, each as a request without one, in the order of the estimates that
-   * `run` yields. Their models are called by their names there, and by what differs after a comma. A plugin without a
-   * matrix has none.
-   */
+  /** The combinations of the matrix in its settings, each as a request without one. A plugin without a matrix has none. */
   cells?(request: EvaluationRequest<Settings>, agent: AgentDescription): readonly EvaluationRequest<Settings>[];
+  /** For a log: what a result document says of each combination, by the names of models; by default, the estimates. */
+  readonly achieved?: (result: unknown) => readonly ReadonlyMap<string, Achieved>[] | undefined;
   /**
    * Yields events as they happen, `done` last. The platform asks for the next event when it has stored the previous
    * one. An error that is thrown ends the evaluation with its message; the message of a PlatformError includes the

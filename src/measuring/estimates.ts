@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { type EstimatedBricks, estimatedBricks } from '../measurement/estimated-bricks.js';
 import { type System, systemSchema } from '../measurement/system.js';
 import type { Collection, CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
@@ -39,7 +40,9 @@ export const estimateSchema = z.strictObject({
 /** An estimate of a model's latency on a system, as the store keeps it: what pages and histories show. */
 export type KeptEstimate = Readonly<z.infer<typeof estimateSchema>>;
 
-export type NewEstimate = Omit<KeptEstimate, 'subject' | 'at' | 'current' | 'system'>;
+export type NewEstimate = Omit<KeptEstimate, 'subject' | 'at' | 'current' | 'system'> & {
+  readonly parts?: EstimatedBricks | undefined;
+};
 
 type Estimated = NewEstimate & Pick<KeptEstimate, 'system'>;
 
@@ -57,6 +60,16 @@ const SYSTEMS: CollectionDefinition<System> = {
   name: 'estimated_systems',
   schema: systemSchema,
   key: ['fingerprint'],
+  indexes: [],
+};
+
+const partsSchema = z.strictObject({ subject: estimateSchema.shape.subject, ...estimatedBricks });
+
+/** The parts of the newest estimate of each subject. */
+const PARTS: CollectionDefinition<Readonly<z.infer<typeof partsSchema>>> = {
+  name: 'estimated_bricks',
+  schema: partsSchema,
+  key: ['subject'],
   indexes: [],
 };
 
@@ -82,11 +95,13 @@ function isSameValue(one: KeptEstimate, other: NewEstimate): boolean {
 }
 
 async function keep(
-  estimates: Collection<KeptEstimate>,
-  found: Estimated,
+  store: EstimatesStore,
+  { parts, ...found }: Estimated,
   at: string,
   earlierOf: (subject: string) => Promise<readonly KeptEstimate[]>,
 ): Promise<void> {
+  const estimates = store.collection(ESTIMATES);
+  const ofSubject = store.collection(PARTS);
   const subject = subjectOf(found);
   const { model, version, dimensions, settings, reason } = found;
   const document: KeptEstimate = {
@@ -102,8 +117,15 @@ async function keep(
   };
   const earlier = await earlierOf(subject);
   const newest = earlier.at(-1);
-  if (newest !== undefined && (newest.coverage > document.coverage || isSameValue(newest, document))) return;
+  if (newest !== undefined && newest.coverage > document.coverage) return;
+  if (newest !== undefined && isSameValue(newest, document)) {
+    // Estimates of earlier versions have no parts.
+    if (parts !== undefined && (await ofSubject.get({ subject })) === undefined)
+      await ofSubject.put({ subject, ...parts });
+    return;
+  }
   await estimates.put(document);
+  if (parts !== undefined) await ofSubject.put({ subject, ...parts });
   for (const { current, ...old } of earlier) if (current !== undefined && old.at !== at) await estimates.put(old);
   for (const { at: oldest } of earlier.slice(0, -MAX_OF_SUBJECT)) await estimates.delete({ subject, at: oldest });
 }
@@ -137,7 +159,7 @@ export async function keepEstimates(store: ResultStore, system: System, found: r
     return earlier ?? [];
   };
   for (const estimate of found)
-    await unlessUnavailable(keep(estimates, { ...estimate, system: system.fingerprint }, at, earlierOf));
+    await unlessUnavailable(keep(store, { ...estimate, system: system.fingerprint }, at, earlierOf));
 }
 
 export async function currentEstimates(store: EstimatesStore): Promise<readonly KeptEstimate[]> {
@@ -147,6 +169,11 @@ export async function currentEstimates(store: EstimatesStore): Promise<readonly 
     if (other === undefined || other.at < estimate.at) newest.set(estimate.subject, estimate);
   }
   return [...newest.values()];
+}
+
+/** The parts of the newest estimate of a subject; undefined for one of an earlier version. */
+export async function estimatedParts(store: EstimatesStore, subject: string): Promise<EstimatedBricks | undefined> {
+  return store.collection(PARTS).get({ subject });
 }
 
 export function estimateHistory(store: EstimatesStore, subject: string): Promise<readonly KeptEstimate[]> {

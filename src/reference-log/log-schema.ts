@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { provenanceSchema } from '../agent/provenance.js';
+import { estimatedBricks } from '../measurement/estimated-bricks.js';
 import { ELEMENT_TYPE_NAMES } from '../onnx/model/element-type.js';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'expected SHA-256 as 64 digits');
@@ -59,6 +60,8 @@ const loggedModelSchema = z.strictObject({
     .strictObject({ names: z.array(z.string()), norms: z.array(z.number().nonnegative()) })
     .nullable()
     .describe('Values between the layers in the order of the graph, of a run without optimizer'),
+  spread_percent: estimatedBricks.spread_percent.optional(),
+  bricks: estimatedBricks.bricks.optional().describe('The parts of an estimate; absent where there are none'),
   reasons: z.record(z.string(), z.string()).describe('By the names of fields that are null: why'),
 });
 

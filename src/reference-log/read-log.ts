@@ -8,8 +8,8 @@ import { checksumOf, type Log, logSchema, SECTIONS } from './log-schema.js';
 
 const MAX_LOG_BYTES = 32 * 2 ** 20;
 
-/** Values of a log. A thousand layers take two thousand. */
-const MAX_LOG_EVENTS = 500_000;
+/** Values of a log. A thousand layers take two thousand, a thousand bricks twelve. */
+const MAX_LOG_EVENTS = 1_000_000;
 
 /** @throws PlatformError `manifest` with the places of the problems */
 export function logIn(path: string, bytes: Uint8Array): Log {

@@ -5,6 +5,7 @@ import { buildProvenance } from '../agent/provenance.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { PlatformError } from '../base/errors.js';
 import { requireWritable, writeResult } from '../base/output-file.js';
+import type { Achieved } from '../evaluation/achieved.js';
 import type { ManifestIdentity } from '../manifest/index.js';
 import { nameField } from '../manifest/fields.js';
 import { ZOO_PREFIX } from '../manifest/reference.js';
@@ -29,7 +30,7 @@ const FLOW_LEVEL = 5;
 const BYTES_PER_GIB = 2 ** 30;
 
 /** What a model took. The measurement is there where it is the mean of the runs of one process. */
-export interface AchievedLatency extends Pick<LoggedModel, 'latency_ms' | 'low_ms' | 'high_ms' | 'whole_ms'> {
+export interface AchievedLatency extends Achieved {
   readonly measurement?: Measurement | undefined;
 }
 
@@ -165,6 +166,7 @@ async function loggedModel(model: LoadedModel, run: RunToLog, { agent, signal }:
     low_ms: achieved?.low_ms ?? null,
     high_ms: achieved?.high_ms ?? null,
     whole_ms: achieved?.whole_ms ?? null,
+    ...achieved?.parts,
     runs: runMs?.length ?? null,
     samples_sha256: runMs === undefined ? null : createHash('sha256').update(JSON.stringify(runMs)).digest('hex'),
     throughput: latencyMs === null || latencyMs === 0 ? null : (run.batch * 1000) / latencyMs,
@@ -178,6 +180,7 @@ async function loggedModel(model: LoadedModel, run: RunToLog, { agent, signal }:
       low_ms: 'one process was measured',
       high_ms: 'one process was measured',
       whole_ms: 'the whole model was not measured beside an estimate',
+      spread_percent: 'no brick was measured on several occasions',
       runs: 'the figure is no mean of the runs of one process',
       samples_sha256: 'the figure is no mean of the runs of one process',
     }),

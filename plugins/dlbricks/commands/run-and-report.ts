@@ -18,6 +18,7 @@ import {
   setMeasuringExit,
 } from '../../../src/plugin-api.js';
 import { type Estimated, type Estimation, runEstimations } from '../estimation.js';
+import { readAchieved } from '../report/kept-estimates.js';
 import { isPartial } from '../report/report.js';
 import type { Report } from '../report/report-schema.js';
 import { bestAsked, type BestOptions, type PlaceOptions } from './options.js';
@@ -63,21 +64,12 @@ export async function runWithProgress(
 }
 
 function runToLog(estimation: Estimation, report: Report | undefined): RunToLog {
+  const achieved = report && readAchieved(report);
   return {
     ...estimation,
     plugin: 'dlbricks',
     runtime: estimation.settings,
-    achieved: ({ name }: LoadedModel) => {
-      const found = report?.models.find((model) => model.name === name);
-      return (
-        found && {
-          latency_ms: found.estimate_ms,
-          low_ms: found.estimate_low_ms,
-          high_ms: found.estimate_high_ms,
-          whole_ms: found.end_to_end_ms,
-        }
-      );
-    },
+    achieved: ({ name }: LoadedModel) => achieved?.get(name),
   };
 }
 

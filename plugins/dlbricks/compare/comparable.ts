@@ -1,4 +1,7 @@
+import type { EstimatedBricks } from '../../../src/plugin-api.js';
 import type { ModelReport, Report } from '../report/report-schema.js';
+
+export type ComparableBrick = EstimatedBricks['bricks'][number];
 
 /** What a comparison reads of a model: an estimate or a latency, and its bricks where they are known. */
 export type ComparableModel = Pick<
@@ -11,8 +14,7 @@ export type ComparableModel = Pick<
   | 'estimate_low_ms'
   | 'estimate_high_ms'
   | 'end_to_end_ms'
-  | 'bricks'
->;
+> & { readonly bricks: readonly ComparableBrick[] };
 
 export interface Comparable {
   readonly system: { readonly fingerprint: string; readonly threads: number } & Readonly<Record<string, unknown>>;
@@ -29,4 +31,6 @@ export interface Comparable {
     }[];
   } | null;
   readonly models: readonly ComparableModel[];
+  /** Why models have no bricks, and the remedy; undefined where all have them. */
+  readonly withoutBricks?: string | undefined;
 }

@@ -1,6 +1,5 @@
 import { ownValue } from '../../../src/plugin-api.js';
-import type { ModelReport } from '../report/report-schema.js';
-import type { Comparable, ComparableModel } from './comparable.js';
+import type { Comparable, ComparableBrick, ComparableModel } from './comparable.js';
 import {
   type Aspect,
   type ComparedBrick,
@@ -183,17 +182,15 @@ function overallOf(ratios: readonly Ratio[]): Ratio | undefined {
   };
 }
 
-type BrickReport = ModelReport['bricks'][number];
-
 /** Standard error of a brick, relative to its latency; undefined where the report knows no spread. */
-function brickError({ summary }: Comparable, { occasions }: BrickReport): number | undefined {
+function brickError({ summary }: Comparable, { occasions }: ComparableBrick): number | undefined {
   const { spread_percent: spread } = summary;
   return spread === null || occasions === 0 ? undefined : spread / 100 / Math.sqrt(occasions);
 }
 
 interface FoundBrick {
-  readonly before: readonly [Comparable, BrickReport];
-  readonly after: readonly [Comparable, BrickReport];
+  readonly before: readonly [Comparable, ComparableBrick];
+  readonly after: readonly [Comparable, ComparableBrick];
   readonly beforeMs: number;
   readonly afterMs: number;
   readonly models: ComparedBrick['models'][number][];
@@ -221,6 +218,8 @@ function comparedBricks(pairs: readonly (readonly [Entry, Entry])[]): Pick<Compa
   const found = new Map<string, FoundBrick>();
   const time = { before: { all: 0, alone: 0 }, after: { all: 0, alone: 0 } };
   for (const [{ report, model }, { report: otherReport, model: otherModel }] of pairs) {
+    // Where one side does not know its bricks, those of the other have no counterpart, whatever they are.
+    if (model.bricks.length === 0 || otherModel.bricks.length === 0) continue;
     const others = new Map(otherModel.bricks.map((brick) => [brick.signature, brick]));
     const shared = new Set<string>();
     for (const brick of model.bricks) {
@@ -261,6 +260,10 @@ function comparedBricks(pairs: readonly (readonly [Entry, Entry])[]): Pick<Compa
   };
 }
 
+function whyNoBricks(reports: readonly Comparable[]): string | undefined {
+  return reports.find(({ withoutBricks }) => withoutBricks !== undefined)?.withoutBricks;
+}
+
 export function compareReports(before: readonly Comparable[], after: readonly Comparable[]): Comparison {
   const from = entriesOf(before);
   const to = entriesOf(after);
@@ -281,6 +284,7 @@ export function compareReports(before: readonly Comparable[], after: readonly Co
     models,
     overall: overallOf(models.flatMap(({ ratio }) => ratio ?? [])),
     ...comparedBricks(comparable),
+    withoutBricks: { before: whyNoBricks(before), after: whyNoBricks(after) },
     unpaired: { before: namesIn(byKey, otherByKey), after: namesIn(otherByKey, byKey) },
   };
 }

@@ -91,6 +91,8 @@ export const comparisonSchema = z.strictObject({
     ),
   unmatched_before_percent: known.describe('Share of the time before in bricks that only this side has'),
   unmatched_after_percent: known,
+  no_bricks_before: z.string().nullable().describe('Why the side has no bricks of some models, and the remedy'),
+  no_bricks_after: z.string().nullable(),
   only_before: z.array(z.string()).describe('Models of the first report alone'),
   only_after: z.array(z.string()),
 });
@@ -134,7 +136,7 @@ function inPercent(share: number | undefined): number | null {
 }
 
 export function comparisonDocument(comparison: Comparison, { before, after, origin }: ComparedSides): Document {
-  const { aspects, models, overall, bricks, unmatched, unpaired, rounds = null } = comparison;
+  const { aspects, models, overall, bricks, unmatched, unpaired, withoutBricks, rounds = null } = comparison;
   const [aspect, ...others] = aspects;
   const ofReports = 'the two reports state it';
   return {
@@ -162,6 +164,8 @@ export function comparisonDocument(comparison: Comparison, { before, after, orig
     ),
     unmatched_before_percent: inPercent(unmatched.before),
     unmatched_after_percent: inPercent(unmatched.after),
+    no_bricks_before: withoutBricks?.before ?? null,
+    no_bricks_after: withoutBricks?.after ?? null,
     only_before: [...unpaired.before],
     only_after: [...unpaired.after],
   };
@@ -283,6 +287,8 @@ function notesOf(document: Document): string[] {
   ] as const) {
     if (names.length > 0) lines.push(`only in ${side}: ${names.map((name) => oneLine(name)).join(', ')}`);
   }
+  const without = new Set([document.no_bricks_before, document.no_bricks_after].flatMap((reason) => reason ?? []));
+  for (const reason of without) lines.push(`bricks not compared: ${oneLine(reason)}`);
   if ((before ?? 0) > 0 || (after ?? 0) > 0) {
     lines.push(
       `in kernels without a counterpart: ${percent(before)} of the time before, ${percent(after)} of the time after`,

@@ -46,6 +46,8 @@ export interface Comparison {
   readonly bricks: readonly ComparedBrick[];
   /** Shares of the estimates' time in bricks that the other side does not have; undefined where nothing is known. */
   readonly unmatched: { readonly before: number | undefined; readonly after: number | undefined };
+  /** Why a side has no bricks of models, and the remedy; undefined where it has all. */
+  readonly withoutBricks?: { readonly before: string | undefined; readonly after: string | undefined };
   /** Rounds in which both sides were measured; undefined where each side was measured on its own. */
   readonly rounds?: number | undefined;
   readonly unpaired: { readonly before: readonly string[]; readonly after: readonly string[] };

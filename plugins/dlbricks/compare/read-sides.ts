@@ -1,6 +1,8 @@
 import {
   currentEstimates,
   editedSections,
+  type EstimatedBricks,
+  estimatedParts,
   estimatedSystems,
   isManifestPath,
   type KeptEstimate,
@@ -22,11 +24,15 @@ export function isOfStore(reference: string): boolean {
   return OF_STORE.test(reference);
 }
 
-const NO_BRICKS = { bricks: [], coverage: 1 };
-
 /** Numbers that a log's evaluation may have. */
 function numberOf(value: unknown, usual: number): number {
   return typeof value === 'number' ? value : usual;
+}
+
+function explainNoBricks(path: string, { plugin }: Readonly<Record<string, unknown>>): string {
+  return plugin === 'dlbricks'
+    ? `${path} is of a version that logged none; 'mlmodelscope dlbricks run --log' logs them`
+    : `${path} has times of whole models; 'mlmodelscope dlbricks run --log' logs bricks`;
 }
 
 /** @throws PlatformError `usage` for a log that was edited */
@@ -51,13 +57,14 @@ async function ofLog(path: string): Promise<readonly Comparable[]> {
         ...{ batch: numberOf(evaluation['batch_size'], 1), plugin: evaluation['plugin'], cut, granularity },
         ...(evaluation['protocol'] as object),
       },
-      summary: { spread_percent: null },
+      summary: { spread_percent: models.find(({ spread_percent: spread }) => spread)?.spread_percent ?? null },
+      ...(models.some(({ bricks }) => bricks === undefined) && { withoutBricks: explainNoBricks(path, evaluation) }),
       provenance: {
         ...{ tool: log.tool, host, surroundings },
         models: models.map(({ name, weights, files_sha256: sha256 }) => ({ name, weights, file_sha256: sha256 })),
       },
-      models: models.map(({ name, dimensions, graph_sha256, latency_ms, low_ms, high_ms, whole_ms }) => ({
-        ...{ name, dimensions, graph_signature: graph_sha256, ...NO_BRICKS },
+      models: models.map(({ name, dimensions, graph_sha256, latency_ms, low_ms, high_ms, whole_ms, bricks = [] }) => ({
+        ...{ name, dimensions, graph_signature: graph_sha256, bricks, coverage: 1 },
         ...{ estimate_ms: latency_ms, estimate_low_ms: low_ms, estimate_high_ms: high_ms, end_to_end_ms: whole_ms },
       })),
     };
@@ -71,14 +78,14 @@ function dimensionsIn(text: string): { name: string; size: number }[] {
   });
 }
 
-function ofEstimate(estimate: KeptEstimate) {
+function ofEstimate(estimate: KeptEstimate, parts: EstimatedBricks | undefined) {
   const { model, settings, dimensions, graph, coverage, latencyMs, lowMs, highMs, wholeMs } = estimate;
   return {
     // Estimates of one model with other settings are other rows.
     name: settings === '' ? model : `${model}, ${settings}`,
     dimensions: dimensionsIn(dimensions),
     graph_signature: graph,
-    ...NO_BRICKS,
+    bricks: parts?.bricks ?? [],
     coverage,
     ...{ estimate_ms: latencyMs, estimate_low_ms: lowMs, estimate_high_ms: highMs, end_to_end_ms: wholeMs },
   };
@@ -102,12 +109,18 @@ async function ofStore(digits: string, store: ResultStore): Promise<readonly Com
     throw new PlatformError('usage', [`store#${digits}: ${problem}${rest}`, ...list].join('\n'));
   }
   const ofSystem = estimates.filter(({ system: of }) => of === system.fingerprint);
+  const parts = new Map<KeptEstimate, EstimatedBricks | undefined>();
+  for (const estimate of ofSystem) parts.set(estimate, await estimatedParts(store, estimate.subject));
+  const spread = [...parts.values()].flatMap((one) => one?.spread_percent ?? []).at(0) ?? null;
+  const without = new Set(ofSystem.flatMap((one) => (parts.get(one) === undefined ? [one.model] : [])));
+  const reason = `the store has none of ${[...without].join(', ')}, estimated by an earlier version; 'mlmodelscope dlbricks run' keeps them`;
   return [...new Set(ofSystem.map(({ batch }) => batch))].map((batch) => ({
     system: toSystemDocument(system),
     settings: { batch },
-    summary: { spread_percent: null },
+    summary: { spread_percent: spread },
     provenance: null,
-    models: ofSystem.filter((estimate) => estimate.batch === batch).map(ofEstimate),
+    ...(without.size > 0 && { withoutBricks: reason }),
+    models: ofSystem.filter((estimate) => estimate.batch === batch).map((one) => ofEstimate(one, parts.get(one))),
   }));
 }
 

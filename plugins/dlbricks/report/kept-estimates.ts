@@ -1,12 +1,38 @@
-import { type LoadedModel, type NewEstimate, dimensionsText } from '../../../src/plugin-api.js';
+import {
+  type Achieved,
+  type EstimatedBricks,
+  type LoadedModel,
+  type NewEstimate,
+  dimensionsText,
+} from '../../../src/plugin-api.js';
 import { describeCut } from './configuration.js';
-import type { Report } from './report-schema.js';
+import type { ModelReport, Report } from './report-schema.js';
 
 /** The settings of a report by which its estimates differ from those of others, beside the system; '' for the default. */
 function settingsOf(report: Report): string {
   const { cut, granularity, keep_dynamic: isDynamic } = report.settings;
   const isUsual = cut === 'kernel' && granularity === 1;
   return [...(isUsual ? [] : [describeCut(report)]), ...(isDynamic ? ['open dimensions kept'] : [])].join(', ');
+}
+
+function partsOf({ summary }: Report, { bricks }: ModelReport): EstimatedBricks {
+  return {
+    spread_percent: summary.spread_percent,
+    bricks: bricks.map(({ signature, operators, sequences, latency_ms, occasions }) => {
+      return { signature, operators, sequences, latency_ms, occasions };
+    }),
+  };
+}
+
+/** What a log says of a report, by the names of models. */
+export function readAchieved(report: Report): ReadonlyMap<string, Achieved> {
+  return new Map(
+    report.models.map((model) => {
+      const { name, estimate_ms, estimate_low_ms, estimate_high_ms, end_to_end_ms } = model;
+      const figures = { latency_ms: estimate_ms, low_ms: estimate_low_ms, high_ms: estimate_high_ms };
+      return [name, { ...figures, whole_ms: end_to_end_ms, parts: partsOf(report, model) }];
+    }),
+  );
 }
 
 /** The estimates of a report as the store keeps them, for the models that were at hand or in a recipe. */
@@ -29,6 +55,7 @@ export function listKeptEstimates(report: Report, loaded: readonly LoadedModel[]
       highMs: model.estimate_high_ms,
       wholeMs: model.end_to_end_ms,
       coverage: model.coverage,
+      parts: partsOf(report, model),
       reason: isWhole ? null : (model.missing[0]?.reason ?? 'its work depends on made-up values'),
     };
   });

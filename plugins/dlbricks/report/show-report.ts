@@ -13,14 +13,17 @@ export function shownTable(reports: readonly Report[], { wide }: ShowOptions, be
   };
 }
 
-/**
- * The same for result documents, each of one report or of several; undefined where one is of another version.
- */
+/** The reports of a result document, which has one or several; undefined for one of another version. */
+export function readResult(document: unknown): readonly Report[] | undefined {
+  const one = reportSchema.safeParse(document).data;
+  return one === undefined ? reportsSchema.safeParse(document).data?.reports : [one];
+}
+
+/** The same for result documents; undefined where one is of another version. */
 export function showReportsTogether(documents: readonly unknown[], options: ShowOptions): ShownResult | undefined {
   const reports: Report[] = [];
   for (const document of documents) {
-    const one = reportSchema.safeParse(document).data;
-    const several = one === undefined ? reportsSchema.safeParse(document).data?.reports : [one];
+    const several = readResult(document);
     if (several === undefined) return undefined;
     reports.push(...several);
   }

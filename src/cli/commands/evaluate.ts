@@ -12,7 +12,7 @@ import {
 import { addLogOption, type LogOption } from '../../command/log-option.js';
 import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
-import type { EvaluationRequest } from '../../evaluation/evaluation.js';
+import type { Achieved } from '../../evaluation/achieved.js';
 import type { Plugin, Progress } from '../../evaluation/plugin.js';
 import { submissionOf } from '../../evaluation/submission.js';
 import { setSpanModels, noteTrace } from '../../evaluation/span-attributes.js';
@@ -24,7 +24,7 @@ import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import type { RunningServer } from '../../server/server.js';
 import { serverOption } from '../address.js';
-import { type EstimateEvent, type EvaluationOutcome, leave, showToEnd } from '../evaluations.js';
+import { type EstimateEvent, type EvaluationOutcome, leave, parseResult, showToEnd } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
 import { evaluationOf, showOutcome } from '../show-outcome.js';
 import { storeDescription } from '../../command/store-description.js';
@@ -92,6 +92,10 @@ async function platformHere(flags: EvaluateFlags, plugins: readonly Plugin[], ho
   return startLocalPlatform({ store: await host.openStore(store), plugins, framework });
 }
 
+function toAchieved({ model, latencyMs, lowMs, highMs }: EstimateEvent): [string, Achieved] {
+  return [model, { latency_ms: latencyMs ?? null, low_ms: lowMs ?? null, high_ms: highMs ?? null, whole_ms: null }];
+}
+
 /**
  * Writes the log of an evaluation that has ended; undefined where none is asked for. The platform runs models without
  * the weights of their files.
@@ -115,25 +119,17 @@ async function logWriter(
   const models = loaded.models.map((model) => ({ ...model, weights: undefined }));
   await requireLoggable(log, models, undefined);
   const request = { evaluation: { ...loaded, models }, settings: loaded.settingsOf(evaluation.settings) };
-  return async ({ estimates }) => {
+  return async ({ estimates, done }) => {
     const agent = await host.connect(undefined, framework);
     const cells = evaluation.cells?.(request, agent.description) ?? [request];
-    const isOf = (name: string, { model }: EstimateEvent): boolean => model === name || model.startsWith(`${name}, `);
-    const has = (name: string, { evaluation: { models, unusable } }: EvaluationRequest): boolean =>
-      [...models, ...unusable].some((model) => model.name === name);
+    const achieved = evaluation.achieved?.(parseResult(done)) ?? [new Map(estimates.map(toAchieved))];
     const runs = cells.map(({ evaluation: { manifest: own, models }, settings }, index): RunToLog => {
       const { name, plugin, batch_size: batch, threads } = own;
       return {
         ...{ plugin, evaluation: name, identities, models, batch, threads, protocol, limits },
         settings: settings as object,
         runtime: runtimeIn(settings),
-        achieved: (model) => {
-          const before = cells.slice(0, index).filter((cell) => has(model.name, cell));
-          const found = estimates.filter((estimate) => isOf(model.name, estimate))[before.length];
-          if (found === undefined) return undefined;
-          const { latencyMs = null, lowMs = null, highMs = null } = found;
-          return { latency_ms: latencyMs, low_ms: lowMs, high_ms: highMs, whole_ms: null };
-        },
+        achieved: (model) => achieved[index]?.get(model.name),
       };
     });
     const place = { agent, store: await host.openStore(store), signal: host.signal };

@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { comparisonSchema } from '../../../../plugins/dlbricks/compare/comparison-result.js';
+import { checksumOf } from '../../../../src/reference-log/log-schema.js';
+import { readLog } from '../../../../src/reference-log/read-log.js';
 import { deadline, type Workplace } from '../../../cli/support/command.js';
 import { AS_STORED, chain, ONCE, QUICK } from '../../../cli/support/tiny-models.js';
 import { workplaceHere } from '../../../cli/support/workplace-here.js';
@@ -41,11 +43,28 @@ describe('compare of what is there', { ...deadline, concurrency: 1 }, () => {
   });
 
   it('takes two logs, and names the only aspect that differs', async () => {
-    const { put_down_to: cause, models, aspects } = await documentOf(place, ['1.yml', '2.yml']);
+    const { put_down_to: cause, models, aspects, ...rest } = await documentOf(place, ['1.yml', '2.yml']);
+    // Relu, Sigmoid and Tanh, as the reports of the same runs have them.
+    assert.deepEqual(rest.bricks, (await documentOf(place, ['1.json', '2.json'])).bricks);
+    assert.deepEqual([rest.bricks.length, rest.unmatched_before_percent, rest.no_bricks_before], [3, 0, null]);
     assert.deepEqual([cause, aspects.length], ['threads', 1]);
     const [model] = models;
     assert.deepEqual([model?.model, model?.threads_before, model?.threads_after, model?.reason], ['net', 1, 2, null]);
     assert.ok((model?.ratio ?? 0) > 0);
+  });
+
+  it('says where a log has no bricks, and how it gets them', async () => {
+    const log = await readLog(join(place.folder, '1.yml'));
+    for (const model of log.achieved.flat()) delete model.bricks;
+    log.checksums.achieved = checksumOf(log.achieved);
+    await place.write('older.yml', JSON.stringify(log));
+    const { bricks, ...rest } = await documentOf(place, ['older.yml', '2.yml']);
+    assert.deepEqual([bricks, rest.unmatched_before_percent, rest.no_bricks_after], [[], null, null]);
+    const { stdout } = await place.run(['compare', 'older.yml', '2.yml']);
+    assert.match(
+      stdout,
+      /bricks not compared: older\.yml is of a version that logged none; 'mlmodelscope dlbricks run --log'/,
+    );
   });
 
   it('takes a log and a report of the same run', async () => {
@@ -73,7 +92,9 @@ describe('compare of what is there', { ...deadline, concurrency: 1 }, () => {
     const listed = await refusalOf(place, ['store#', 'store#']);
     assert.match(listed, /store#: several systems begin with .*; it has:/);
     const [one = '', other = ''] = [...listed.matchAll(/^ {2}(store#[0-9a-f]{8})/gm)].map(([, text]) => text);
-    const { aspects, models } = await documentOf(place, [one, other]);
+    const { aspects, models, bricks } = await documentOf(place, [one, other]);
+    assert.deepEqual(bricks.map(({ operators }) => operators.join()).sort(), ['Relu', 'Sigmoid', 'Tanh']);
+    assert.ok(bricks.every((brick) => brick.models[0]?.name === 'net' && brick.after_ms > 0));
     assert.deepEqual(
       aspects.map(({ aspect }) => aspect),
       ['threads'],

@@ -150,9 +150,15 @@ describe('the matrix of an evaluation', { ...deadline, concurrency: 1 }, () => {
     const log = await readLog(place.path('log.yml'));
     const { reports } = reportsSchema.parse(JSON.parse(await readFile(place.path('out.json'), 'utf8')));
     assert.deepEqual(
-      log.achieved.map(([model]) => [model?.latency_ms, model?.dimensions, model?.outputs?.[0]?.dims]),
+      log.achieved.map(([model]) => [
+        model?.latency_ms,
+        model?.bricks?.map(({ signature }) => signature),
+        model?.dimensions,
+        model?.outputs?.[0]?.dims,
+      ]),
       reports.map(({ models: [model] }) => [
         model?.estimate_ms,
+        model?.bricks.map(({ signature }) => signature),
         model?.dimensions,
         model?.dimensions.map(({ size }) => size),
       ]),
