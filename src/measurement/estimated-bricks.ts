@@ -18,6 +18,6 @@ export const estimatedBricks = {
   ),
 };
 
-const estimatedBricksSchema = z.strictObject(estimatedBricks);
-
-export type EstimatedBricks = Readonly<z.infer<typeof estimatedBricksSchema>>;
+export type EstimatedBricks = Readonly<{
+  [Key in keyof typeof estimatedBricks]: z.infer<(typeof estimatedBricks)[Key]>;
+}>;
