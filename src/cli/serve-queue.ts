@@ -6,11 +6,7 @@ import { serveWork } from '../work/serve-work.js';
 import type { WorkQueue } from '../work/work-queue.js';
 import type { OwnedHost } from './host.js';
 
-/**
- * Makes the agent of this process take work from a queue until the signal aborts.
- *
- * @throws PlatformError as serveWork
- */
+/** Makes the agent of this process take work from a queue until the signal aborts. */
 export async function serveQueue(
   running: RunningAgent,
   queue: WorkQueue,

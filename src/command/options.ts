@@ -130,11 +130,7 @@ export function addRuntimeOptions(command: Command): Command {
     );
 }
 
-/**
- * The settings of a command that runs models once.
- *
- * @throws PlatformError `usage` for an option with several values
- */
+/** The settings of a command that runs models once. @throws PlatformError `usage` for an option with several values */
 export function parseRuntime(options: RuntimeAxes): RuntimeSettings {
   const [runtime = DEFAULT_RUNTIME, ...others] = runtimesOf(options);
   if (others.length === 0) return runtime;
@@ -243,11 +239,7 @@ export function addAllowVersionOption(command: Command): Command {
   );
 }
 
-/**
- * For commands that run models.
- *
- * @param does verb for the agent's work in the help text
- */
+/** For commands that run models. @param does verb for the agent's work in the help text */
 export function addAgentOptions(command: Command, does?: 'measures' | 'predicts'): Command {
   return addAllowVersionOption(addAgentPlaceOptions(command, does));
 }

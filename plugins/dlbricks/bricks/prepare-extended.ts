@@ -107,8 +107,6 @@ function outputTypes({ graph }: Model, outputOf: ReadonlyMap<string, string>, ma
 /**
  * Has the runtime optimize a model with two and with three of its blocks, and extends their bricks to all blocks. Where
  * the third block has other kernels than the second, nothing is extended.
- *
- * @throws PlatformError as `BenchmarkAgent.optimize`
  */
 export async function prepareExtended(
   loaded: LoadedModel,

@@ -384,7 +384,7 @@ export const reportSchema = z.strictObject({
   warnings: z
     .array(warningSchema)
     .describe(
-      'Causes of noise during the measurements, each with its remedy; models whose kernels are not those with the weights of their files; models whose work or sizes depend on made-up values; and settings that change nothing, or that estimates leave out',
+      'Causes of noise during the measurements, each with its remedy; models whose kernels are not those with the weights of their files; models whose work or sizes depend on made-up values; models with loops at the layer cut; and settings that change nothing, or that estimates leave out',
     ),
 });
 

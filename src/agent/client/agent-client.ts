@@ -72,11 +72,7 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     throw new PlatformError('unsupported', `${agent} ${LACKING[lacking]}`);
   }
 
-  /**
-   * Called before each call of the agent.
-   *
-   * @throws PlatformError `unsupported` where it lacks an ability
-   */
+  /** Called before each call of the agent. @throws PlatformError `unsupported` where it lacks an ability */
   async function prepare(runOptions: RunOptions, ...needed: readonly Ability[]): Promise<void> {
     traces.remember();
     requireAbilities(areCommonOptions(runOptions) ? needed : [...needed, 'settings']);

@@ -19,9 +19,7 @@ export class TakenTraces {
     if (traceId !== undefined) this.#traceIds.add(traceId);
   }
 
-  /**
-   * Fetches the agent's spans and adds them to the spans of this process. A failure only leaves gaps in the trace.
-   */
+  /** Fetches the agent's spans and adds them to the spans of this process. A failure only leaves gaps in the trace. */
   async take(client: RpcClient): Promise<void> {
     const traceIds = [...this.#traceIds];
     this.#traceIds.clear();

@@ -132,11 +132,7 @@ async function modelFindings({ name, inputs }: ModelManifest, path: string): Pro
 /** Settings of an evaluation that latencies depend on. */
 const SETTINGS = [['threads'], ['batch_size'], ['protocol', 'runs'], ['settings', 'optimization_level']] as const;
 
-/**
- * Findings about a manifest of an evaluation or a model.
- *
- * @throws PlatformError `manifest` where it has mistakes
- */
+/** Findings about a manifest of an evaluation or a model. @throws PlatformError `manifest` where it has mistakes */
 export async function manifestFindings(named: string): Promise<Finding[]> {
   const path = shippedManifest(named);
   if ((await kindOfManifest(path)) === 'model') {

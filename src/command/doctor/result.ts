@@ -332,11 +332,7 @@ export function resultFindings(content: unknown): Finding[] {
 
 const WRITERS = '`dlbricks run`, `latency`, `evaluate` and other commands write one with --export-json';
 
-/**
- * A document of results, or the first of its JSON lines.
- *
- * @throws PlatformError `usage` where the file is none
- */
+/** A document of results, or the first of its JSON lines. @throws PlatformError `usage` where the file is none */
 export async function readResult(path: string): Promise<unknown> {
   const file = await readRegularFile(path, MAX_BYTES);
   const refusal = (found: string): PlatformError =>

@@ -7,9 +7,7 @@ export interface Renaming {
   freshName(): string;
 }
 
-/**
- * Attributes in the order of their names, at any depth: their order in a file means nothing.
- */
+/** Attributes in the order of their names, at any depth: their order in a file means nothing. */
 export function sortedAttributes(attributes: readonly AttributeProto[]): AttributeProto[] {
   const sortedGraph = (graph: GraphProto): GraphProto => ({
     ...graph,

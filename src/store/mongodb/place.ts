@@ -16,11 +16,7 @@ const MAX_NAME_BYTES = 63;
 
 const EXAMPLE = 'mongodb://HOST/DATABASE';
 
-/**
- * Parses a URI without connecting.
- *
- * @throws PlatformError `usage`, without repeating the URI: it may hold a password
- */
+/** Parses a URI without connecting. @throws PlatformError `usage`, without repeating the URI: it may hold a password */
 export function mongoAddress(uri: string, options: MongoClientOptions): MongoPlace {
   const database = databaseIn(uri);
   let client: MongoClient;

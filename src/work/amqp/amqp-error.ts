@@ -59,9 +59,7 @@ function codeOf(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
 }
 
-/**
- * Converts an error of the client into an error with advice. An error that may pass is `unavailable`.
- */
+/** Converts an error of the client into an error with advice. An error that may pass is `unavailable`. */
 export function amqpError({ place, user }: NamedBroker, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
   const remedy = REMEDIES.get(codeOf(thrown));

@@ -21,23 +21,17 @@ import { vgg } from './vgg.js';
 import { volumetricRegression } from './volumetric-regression.js';
 import { yoloV2 } from './yolo-v2.js';
 
-interface Row {
-  readonly id: number;
-  readonly name: string;
-  readonly title: string;
-  /**
-   * Multiply-accumulates of convolutions and fully connected layers, from the authors' repository. The repository does
-   * not count transposed convolutions, and counts the holes of dilated convolutions. So rows with these have no number.
-   */
-  readonly multiplyAccumulates?: number;
-  readonly define: Network;
-}
+/**
+ * Multiply-accumulates are those of convolutions and fully connected layers, from the authors' repository. The repository
+ * does not count transposed convolutions, and counts the holes of dilated convolutions. So rows with these have no number.
+ */
+type Row = readonly [name: string, title: string, define: Network, multiplyAccumulates?: number];
 
-function row({ id, name, title, multiplyAccumulates, define }: Row): ZooEntry {
+function entry([name, title, define, multiplyAccumulates]: Row, index: number): ZooEntry {
   return {
-    name: `icpe2020_${String(id).padStart(2, '0')}_${name}`,
+    name: `icpe2020_${String(index + 1).padStart(2, '0')}_${name}`,
     title,
-    paper: `Li et al., DLBricks, ICPE 2020, doi:10.1145/3358960.3379143, table 1, row ${id}`,
+    paper: `Li et al., DLBricks, ICPE 2020, doi:10.1145/3358960.3379143, table 1, row ${index + 1}`,
     published: {
       multiplyAccumulates,
       source: 'MultiplyAdds in github.com/rai-project/synthetic_benchmark, state of 2019-10-18',
@@ -50,331 +44,120 @@ function row({ id, name, title, multiplyAccumulates, define }: Row): ZooEntry {
 const VGG16 = [2, 2, 3, 3, 3] as const;
 const VGG19 = [2, 2, 4, 4, 4] as const;
 
-/**
- * The models of the paper, layer by layer as its authors ran them. The training data affects only a model's head, so
- * several rows have one graph.
- */
-export const ICPE2020: readonly ZooEntry[] = [
-  row({
-    id: 1,
-    name: 'ademxapp_a',
-    title: 'Ademxapp Model A Trained on ImageNet Competition Data',
-    multiplyAccumulates: 101_054_054_400,
-    define: ademxappA(1000, { size: 320 }),
-  }),
-  row({
-    id: 2,
-    name: 'vgg16_age_lap',
-    title: 'Age Estimation VGG-16 Trained on IMDB-WIKI and Looking at People Data',
-    multiplyAccumulates: 15_466_582_016,
-    define: vgg(101, { depths: VGG16 }),
-  }),
-  row({
-    id: 3,
-    name: 'vgg16_age',
-    title: 'Age Estimation VGG-16 Trained on IMDB-WIKI Data',
-    multiplyAccumulates: 15_466_582_016,
-    define: vgg(101, { depths: VGG16 }),
-  }),
-  row({
-    id: 4,
-    name: 'capsnet',
-    title: 'CapsNet Trained on MNIST Data',
-    multiplyAccumulates: 200_732_672,
-    define: capsnet(),
-  }),
-  row({
-    id: 5,
-    name: 'vgg16_gender',
-    title: 'Gender Prediction VGG-16 Trained on IMDB-WIKI Data',
-    multiplyAccumulates: 15_466_176_512,
-    define: vgg(2, { depths: VGG16 }),
-  }),
-  row({
-    id: 6,
-    name: 'inception_v1_subitizing',
-    title: 'Inception V1 Trained on Extended Salient Object Subitizing Data',
-    multiplyAccumulates: 1_581_652_992,
-    define: inceptionV1(5),
-  }),
-  row({
-    id: 7,
-    name: 'inception_v1',
-    title: 'Inception V1 Trained on ImageNet Competition Data',
-    multiplyAccumulates: 1_582_671_872,
-    define: inceptionV1(1000),
-  }),
-  row({
-    id: 8,
-    name: 'inception_v1_places',
-    title: 'Inception V1 Trained on Places365 Data',
-    multiplyAccumulates: 1_582_021_632,
-    define: inceptionV1(365),
-  }),
-  row({
-    id: 9,
-    name: 'inception_v3',
-    title: 'Inception V3 Trained on ImageNet Competition Data',
-    multiplyAccumulates: 5_713_232_480,
-    define: inceptionV3(),
-  }),
-  row({
-    id: 10,
-    name: 'mobilenet_v2',
-    title: 'MobileNet V2 Trained on ImageNet Competition Data',
-    multiplyAccumulates: 582_197_616,
-    define: mobilenetV2(),
-  }),
-  row({
-    id: 11,
-    name: 'resnet101',
-    title: 'ResNet-101 Trained on ImageNet Competition Data',
-    multiplyAccumulates: 7_570_194_432,
-    define: resnet(1000, { depths: [3, 4, 23, 3] }),
-  }),
-  row({
-    id: 12,
-    name: 'resnet101_geotagged',
-    title: 'ResNet-101 Trained on YFCC100m Geotagged Data',
-    multiplyAccumulates: 7_831_156_736,
-    define: preactivatedResnet(15_527, { depths: [3, 4, 23, 3] }),
-  }),
-  row({
-    id: 13,
-    name: 'resnet152',
-    title: 'ResNet-152 Trained on ImageNet Competition Data',
-    multiplyAccumulates: 11_282_415_616,
-    define: resnet(1000, { depths: [3, 8, 36, 3] }),
-  }),
-  row({
-    id: 14,
-    name: 'resnet50',
-    title: 'ResNet-50 Trained on ImageNet Competition Data',
-    multiplyAccumulates: 3_857_973_248,
-    define: resnet(1000, { depths: [3, 4, 6, 3] }),
-  }),
-  row({
-    id: 15,
-    name: 'senet',
-    title: 'Squeeze-and-Excitation Net Trained on ImageNet Competition Data',
-    multiplyAccumulates: 20_688_363_520,
-    define: senet(),
-  }),
-  row({
-    id: 16,
-    name: 'squeezenet1.1',
-    title: 'SqueezeNet V1.1 Trained on ImageNet Competition Data',
-    multiplyAccumulates: 387_747_520,
-    define: squeezenet11(),
-  }),
-  row({
-    id: 17,
-    name: 'vgg16',
-    title: 'VGG-16 Trained on ImageNet Competition Data',
-    multiplyAccumulates: 15_470_264_320,
-    define: vgg(1000, { depths: VGG16 }),
-  }),
-  row({
-    id: 18,
-    name: 'vgg19',
-    title: 'VGG-19 Trained on ImageNet Competition Data',
-    multiplyAccumulates: 19_632_062_464,
-    define: vgg(1000, { depths: VGG19 }),
-  }),
-  row({
-    id: 19,
-    name: 'wide_resnet50_2',
-    title: 'Wide ResNet-50-2 Trained on ImageNet Competition Data',
-    multiplyAccumulates: 11_398_021_120,
-    define: wideResnet(),
-  }),
-  row({
-    id: 20,
-    name: 'image_identify',
-    title: 'Wolfram ImageIdentify Net V1',
-    multiplyAccumulates: 1_990_598_656,
-    define: imageIdentify(),
-  }),
-  row({
-    id: 21,
-    name: 'open_nsfw',
-    title: 'Yahoo Open NSFW Model V1',
-    multiplyAccumulates: 1_068_550_144,
-    define: openNsfw(),
-  }),
-  row({
-    id: 22,
-    name: 'adain_style',
-    title: 'AdaIN-Style Trained on MS-COCO and Painter by Numbers Data',
-    multiplyAccumulates: 189_800_644_608,
-    define: adainStyle(),
-  }),
-  row({
-    id: 23,
-    name: 'colorful',
-    title: 'Colorful Image Colorization Trained on ImageNet Competition Data',
-    define: colorful(),
-  }),
-  row({
-    id: 24,
-    name: 'colornet',
-    title: 'ColorNet Image Colorization Trained on ImageNet Competition Data',
-    multiplyAccumulates: 12_289_359_872,
-    define: colornet(1),
-  }),
-  row({
-    id: 25,
-    name: 'colornet_places',
-    title: 'ColorNet Image Colorization Trained on Places Data',
-    multiplyAccumulates: 13_111_443_456,
-    define: colornet(3),
-  }),
-  row({
-    id: 26,
-    name: 'cyclegan_apple_orange',
-    title: 'CycleGAN Apple-to-Orange Translation Trained on ImageNet Competition Data',
-    define: cycleGan('zeros'),
-  }),
-  row({
-    id: 27,
-    name: 'cyclegan_horse_zebra',
-    title: 'CycleGAN Horse-to-Zebra Translation Trained on ImageNet Competition Data',
-    define: cycleGan('zeros'),
-  }),
-  row({
-    id: 28,
-    name: 'cyclegan_monet_photo',
-    title: 'CycleGAN Monet-to-Photo Translation',
-    define: cycleGan('zeros'),
-  }),
-  row({
-    id: 29,
-    name: 'cyclegan_orange_apple',
-    title: 'CycleGAN Orange-to-Apple Translation Trained on ImageNet Competition Data',
-    define: cycleGan('zeros'),
-  }),
-  row({
-    id: 30,
-    name: 'cyclegan_photo_cezanne',
-    title: 'CycleGAN Photo-to-Cezanne Translation',
-    define: cycleGan('reflect'),
-  }),
-  row({
-    id: 31,
-    name: 'cyclegan_photo_monet',
-    title: 'CycleGAN Photo-to-Monet Translation',
-    define: cycleGan('zeros'),
-  }),
-  row({
-    id: 32,
-    name: 'cyclegan_photo_van_gogh',
-    title: 'CycleGAN Photo-to-Van Gogh Translation',
-    define: cycleGan('reflect'),
-  }),
-  row({
-    id: 33,
-    name: 'cyclegan_summer_winter',
-    title: 'CycleGAN Summer-to-Winter Translation',
-    define: cycleGan('zeros'),
-  }),
-  row({
-    id: 34,
-    name: 'cyclegan_winter_summer',
-    title: 'CycleGAN Winter-to-Summer Translation',
-    define: cycleGan('zeros'),
-  }),
-  row({
-    id: 35,
-    name: 'cyclegan_zebra_horse',
-    title: 'CycleGAN Zebra-to-Horse Translation Trained on ImageNet Competition Data',
-    define: cycleGan('zeros'),
-  }),
-  row({ id: 36, name: 'pix2pix_photo_map', title: 'Pix2pix Photo-to-Street-Map Translation', define: pix2pix() }),
-  row({ id: 37, name: 'pix2pix_map_photo', title: 'Pix2pix Street-Map-to-Photo Translation', define: pix2pix() }),
-  row({
-    id: 38,
-    name: 'super_resolution',
-    title: 'Very Deep Net for Super-Resolution',
-    multiplyAccumulates: 43_222_377_600,
-    define: superResolution(),
-  }),
-  row({
-    id: 39,
-    name: 'ssd_vgg_300',
-    title: 'SSD-VGG-300 Trained on PASCAL VOC Data',
-    define: ssd300(),
-  }),
-  row({
-    id: 40,
-    name: 'ssd_vgg_512',
-    title: 'SSD-VGG-512 Trained on MS-COCO Data',
-    define: ssd512(),
-  }),
-  row({
-    id: 41,
-    name: 'yolo_v2',
-    title: 'YOLO V2 Trained on MS-COCO Data',
-    multiplyAccumulates: 14_732_084_224,
-    define: yoloV2(),
-  }),
-  row({
-    id: 42,
-    name: 'face_alignment_2d',
-    title: '2D Face Alignment Net Trained on 300W Large Pose Data',
-    multiplyAccumulates: 25_235_292_160,
-    define: faceAlignment(),
-  }),
-  row({
-    id: 43,
-    name: 'face_alignment_3d',
-    title: '3D Face Alignment Net Trained on 300W Large Pose Data',
-    multiplyAccumulates: 25_235_292_160,
-    define: faceAlignment(),
-  }),
-  row({
-    id: 44,
-    name: 'depth_wild',
-    title: 'Single-Image Depth Perception Net Trained on Depth in the Wild Data',
-    multiplyAccumulates: 47_127_552_000,
-    define: depthPerception(),
-  }),
-  row({
-    id: 45,
-    name: 'depth_nyu_wild',
-    title: 'Single-Image Depth Perception Net Trained on NYU Depth V2 and Depth in the Wild Data',
-    multiplyAccumulates: 47_127_552_000,
-    define: depthPerception(),
-  }),
-  row({
-    id: 46,
-    name: 'depth_nyu',
-    title: 'Single-Image Depth Perception Net Trained on NYU Depth V2 Data',
-    multiplyAccumulates: 47_127_552_000,
-    define: depthPerception(),
-  }),
-  row({
-    id: 47,
-    name: 'volumetric_regression',
-    title: 'Unguided Volumetric Regression Net for 3D Face Reconstruction',
-    multiplyAccumulates: 24_467_668_992,
-    define: volumetricRegression(),
-  }),
-  row({
-    id: 48,
-    name: 'ademxapp_a1_ade20k',
-    title: 'Ademxapp Model A1 Trained on ADE20K Data',
-    define: ademxappA1(150, { size: 504 }),
-  }),
-  row({
-    id: 49,
-    name: 'ademxapp_a1_voc',
-    title: 'Ademxapp Model A1 Trained on PASCAL VOC2012 and MS-COCO Data',
-    define: ademxappA1(21, { size: 504 }),
-  }),
-  row({
-    id: 50,
-    name: 'context_aggregation',
-    title: 'Multi-scale Context Aggregation Net Trained on CamVid Data',
-    define: contextAggregation(),
-  }),
+/** In the order of the paper's table. The training data affects only a model's head, so several rows have one graph. */
+const ROWS: readonly Row[] = [
+  [
+    'ademxapp_a',
+    'Ademxapp Model A Trained on ImageNet Competition Data',
+    ademxappA(1000, { size: 320 }),
+    101_054_054_400,
+  ],
+  [
+    'vgg16_age_lap',
+    'Age Estimation VGG-16 Trained on IMDB-WIKI and Looking at People Data',
+    vgg(101, { depths: VGG16 }),
+    15_466_582_016,
+  ],
+  ['vgg16_age', 'Age Estimation VGG-16 Trained on IMDB-WIKI Data', vgg(101, { depths: VGG16 }), 15_466_582_016],
+  ['capsnet', 'CapsNet Trained on MNIST Data', capsnet(), 200_732_672],
+  ['vgg16_gender', 'Gender Prediction VGG-16 Trained on IMDB-WIKI Data', vgg(2, { depths: VGG16 }), 15_466_176_512],
+  [
+    'inception_v1_subitizing',
+    'Inception V1 Trained on Extended Salient Object Subitizing Data',
+    inceptionV1(5),
+    1_581_652_992,
+  ],
+  ['inception_v1', 'Inception V1 Trained on ImageNet Competition Data', inceptionV1(1000), 1_582_671_872],
+  ['inception_v1_places', 'Inception V1 Trained on Places365 Data', inceptionV1(365), 1_582_021_632],
+  ['inception_v3', 'Inception V3 Trained on ImageNet Competition Data', inceptionV3(), 5_713_232_480],
+  ['mobilenet_v2', 'MobileNet V2 Trained on ImageNet Competition Data', mobilenetV2(), 582_197_616],
+  [
+    'resnet101',
+    'ResNet-101 Trained on ImageNet Competition Data',
+    resnet(1000, { depths: [3, 4, 23, 3] }),
+    7_570_194_432,
+  ],
+  [
+    'resnet101_geotagged',
+    'ResNet-101 Trained on YFCC100m Geotagged Data',
+    preactivatedResnet(15_527, { depths: [3, 4, 23, 3] }),
+    7_831_156_736,
+  ],
+  [
+    'resnet152',
+    'ResNet-152 Trained on ImageNet Competition Data',
+    resnet(1000, { depths: [3, 8, 36, 3] }),
+    11_282_415_616,
+  ],
+  ['resnet50', 'ResNet-50 Trained on ImageNet Competition Data', resnet(1000, { depths: [3, 4, 6, 3] }), 3_857_973_248],
+  ['senet', 'Squeeze-and-Excitation Net Trained on ImageNet Competition Data', senet(), 20_688_363_520],
+  ['squeezenet1.1', 'SqueezeNet V1.1 Trained on ImageNet Competition Data', squeezenet11(), 387_747_520],
+  ['vgg16', 'VGG-16 Trained on ImageNet Competition Data', vgg(1000, { depths: VGG16 }), 15_470_264_320],
+  ['vgg19', 'VGG-19 Trained on ImageNet Competition Data', vgg(1000, { depths: VGG19 }), 19_632_062_464],
+  ['wide_resnet50_2', 'Wide ResNet-50-2 Trained on ImageNet Competition Data', wideResnet(), 11_398_021_120],
+  ['image_identify', 'Wolfram ImageIdentify Net V1', imageIdentify(), 1_990_598_656],
+  ['open_nsfw', 'Yahoo Open NSFW Model V1', openNsfw(), 1_068_550_144],
+  ['adain_style', 'AdaIN-Style Trained on MS-COCO and Painter by Numbers Data', adainStyle(), 189_800_644_608],
+  ['colorful', 'Colorful Image Colorization Trained on ImageNet Competition Data', colorful()],
+  ['colornet', 'ColorNet Image Colorization Trained on ImageNet Competition Data', colornet(1), 12_289_359_872],
+  ['colornet_places', 'ColorNet Image Colorization Trained on Places Data', colornet(3), 13_111_443_456],
+  [
+    'cyclegan_apple_orange',
+    'CycleGAN Apple-to-Orange Translation Trained on ImageNet Competition Data',
+    cycleGan('zeros'),
+  ],
+  [
+    'cyclegan_horse_zebra',
+    'CycleGAN Horse-to-Zebra Translation Trained on ImageNet Competition Data',
+    cycleGan('zeros'),
+  ],
+  ['cyclegan_monet_photo', 'CycleGAN Monet-to-Photo Translation', cycleGan('zeros')],
+  [
+    'cyclegan_orange_apple',
+    'CycleGAN Orange-to-Apple Translation Trained on ImageNet Competition Data',
+    cycleGan('zeros'),
+  ],
+  ['cyclegan_photo_cezanne', 'CycleGAN Photo-to-Cezanne Translation', cycleGan('reflect')],
+  ['cyclegan_photo_monet', 'CycleGAN Photo-to-Monet Translation', cycleGan('zeros')],
+  ['cyclegan_photo_van_gogh', 'CycleGAN Photo-to-Van Gogh Translation', cycleGan('reflect')],
+  ['cyclegan_summer_winter', 'CycleGAN Summer-to-Winter Translation', cycleGan('zeros')],
+  ['cyclegan_winter_summer', 'CycleGAN Winter-to-Summer Translation', cycleGan('zeros')],
+  [
+    'cyclegan_zebra_horse',
+    'CycleGAN Zebra-to-Horse Translation Trained on ImageNet Competition Data',
+    cycleGan('zeros'),
+  ],
+  ['pix2pix_photo_map', 'Pix2pix Photo-to-Street-Map Translation', pix2pix()],
+  ['pix2pix_map_photo', 'Pix2pix Street-Map-to-Photo Translation', pix2pix()],
+  ['super_resolution', 'Very Deep Net for Super-Resolution', superResolution(), 43_222_377_600],
+  ['ssd_vgg_300', 'SSD-VGG-300 Trained on PASCAL VOC Data', ssd300()],
+  ['ssd_vgg_512', 'SSD-VGG-512 Trained on MS-COCO Data', ssd512()],
+  ['yolo_v2', 'YOLO V2 Trained on MS-COCO Data', yoloV2(), 14_732_084_224],
+  ['face_alignment_2d', '2D Face Alignment Net Trained on 300W Large Pose Data', faceAlignment(), 25_235_292_160],
+  ['face_alignment_3d', '3D Face Alignment Net Trained on 300W Large Pose Data', faceAlignment(), 25_235_292_160],
+  [
+    'depth_wild',
+    'Single-Image Depth Perception Net Trained on Depth in the Wild Data',
+    depthPerception(),
+    47_127_552_000,
+  ],
+  [
+    'depth_nyu_wild',
+    'Single-Image Depth Perception Net Trained on NYU Depth V2 and Depth in the Wild Data',
+    depthPerception(),
+    47_127_552_000,
+  ],
+  ['depth_nyu', 'Single-Image Depth Perception Net Trained on NYU Depth V2 Data', depthPerception(), 47_127_552_000],
+  [
+    'volumetric_regression',
+    'Unguided Volumetric Regression Net for 3D Face Reconstruction',
+    volumetricRegression(),
+    24_467_668_992,
+  ],
+  ['ademxapp_a1_ade20k', 'Ademxapp Model A1 Trained on ADE20K Data', ademxappA1(150, { size: 504 })],
+  ['ademxapp_a1_voc', 'Ademxapp Model A1 Trained on PASCAL VOC2012 and MS-COCO Data', ademxappA1(21, { size: 504 })],
+  ['context_aggregation', 'Multi-scale Context Aggregation Net Trained on CamVid Data', contextAggregation()],
 ];
+
+/** The models of the paper, layer by layer as its authors ran them. */
+export const ICPE2020: readonly ZooEntry[] = ROWS.map(entry);
