@@ -38,10 +38,10 @@ const matrixSchema = z
     session: z
       .strictObject(Object.fromEntries(sessionAxes))
       .optional()
-      .meta({ description: "Lists of values by the keys of the runtime's session." }),
+      .describe("Lists of values by the keys of the runtime's session."),
     dimensions: dimensionAxesField
       .optional()
-      .meta({ description: "Lists of sizes by the names of symbolic dimensions; win over the models' own." }),
+      .describe("Lists of sizes by the names of symbolic dimensions; win over the models' own."),
   })
   .refine(({ session = {}, dimensions = {}, ...axes }) => {
     const lists: readonly (readonly unknown[] | undefined)[] = [
@@ -59,53 +59,64 @@ export const settingsSchema = z.strictObject({
   cut: z
     .enum(CUTS)
     .default('kernel')
-    .meta({ description: "Where graphs are cut: at the runtime's kernels, or at the author's layers." }),
-  granularity: granularityField.optional().meta({
-    description:
-      'The longest brick, in layers or kernels; one by default, blocks of up to 64 kernels without a profile.',
-  }),
-  keep_dynamic: z.boolean().default(false).meta({
-    description:
+    .describe("Where graphs are cut: at the runtime's kernels, or at the author's layers."),
+  granularity: granularityField
+    .optional()
+    .describe('The longest brick, in layers or kernels; one by default, blocks of up to 64 kernels without a profile.'),
+  keep_dynamic: z
+    .boolean()
+    .default(false)
+    .describe(
       "Keep dimensions open that are open in the model's file, while the runtime optimizes graphs and runs whole models; by default they get sizes first.",
-  }),
-  shorten: z.enum(SHORTEN).default('auto').meta({
-    description:
+    ),
+  shorten: z
+    .enum(SHORTEN)
+    .default('auto')
+    .describe(
       'Models whose kernels are found in graphs with two and three of their repeated blocks and extended to all: those with more than 2 GiB of weights (large), those and the ones where it is faster (auto: at least eight blocks that are most of the graph, and made-up weights), all with at least four blocks, or none; kernel cut only.',
-  }),
-  values: z.enum(VALUES).default('made-up').meta({
-    description:
+    ),
+  values: z
+    .enum(VALUES)
+    .default('made-up')
+    .describe(
       "Where the values come from that decide the work and sizes of operators (boxes of a non-maximum suppression, trip counts of loops): made up, or from one run of each model, with the weights of its file where that is on the agent's machine.",
-  }),
+    ),
   generation: z
     .strictObject({ prompt: wholeNumber(1, 1_000_000), tokens: wholeNumber(1, 1_000_000) })
     .optional()
-    .meta({
-      description:
-        'Tokens of a prompt, and tokens that decoders generate after it. The time to the first token and the sum over steps with a growing cache are composed for each two models whose names differ only in _prefill and _decode.',
-    }),
-  measure_end_to_end: z.boolean().default(false).meta({ description: 'Measure each whole model as well.' }),
-  check: z.boolean().optional().meta({
-    description:
+    .describe(
+      'Tokens of a prompt, and tokens that decoders generate after it. The time to the first token and the sum over steps with a growing cache are composed for each two models whose names differ only in _prefill and _decode.',
+    ),
+  measure_end_to_end: z.boolean().default(false).describe('Measure each whole model as well.'),
+  check: z
+    .boolean()
+    .optional()
+    .describe(
       "Run each model's optimized graph once whole with the runtime's profile, and compare its kernels with the bricks; by default only where whole models are measured; kernel cut only.",
-  }),
-  target_error: positiveNumber(1000).default(5).meta({
-    description:
+    ),
+  target_error: positiveNumber(1000)
+    .default(5)
+    .describe(
       "Percent. Bricks are measured again, in other processes, until half the width of each estimate's interval is within this; kernel cut only.",
-  }),
-  repeat_limit: numberFrom(0, 1000).default(1).meta({
-    description:
+    ),
+  repeat_limit: numberFrom(0, 1000)
+    .default(1)
+    .describe(
       'Time limit for measuring bricks again, in multiples of the time to measure each brick once; three seconds at least, 0 for none.',
-  }),
+    ),
   ...runtimeSettings,
-  measure: z.enum(MEASURE).default('all').meta({
-    description:
+  measure: z
+    .enum(MEASURE)
+    .default('all')
+    .describe(
       "Which bricks are measured that the store lacks: all; the largest, until half the width of each interval is within target_error; or none. The others are predicted from the store's measurements of the same operator on the same system; kernel cut only.",
-  }),
+    ),
   remeasure: remeasureSetting,
-  matrix: matrixSchema.optional().meta({
-    description:
+  matrix: matrixSchema
+    .optional()
+    .describe(
       'Values of settings; each combination is measured in one run and is a row of one table, and bricks that several have are measured once.',
-  }),
+    ),
 });
 
 export type Settings = z.output<typeof settingsSchema>;

@@ -15,20 +15,18 @@ const BYTES_PER_GIB = 2 ** 30;
 
 const protocolField = z
   .strictObject({
-    warmup_runs: protocolSchema.shape.warmupRuns.default(3).meta({ description: 'Runs before the timed ones.' }),
-    runs: protocolSchema.shape.runs.default(50).meta({ description: 'Timed runs.' }),
+    warmup_runs: protocolSchema.shape.warmupRuns.default(3).describe('Runs before the timed ones.'),
+    runs: protocolSchema.shape.runs.default(50).describe('Timed runs.'),
     min_runs: protocolSchema.shape.minRuns
       .optional()
-      .meta({ description: 'Timed runs made even when the time budget is used up: 10, or all where there are fewer.' }),
+      .describe('Timed runs made even when the time budget is used up: 10, or all where there are fewer.'),
     time_budget_ms: protocolSchema.shape.timeBudgetMs
       .default(5000)
-      .meta({ description: 'No further run starts after this much time in timed runs.' }),
+      .describe('No further run starts after this much time in timed runs.'),
     time_limit_ms: limitsSchema.shape.timeLimitMs
       .default(120_000)
-      .meta({ description: 'A measurement that takes longer in all has failed.' }),
-    memory_limit_gib: positiveNumber()
-      .default(8)
-      .meta({ description: 'A measurement whose process takes more memory has failed.' }),
+      .describe('A measurement that takes longer in all has failed.'),
+    memory_limit_gib: positiveNumber().default(8).describe('A measurement whose process takes more memory has failed.'),
   })
   .refine(({ min_runs, runs }) => min_runs === undefined || min_runs <= runs, {
     error: 'at most as many as runs',
@@ -82,31 +80,25 @@ export const evaluationSchema = z.strictObject({
   name: nameField,
   version: versionField,
   description: z.string().optional(),
-  plugin: nameField.default('dlbricks').meta({ description: 'The evaluation plugin that runs this.' }),
-  models: z
-    .array(modelReference)
-    .min(1)
-    .max(MAX_MODELS)
-    .meta({ description: `Each ${EVALUATED_MODEL}.` }),
+  plugin: nameField.default('dlbricks').describe('The evaluation plugin that runs this.'),
+  models: z.array(modelReference).min(1).max(MAX_MODELS).describe(`Each ${EVALUATED_MODEL}.`),
   hardware: z
     .union([manifestReference, hardwareConstraintSchema], { error: 'the path of a manifest (.yml), or a constraint' })
     .optional(),
   software: z
     .union([manifestReference, softwareConstraintSchema], { error: 'the path of a manifest (.yml), or a constraint' })
     .optional(),
-  agents: agentsField.default('one').meta({
-    description: 'Agents of one system that measure it, at most; several share the work.',
-  }),
-  placement: placementField.default('spread').meta({
-    description: 'spread: on one system. each: on every system among the agents, each with estimates of its own.',
-  }),
+  agents: agentsField.default('one').describe('Agents of one system that measure it, at most; several share the work.'),
+  placement: placementField
+    .default('spread')
+    .describe('spread: on one system. each: on every system among the agents, each with estimates of its own.'),
   dataset: manifestReference.optional(),
   batch_size: batchSizeField.default(1),
   threads: threadsSchema.default(1),
   dimensions: z
     .record(nameField, dimensionSizeField)
     .optional()
-    .meta({ description: "Sizes of symbolic dimensions other than the batch; win over the models' own." }),
+    .describe("Sizes of symbolic dimensions other than the batch; win over the models' own."),
   granularity: z.unknown().optional().meta(movedTo('granularity')),
   cut: z.enum(['kernel', 'layer']).optional().meta(movedTo('cut')),
   measure_end_to_end: z.boolean().optional().meta(movedTo('measure_end_to_end')),
@@ -114,14 +106,14 @@ export const evaluationSchema = z.strictObject({
   matrix: z
     .unknown()
     .optional()
-    .meta({ description: 'Lists of values by the names of settings; each combination is a row of one result.' }),
+    .describe('Lists of values by the names of settings; each combination is a row of one result.'),
   trace_url_template: text(TRACE_URL_TEMPLATE, isTraceUrlTemplate)
     .optional()
-    .meta({ description: "Where a tracing server gives a trace as Jaeger's JSON; {trace_id} stands for its id." }),
+    .describe("Where a tracing server gives a trace as Jaeger's JSON; {trace_id} stands for its id."),
   settings: z
     .record(z.string(), z.unknown())
     .optional()
-    .meta({ description: "Settings of the plugin, by the plugin's own schema." }),
+    .describe("Settings of the plugin, by the plugin's own schema."),
 });
 
 export type EvaluationManifest = Readonly<z.output<typeof evaluationSchema>>;

@@ -6,10 +6,10 @@ import { nameField, oneLineField, versionField } from './fields.js';
 const ARCHITECTURES = ['x64', 'arm64', 'arm', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x'] as const;
 
 const constraintShape = {
-  architecture: z.enum(ARCHITECTURES).optional().meta({ description: 'As Node names it.' }),
+  architecture: z.enum(ARCHITECTURES).optional().describe('As Node names it.'),
   processor: oneLineField("a part of the processor's name")
     .optional()
-    .meta({ description: "A part of the processor's name; upper and lower case are the same." }),
+    .describe("A part of the processor's name; upper and lower case are the same."),
   cores: z.strictObject({ min: wholeNumber(1, 100_000) }).optional(),
   memory: z.strictObject({ min_gib: positiveNumber() }).optional(),
 };

@@ -75,8 +75,8 @@ function stepsProblem({ element_type, dimensions, steps }: ModelInput): [string,
 const inputField = z
   .strictObject({
     ...tensorShape,
-    steps: imageStepsField.optional().meta({ description: 'How a picture becomes this input.' }),
-    values: inputValuesField.optional().meta({ description: 'Its values where latencies are estimated.' }),
+    steps: imageStepsField.optional().describe('How a picture becomes this input.'),
+    values: inputValuesField.optional().describe('Its values where latencies are estimated.'),
   })
   .superRefine(
     (input, context) => {
@@ -91,7 +91,7 @@ const inputField = z
 const outputField = z
   .strictObject({
     ...tensorShape,
-    steps: outputStepsField.optional().meta({ description: 'How this output becomes classes, objects or segments.' }),
+    steps: outputStepsField.optional().describe('How this output becomes classes, objects or segments.'),
   })
   .transform((output): ModelOutput => output);
 

@@ -72,7 +72,7 @@ const share = z.number({ error: SHARE }).min(0, { error: SHARE }).max(1, { error
 const outputStepField = z.strictObject({
   row: wholeNumber(-100_000, 100_000)
     .optional()
-    .meta({ description: 'Row of the output that has the scores; -1 is the last, as of a language model.' }),
+    .describe('Row of the output that has the scores; -1 is the last, as of a language model.'),
   softmax: z.strictObject({}).optional(),
   top_k: z.strictObject({ k: wholeNumber(1, 100_000).optional(), labels }).optional(),
   boxes: z

@@ -36,7 +36,7 @@ const resizeField = z
   .strictObject({
     height: side.optional(),
     width: side.optional(),
-    shorter_side: side.optional().meta({ description: 'Keeps the aspect ratio.' }),
+    shorter_side: side.optional().describe('Keeps the aspect ratio.'),
     method: z.enum(['bilinear', 'bicubic', 'nearest']).default('bilinear'),
   })
   .transform(({ height, width, shorter_side: shorterSide, method }, context): ResizeStep => {
@@ -57,7 +57,7 @@ const cropField = z
     ratio: positiveNumber()
       .max(1, { error: 'a number above 0 and at most 1' })
       .optional()
-      .meta({ description: 'The share of each side that is kept.' }),
+      .describe('The share of each side that is kept.'),
     anchor: z.enum(['center', 'top_left']).default('center'),
   })
   .transform(({ height, width, ratio, anchor }, context): CropStep => {
@@ -83,7 +83,7 @@ const imageStepField = z.strictObject({
   decode: z
     .strictObject({ color_mode: z.enum(['RGB', 'BGR']).default('RGB') })
     .optional()
-    .meta({ description: 'The first step: from a JPEG, PNG, WebP or GIF to pixels.' }),
+    .describe('The first step: from a JPEG, PNG, WebP or GIF to pixels.'),
   resize: resizeField.optional(),
   crop: cropField.optional(),
   normalize: z
@@ -92,7 +92,7 @@ const imageStepField = z.strictObject({
       scale: perChannel(divisor).prefault(1),
     })
     .optional()
-    .meta({ description: '(pixel - mean) / scale, for pixels from 0 to 255.' }),
+    .describe('(pixel - mean) / scale, for pixels from 0 to 255.'),
   layout: z.enum(['CHW', 'HWC']).optional(),
 });
 

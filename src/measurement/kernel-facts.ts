@@ -1,31 +1,10 @@
+import type { z } from 'zod';
 import { ownValue } from '../base/own-value.js';
+// Only the types: the schemas take a worker process a part of its start.
+import type { kernelMemorySchema, poolSchema } from './kernel-facts-schema.js';
 
-/** Bytes of a kernel, as the runtime's profile states them for the first run of a session. */
-export interface KernelMemory {
-  /** Of constant inputs. */
-  readonly parameterBytes?: number | undefined;
-  /** Of the other inputs. */
-  readonly activationBytes?: number | undefined;
-  readonly outputBytes?: number | undefined;
-  /** Asked for by the kernel; below zero where it gave back more. */
-  readonly allocatedBytes?: number | undefined;
-  /** In use after the kernel, as they were asked for. */
-  readonly requestedBytes?: number | undefined;
-  /** In use after the kernel, as the allocator rounds them. */
-  readonly inUseBytes?: number | undefined;
-  /** The most in use so far, in the allocator's arena. */
-  readonly peakBytes?: number | undefined;
-  /** What the arena holds. */
-  readonly arenaBytes?: number | undefined;
-}
-
-/** Time of the main thread in the sections of the runtime's thread pool, microseconds. */
-export interface PoolSections {
-  readonly runUs: number;
-  readonly waitUs: number;
-  /** Handing parts of the kernel to other threads. */
-  readonly distributionUs: number;
-}
+export type KernelMemory = Readonly<z.infer<typeof kernelMemorySchema>>;
+export type PoolSections = Readonly<z.infer<typeof poolSchema>>;
 
 /** What a profile says about a kernel besides its time. Older runtimes do not say it. */
 export interface KernelFacts {

@@ -37,7 +37,7 @@ export const remeasureSetting = z
   .string()
   .refine((text) => parseRemeasure(text) !== undefined, { error: REMEASURE_WORDS })
   .optional()
-  .meta({ description: `Stored measurements to take again: ${REMEASURE_WORDS}.` });
+  .describe(`Stored measurements to take again: ${REMEASURE_WORDS}.`);
 
 export function remeasureAsked(text: string | undefined): Remeasure {
   return (text === undefined ? undefined : parseRemeasure(text)) ?? DEFAULT_REMEASURE;

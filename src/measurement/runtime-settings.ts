@@ -68,7 +68,7 @@ export const SESSION_KEYS = Object.keys(SESSION) as SessionKeyName[];
 /** The allowed keys of a session; the runtime itself takes any key in silence. */
 export const sessionSchema = z.strictObject(
   Object.fromEntries(
-    SESSION_KEYS.map((key) => [key, SESSION[key].value.meta({ description: SESSION[key].description }).optional()]),
+    SESSION_KEYS.map((key) => [key, SESSION[key].value.describe(SESSION[key].description).optional()]),
   ) as Record<SessionKeyName, z.ZodOptional<SessionKey['value']>>,
 );
 
@@ -150,16 +150,18 @@ export function idleSettings({ execution_mode: mode, inter_op_threads: atATime }
 
 /** The settings of a runtime beside threads, as evaluations have them in `settings`. Options of commands follow. */
 export const runtimeSettings = {
-  optimization_level: z.enum(OPTIMIZATION_LEVELS).default('all').meta({
-    description: "Which optimizations of graphs the runtime makes: 'layout' adds to 'extended', and this to 'basic'.",
-  }),
-  execution_mode: z.enum(EXECUTION_MODES).default('sequential').meta({
-    description: 'Whether kernels run one after another, or those that do not depend on each other at the same time.',
-  }),
-  inter_op_threads: threadsSchema.default(1).meta({
-    description: 'Kernels that run at the same time at most, in execution mode parallel.',
-  }),
-  session: sessionSchema.default({}).meta({ description: "Further keys of the runtime's session." }),
+  optimization_level: z
+    .enum(OPTIMIZATION_LEVELS)
+    .default('all')
+    .describe("Which optimizations of graphs the runtime makes: 'layout' adds to 'extended', and this to 'basic'."),
+  execution_mode: z
+    .enum(EXECUTION_MODES)
+    .default('sequential')
+    .describe('Whether kernels run one after another, or those that do not depend on each other at the same time.'),
+  inter_op_threads: threadsSchema
+    .default(1)
+    .describe('Kernels that run at the same time at most, in execution mode parallel.'),
+  session: sessionSchema.default({}).describe("Further keys of the runtime's session."),
 };
 
 const runtimeSettingsSchema = z.strictObject(runtimeSettings);

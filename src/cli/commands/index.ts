@@ -13,61 +13,29 @@ export interface BuiltInCommand {
   readonly load: () => Promise<Register>;
 }
 
+function command(name: string, load: BuiltInCommand['load'], needs?: BuiltInCommand['needs']): BuiltInCommand {
+  return { name, load, ...(needs && { needs }) };
+}
+
 /** In the order in which help lists them. */
 export const BUILT_IN_COMMANDS: readonly BuiltInCommand[] = [
-  {
-    name: 'serve',
-    needs: 'plugins',
-    load: async () => (await import('./serve.js')).registerServeCommand,
-  },
-  { name: 'agent', load: async () => (await import('./agent.js')).registerAgentCommand },
-  {
-    name: 'plugin',
-    needs: 'plugins',
-    load: async () => (await import('./plugin.js')).registerPluginCommand,
-  },
-  {
-    name: 'evaluate',
-    needs: 'plugins',
-    load: async () => (await import('./evaluate.js')).registerEvaluateCommand,
-  },
-  {
-    name: 'evaluations',
-    needs: 'plugins',
-    load: async () => (await import('./evaluations.js')).registerEvaluationsCommand,
-  },
-  {
-    name: 'analyze',
-    needs: 'plugins',
-    load: async () => (await import('./analyze.js')).registerAnalyzeCommand,
-  },
-  {
-    name: 'report',
-    needs: 'plugins',
-    load: async () => (await import('./report.js')).registerReportCommand,
-  },
-  {
-    name: 'reproduce',
-    needs: 'plugins',
-    load: async () => (await import('./reproduce.js')).registerReproduceCommand,
-  },
-  { name: 'predict', load: async () => (await import('./predict.js')).registerPredictCommand },
-  { name: 'registry', load: async () => (await import('./registry.js')).registerRegistryCommand },
-  { name: 'models', load: async () => (await import('./models.js')).registerModelsCommand },
-  { name: 'zoo', load: async () => (await import('./zoo.js')).registerZooCommand },
-  { name: 'store', load: async () => (await import('./store.js')).registerStoreCommand },
-  { name: 'queue', load: async () => (await import('./queue.js')).registerQueueCommand },
-  { name: 'trace', load: async () => (await import('./trace.js')).registerTraceCommand },
-  { name: 'machine', load: async () => (await import('./machine.js')).registerMachineCommand },
-  { name: 'doctor', load: async () => (await import('./doctor.js')).registerDoctorCommand },
-  {
-    name: 'completion',
-    needs: 'commands',
-    load: async () => (await import('./completion.js')).registerCompletionCommand,
-  },
-  {
-    name: 'version',
-    needs: 'plugins',
-    load: async () => (await import('./version.js')).registerVersionCommand,
-  },
+  command('serve', async () => (await import('./serve.js')).registerServeCommand, 'plugins'),
+  command('agent', async () => (await import('./agent.js')).registerAgentCommand),
+  command('plugin', async () => (await import('./plugin.js')).registerPluginCommand, 'plugins'),
+  command('evaluate', async () => (await import('./evaluate.js')).registerEvaluateCommand, 'plugins'),
+  command('evaluations', async () => (await import('./evaluations.js')).registerEvaluationsCommand, 'plugins'),
+  command('analyze', async () => (await import('./analyze.js')).registerAnalyzeCommand, 'plugins'),
+  command('report', async () => (await import('./report.js')).registerReportCommand, 'plugins'),
+  command('reproduce', async () => (await import('./reproduce.js')).registerReproduceCommand, 'plugins'),
+  command('predict', async () => (await import('./predict.js')).registerPredictCommand),
+  command('registry', async () => (await import('./registry.js')).registerRegistryCommand),
+  command('models', async () => (await import('./models.js')).registerModelsCommand),
+  command('zoo', async () => (await import('./zoo.js')).registerZooCommand),
+  command('store', async () => (await import('./store.js')).registerStoreCommand),
+  command('queue', async () => (await import('./queue.js')).registerQueueCommand),
+  command('trace', async () => (await import('./trace.js')).registerTraceCommand),
+  command('machine', async () => (await import('./machine.js')).registerMachineCommand),
+  command('doctor', async () => (await import('./doctor.js')).registerDoctorCommand),
+  command('completion', async () => (await import('./completion.js')).registerCompletionCommand, 'commands'),
+  command('version', async () => (await import('./version.js')).registerVersionCommand, 'plugins'),
 ];

@@ -1,19 +1,14 @@
 import { conv, linear, maxPool } from '../convolution.js';
-import type { ZooEntry } from '../entry.js';
 import { chain, flatten, relu } from '../tensor.js';
-import { imageClassifier, torchvision } from './image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
 /** The single-column variant without local response normalization, the one with a well-known parameter count. */
-export const alexnet: ZooEntry = {
+export const alexnet = torchvisionClassifier('AlexNet_Weights', {
   name: 'alexnet',
   title: 'AlexNet',
   paper: 'Krizhevsky, One weird trick for parallelizing convolutional neural networks, arXiv:1404.5997, 2014',
-  published: {
-    parameters: 61_100_840,
-    multiplyAccumulates: 714_000_000,
-    source: torchvision('AlexNet_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 61_100_840,
+  multiplyAccumulates: 714_000_000,
   define: imageClassifier(
     224,
     chain(
@@ -38,4 +33,4 @@ export const alexnet: ZooEntry = {
       linear(1000),
     ),
   ),
-};
+});

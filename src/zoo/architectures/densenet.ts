@@ -1,8 +1,7 @@
 import { fixed, type Value } from '../builder.js';
 import { averagePool, batchNorm, conv, convNormRelu, globalAveragePool, linear, maxPool } from '../convolution.js';
-import type { ZooEntry } from '../entry.js';
 import { chain, concat, flatten, type Layer, relu } from '../tensor.js';
-import { imageClassifier, torchvision } from './image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
 /** The paper's k: channels that each layer adds. */
 const GROWTH = 32;
@@ -47,28 +46,20 @@ function densenet([first, ...depths]: readonly [number, number, number, number])
   );
 }
 
-export const densenet121: ZooEntry = {
+export const densenet121 = torchvisionClassifier('DenseNet121_Weights', {
   name: 'densenet121',
   title: 'DenseNet-121',
   paper: PAPER,
-  published: {
-    parameters: 7_978_856,
-    multiplyAccumulates: 2_834_000_000,
-    source: torchvision('DenseNet121_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 7_978_856,
+  multiplyAccumulates: 2_834_000_000,
   define: densenet([6, 12, 24, 16]),
-};
+});
 
-export const densenet169: ZooEntry = {
+export const densenet169 = torchvisionClassifier('DenseNet169_Weights', {
   name: 'densenet169',
   title: 'DenseNet-169',
   paper: PAPER,
-  published: {
-    parameters: 14_149_480,
-    multiplyAccumulates: 3_360_000_000,
-    source: torchvision('DenseNet169_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 14_149_480,
+  multiplyAccumulates: 3_360_000_000,
   define: densenet([6, 12, 32, 32]),
-};
+});

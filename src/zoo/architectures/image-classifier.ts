@@ -1,4 +1,5 @@
 import type { GraphBuilder } from '../builder.js';
+import type { Published, ZooEntry } from '../entry.js';
 import type { Layer } from '../tensor.js';
 
 export function torchvision(weights: string): string {
@@ -11,4 +12,15 @@ export function imageClassifier(size: number, layers: Layer): (graph: GraphBuild
     const input = graph.input('input', 'float32', ['batch', 3, size, size]);
     graph.output('output', layers(input));
   };
+}
+
+type Classifier = Pick<ZooEntry, 'name' | 'title' | 'paper' | 'define'> & Omit<Published, 'source'>;
+
+/** A classifier whose parameters and multiply-accumulates are those of torchvision's weights. */
+export function torchvisionClassifier(
+  weights: string,
+  { parameters, multiplyAccumulates, ...entry }: Classifier,
+): ZooEntry {
+  const published = { parameters, multiplyAccumulates, source: torchvision(weights) };
+  return { ...entry, published, dimensions: { batch: 1 } };
 }

@@ -1,7 +1,6 @@
 import { branches, convNormRelu, globalAveragePool, linear, maxPool } from '../convolution.js';
-import type { ZooEntry } from '../entry.js';
 import { chain, flatten, type Layer } from '../tensor.js';
-import { imageClassifier, torchvision } from './image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
 /** The trained models' batch normalization, from TensorFlow. */
 const EPSILON = 1e-3;
@@ -32,16 +31,12 @@ function inception(n1: number, n3r: number, n3: number, n5r: number, n5: number,
 }
 
 /** With batch normalization in the place of local response normalization, and without the auxiliary classifiers. */
-export const inceptionV1: ZooEntry = {
+export const inceptionV1 = torchvisionClassifier('GoogLeNet_Weights', {
   name: 'inception_v1',
   title: 'Inception v1 (GoogLeNet)',
   paper: 'Szegedy et al., Going Deeper with Convolutions, CVPR 2015, arXiv:1409.4842',
-  published: {
-    parameters: 6_624_904,
-    multiplyAccumulates: 1_498_000_000,
-    source: torchvision('GoogLeNet_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 6_624_904,
+  multiplyAccumulates: 1_498_000_000,
   define: imageClassifier(
     224,
     chain(
@@ -66,4 +61,4 @@ export const inceptionV1: ZooEntry = {
       linear(1000),
     ),
   ),
-};
+});

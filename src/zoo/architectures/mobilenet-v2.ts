@@ -1,8 +1,7 @@
 import { fixed } from '../builder.js';
 import { batchNorm, conv, globalAveragePool, linear, type Padding, relu6, residual } from '../convolution.js';
-import type { ZooEntry } from '../entry.js';
 import { chain, flatten, type Layer } from '../tensor.js';
-import { imageClassifier, torchvision } from './image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
 function pointwise(channels: number): Layer {
   return chain(conv(channels, 1, { bias: false }), batchNorm(), relu6);
@@ -63,16 +62,12 @@ export function mobilenetV2Features({ first, rows, last }: MobilenetV2Channels, 
   );
 }
 
-export const mobilenetV2: ZooEntry = {
+export const mobilenetV2 = torchvisionClassifier('MobileNet_V2_Weights', {
   name: 'mobilenet_v2',
   title: 'MobileNet v2',
   paper: 'Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks, CVPR 2018, arXiv:1801.04381',
-  published: {
-    parameters: 3_504_872,
-    multiplyAccumulates: 301_000_000,
-    source: torchvision('MobileNet_V2_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 3_504_872,
+  multiplyAccumulates: 301_000_000,
   define: imageClassifier(
     224,
     chain(
@@ -82,4 +77,4 @@ export const mobilenetV2: ZooEntry = {
       linear(1000),
     ),
   ),
-};
+});

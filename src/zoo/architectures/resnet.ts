@@ -1,8 +1,7 @@
 import { fixed } from '../builder.js';
 import { batchNorm, conv, convNormRelu, globalAveragePool, linear, maxPool, residual } from '../convolution.js';
-import type { ZooEntry } from '../entry.js';
 import { chain, flatten, type Layer, relu } from '../tensor.js';
-import { imageClassifier, torchvision } from './image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
 const PAPER = 'He et al., Deep Residual Learning for Image Recognition, CVPR 2016, arXiv:1512.03385';
 
@@ -84,54 +83,38 @@ function resnet(block: Block, depths: readonly [number, number, number, number])
   );
 }
 
-export const resnet18: ZooEntry = {
+export const resnet18 = torchvisionClassifier('ResNet18_Weights', {
   name: 'resnet18',
   title: 'ResNet-18',
   paper: PAPER,
-  published: {
-    parameters: 11_689_512,
-    multiplyAccumulates: 1_814_000_000,
-    source: torchvision('ResNet18_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 11_689_512,
+  multiplyAccumulates: 1_814_000_000,
   define: resnet(basic, [2, 2, 2, 2]),
-};
+});
 
-export const resnet34: ZooEntry = {
+export const resnet34 = torchvisionClassifier('ResNet34_Weights', {
   name: 'resnet34',
   title: 'ResNet-34',
   paper: PAPER,
-  published: {
-    parameters: 21_797_672,
-    multiplyAccumulates: 3_664_000_000,
-    source: torchvision('ResNet34_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 21_797_672,
+  multiplyAccumulates: 3_664_000_000,
   define: resnet(basic, [3, 4, 6, 3]),
-};
+});
 
-export const resnet50: ZooEntry = {
+export const resnet50 = torchvisionClassifier('ResNet50_Weights', {
   name: 'resnet50',
   title: 'ResNet-50',
   paper: PAPER,
-  published: {
-    parameters: 25_557_032,
-    multiplyAccumulates: 4_089_000_000,
-    source: torchvision('ResNet50_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 25_557_032,
+  multiplyAccumulates: 4_089_000_000,
   define: resnet(bottleneck, [3, 4, 6, 3]),
-};
+});
 
-export const resnet101: ZooEntry = {
+export const resnet101 = torchvisionClassifier('ResNet101_Weights', {
   name: 'resnet101',
   title: 'ResNet-101',
   paper: PAPER,
-  published: {
-    parameters: 44_549_160,
-    multiplyAccumulates: 7_801_000_000,
-    source: torchvision('ResNet101_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 44_549_160,
+  multiplyAccumulates: 7_801_000_000,
   define: resnet(bottleneck, [3, 4, 23, 3]),
-};
+});

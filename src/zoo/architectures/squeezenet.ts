@@ -1,7 +1,6 @@
 import { branches, conv, globalAveragePool, maxPool } from '../convolution.js';
-import type { ZooEntry } from '../entry.js';
 import { chain, flatten, type Layer, relu } from '../tensor.js';
-import { imageClassifier, torchvision } from './image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
 /** The paper's fire module (section 3.2): s1x1 squeezes, e1x1 and e3x3 expand side by side. */
 export function fire(squeeze: number, expand: number): Layer {
@@ -14,18 +13,14 @@ export function fire(squeeze: number, expand: number): Layer {
 
 const pool = maxPool(3, { stride: 2, ceil: true });
 
-export const squeezenet11: ZooEntry = {
+export const squeezenet11 = torchvisionClassifier('SqueezeNet1_1_Weights', {
   name: 'squeezenet1.1',
   title: 'SqueezeNet 1.1',
   paper:
     'Iandola et al., SqueezeNet: AlexNet-level accuracy with 50x fewer parameters and <0.5MB model size, ' +
     'arXiv:1602.07360, 2016; version 1.1 from the official repository',
-  published: {
-    parameters: 1_235_496,
-    multiplyAccumulates: 349_000_000,
-    source: torchvision('SqueezeNet1_1_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 1_235_496,
+  multiplyAccumulates: 349_000_000,
   define: imageClassifier(
     224,
     chain(
@@ -48,4 +43,4 @@ export const squeezenet11: ZooEntry = {
       flatten,
     ),
   ),
-};
+});

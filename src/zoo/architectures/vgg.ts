@@ -1,7 +1,6 @@
 import { conv, type ConvolutionOptions, linear, maxPool } from '../convolution.js';
-import type { ZooEntry } from '../entry.js';
 import { chain, flatten, type Layer, relu } from '../tensor.js';
-import { imageClassifier, torchvision } from './image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
 const PAPER =
   'Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, ICLR 2015, ' +
@@ -23,29 +22,21 @@ function vgg(depths: readonly [number, number, number, number, number]) {
 }
 
 /** Column D. */
-export const vgg16: ZooEntry = {
+export const vgg16 = torchvisionClassifier('VGG16_Weights', {
   name: 'vgg16',
   title: 'VGG-16',
   paper: PAPER,
-  published: {
-    parameters: 138_357_544,
-    multiplyAccumulates: 15_470_000_000,
-    source: torchvision('VGG16_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 138_357_544,
+  multiplyAccumulates: 15_470_000_000,
   define: vgg([2, 2, 3, 3, 3]),
-};
+});
 
 /** Column E. */
-export const vgg19: ZooEntry = {
+export const vgg19 = torchvisionClassifier('VGG19_Weights', {
   name: 'vgg19',
   title: 'VGG-19',
   paper: PAPER,
-  published: {
-    parameters: 143_667_240,
-    multiplyAccumulates: 19_632_000_000,
-    source: torchvision('VGG19_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 143_667_240,
+  multiplyAccumulates: 19_632_000_000,
   define: vgg([2, 2, 4, 4, 4]),
-};
+});

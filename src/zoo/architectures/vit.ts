@@ -17,7 +17,7 @@ import {
   transpose,
 } from '../tensor.js';
 import { dense, gelu, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../transformer.js';
-import { imageClassifier, torchvision } from './image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
 export interface VitSize {
   readonly layers: number;
@@ -80,18 +80,14 @@ export function vit(size: VitSize, pixels = 224) {
   );
 }
 
-export const vitB16: ZooEntry = {
+export const vitB16 = torchvisionClassifier('ViT_B_16_Weights', {
   name: 'vit_b_16',
   title: 'ViT-B/16',
   paper: 'Dosovitskiy et al., An Image is Worth 16x16 Words, ICLR 2021, arXiv:2010.11929',
-  published: {
-    parameters: 86_567_656,
-    multiplyAccumulates: 17_564_000_000,
-    source: torchvision('ViT_B_16_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 86_567_656,
+  multiplyAccumulates: 17_564_000_000,
   define: vit({ layers: 12, hidden: 768, heads: 12, patch: 16 }),
-};
+});
 
 /** The same as ViT at half the width, without the distillation token. */
 export const deitS: ZooEntry = {

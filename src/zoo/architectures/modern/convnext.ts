@@ -1,10 +1,9 @@
 import { fixed } from '../../builder.js';
 import { conv, globalAveragePool, linear } from '../../convolution.js';
-import type { ZooEntry } from '../../entry.js';
 import { channelsFirst, channelsLast } from '../../shaping.js';
 import { add, chain, flatten, type Layer, mul } from '../../tensor.js';
 import { dense, gelu, layerNorm } from '../../transformer.js';
-import { imageClassifier, torchvision } from '../image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
 
 const norm = layerNorm(1e-6);
 
@@ -37,15 +36,11 @@ export function convnext({ depths, width, size = 224 }: ConvnextOptions) {
   );
 }
 
-export const convnextTiny: ZooEntry = {
+export const convnextTiny = torchvisionClassifier('ConvNeXt_Tiny_Weights', {
   name: 'convnext_tiny',
   title: 'ConvNeXt-T',
   paper: 'Liu et al., A ConvNet for the 2020s, CVPR 2022, arXiv:2201.03545',
-  published: {
-    parameters: 28_589_128,
-    multiplyAccumulates: 4_456_000_000,
-    source: torchvision('ConvNeXt_Tiny_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 28_589_128,
+  multiplyAccumulates: 4_456_000_000,
   define: convnext({ depths: [3, 3, 9, 3], width: 96 }),
-};
+});

@@ -1,8 +1,7 @@
 import { fixed } from '../../builder.js';
 import { batchNorm, conv, globalAveragePool, linear, residual } from '../../convolution.js';
-import type { ZooEntry } from '../../entry.js';
 import { chain, flatten, type Layer, silu } from '../../tensor.js';
-import { imageClassifier, torchvision } from '../image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
 import { squeezeAndExcite } from './squeeze-and-excite.js';
 
 /** A row of a table of stages: the block, its expansion, kernel and stride, channels, and how many. */
@@ -69,16 +68,12 @@ export function efficientnet({ stem, rows, size, epsilon = 1e-5 }: EfficientnetO
   );
 }
 
-export const efficientnetB0: ZooEntry = {
+export const efficientnetB0 = torchvisionClassifier('EfficientNet_B0_Weights', {
   name: 'efficientnet_b0',
   title: 'EfficientNet-B0',
   paper: 'Tan and Le, EfficientNet: Rethinking Model Scaling for CNNs, ICML 2019, arXiv:1905.11946',
-  published: {
-    parameters: 5_288_548,
-    multiplyAccumulates: 386_000_000,
-    source: torchvision('EfficientNet_B0_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 5_288_548,
+  multiplyAccumulates: 386_000_000,
   define: efficientnet({
     stem: 32,
     size: 224,
@@ -92,18 +87,14 @@ export const efficientnetB0: ZooEntry = {
       ['MBConv', 6, 3, 1, 320, 1],
     ],
   }),
-};
+});
 
-export const efficientnetV2S: ZooEntry = {
+export const efficientnetV2S = torchvisionClassifier('EfficientNet_V2_S_Weights', {
   name: 'efficientnet_v2_s',
   title: 'EfficientNetV2-S',
   paper: 'Tan and Le, EfficientNetV2: Smaller Models and Faster Training, ICML 2021, arXiv:2104.00298',
-  published: {
-    parameters: 21_458_488,
-    multiplyAccumulates: 8_366_000_000,
-    source: torchvision('EfficientNet_V2_S_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 21_458_488,
+  multiplyAccumulates: 8_366_000_000,
   define: efficientnet({
     stem: 24,
     size: 384,
@@ -117,4 +108,4 @@ export const efficientnetV2S: ZooEntry = {
       ['MBConv', 6, 3, 2, 256, 15],
     ],
   }),
-};
+});

@@ -1,9 +1,8 @@
 import { hardSigmoid, hardSwish } from '../../activation.js';
 import { fixed } from '../../builder.js';
 import { batchNorm, conv, globalAveragePool, linear, residual } from '../../convolution.js';
-import type { ZooEntry } from '../../entry.js';
 import { chain, flatten, type Layer, relu } from '../../tensor.js';
-import { imageClassifier, torchvision } from '../image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
 import { squeezeAndExcite } from './squeeze-and-excite.js';
 
 type Row = readonly [kernel: number, middle: number, channels: number, se: boolean, activation: 'RE' | 'HS', s: number];
@@ -70,15 +69,11 @@ export function mobilenetV3(size: number) {
   );
 }
 
-export const mobilenetV3Large: ZooEntry = {
+export const mobilenetV3Large = torchvisionClassifier('MobileNet_V3_Large_Weights', {
   name: 'mobilenet_v3_large',
   title: 'MobileNet v3 large',
   paper: 'Howard et al., Searching for MobileNetV3, ICCV 2019, arXiv:1905.02244',
-  published: {
-    parameters: 5_483_032,
-    multiplyAccumulates: 217_000_000,
-    source: torchvision('MobileNet_V3_Large_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 5_483_032,
+  multiplyAccumulates: 217_000_000,
   define: mobilenetV3(224),
-};
+});

@@ -1,8 +1,7 @@
 import { fixed } from '../../builder.js';
 import { batchNorm, conv, convNormRelu, globalAveragePool, linear, residual } from '../../convolution.js';
-import type { ZooEntry } from '../../entry.js';
 import { chain, flatten, type Layer, relu } from '../../tensor.js';
-import { imageClassifier, torchvision } from '../image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
 import { squeezeAndExcite } from './squeeze-and-excite.js';
 
 interface RegnetOptions {
@@ -38,16 +37,12 @@ export function regnetY({ stages, groupWidth, size = 224 }: RegnetOptions) {
   );
 }
 
-export const regnetY800mf: ZooEntry = {
+export const regnetY800mf = torchvisionClassifier('RegNet_Y_800MF_Weights', {
   name: 'regnet_y_800mf',
   title: 'RegNetY-800MF',
   paper: 'Radosavovic et al., Designing Network Design Spaces, CVPR 2020, arXiv:2003.13678',
-  published: {
-    parameters: 6_432_512,
-    multiplyAccumulates: 834_000_000,
-    source: torchvision('RegNet_Y_800MF_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 6_432_512,
+  multiplyAccumulates: 834_000_000,
   define: regnetY({
     stages: [
       [64, 1],
@@ -57,4 +52,4 @@ export const regnetY800mf: ZooEntry = {
     ],
     groupWidth: 16,
   }),
-};
+});

@@ -1,7 +1,6 @@
 import { convNormRelu, globalAveragePool, linear, maxPool } from '../../convolution.js';
-import type { ZooEntry } from '../../entry.js';
 import { chain, flatten } from '../../tensor.js';
-import { imageClassifier, torchvision } from '../image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
 import { bottleneckOf, stages } from '../resnet.js';
 
 /** 3x3 convolutions of 32 groups, twice as wide as those of ResNet-50. */
@@ -19,15 +18,11 @@ export function resnext(depths: readonly [number, number, number, number], size 
   );
 }
 
-export const resnext50: ZooEntry = {
+export const resnext50 = torchvisionClassifier('ResNeXt50_32X4D_Weights', {
   name: 'resnext50_32x4d',
   title: 'ResNeXt-50 32x4d',
   paper: 'Xie et al., Aggregated Residual Transformations for Deep Neural Networks, CVPR 2017, arXiv:1611.05431',
-  published: {
-    parameters: 25_028_904,
-    multiplyAccumulates: 4_230_000_000,
-    source: torchvision('ResNeXt50_32X4D_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 25_028_904,
+  multiplyAccumulates: 4_230_000_000,
   define: resnext([3, 4, 6, 3]),
-};
+});

@@ -1,6 +1,5 @@
 import { fixed, type Value } from '../../builder.js';
 import { conv, globalAveragePool, linear } from '../../convolution.js';
-import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
 import { channelsFirst, channelsLast, slice } from '../../shaping.js';
 import {
@@ -21,7 +20,7 @@ import {
   unsqueeze,
 } from '../../tensor.js';
 import { dense, gelu, layerNorm, project } from '../../transformer.js';
-import { imageClassifier, torchvision } from '../image-classifier.js';
+import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
 
 const WINDOW = 7;
 const PIXELS = WINDOW ** 2;
@@ -150,15 +149,11 @@ export function swin({ depths, width, heads, size = 224 }: SwinOptions) {
   );
 }
 
-export const swinTiny: ZooEntry = {
+export const swinTiny = torchvisionClassifier('Swin_T_Weights', {
   name: 'swin_t',
   title: 'Swin-T',
   paper: 'Liu et al., Swin Transformer, ICCV 2021, arXiv:2103.14030',
-  published: {
-    parameters: 28_288_354,
-    multiplyAccumulates: 4_491_000_000,
-    source: torchvision('Swin_T_Weights'),
-  },
-  dimensions: { batch: 1 },
+  parameters: 28_288_354,
+  multiplyAccumulates: 4_491_000_000,
   define: swin({ depths: [2, 2, 6, 2], width: 96, heads: 3 }),
-};
+});
