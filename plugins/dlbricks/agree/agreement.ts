@@ -85,13 +85,24 @@ export function isWithinTolerance({ relative }: Agreement): boolean {
   return relative !== null && relative <= TOLERANCE;
 }
 
-/** Where two runs of a graph part: the first value, in the order of the graph, that differs beyond the tolerance. */
+type Values = ReadonlyMap<string, RunValue>;
+type Names = ReadonlyMap<string, string>;
+
+const OWN_NAMES: readonly [Names, Names] = [new Map(), new Map()];
+
+/**
+ * Where two runs of a graph part: the first value, in the order of the graph, that differs beyond the tolerance.
+ *
+ * @param standIns of each side, the names of other values that are compared in the place of some
+ */
 export function partingOf(
   names: readonly string[],
-  [first, second]: readonly [ReadonlyMap<string, RunValue>, ReadonlyMap<string, RunValue>],
+  [first, second]: readonly [Values, Values],
+  standIns: readonly [Names, Names] = OWN_NAMES,
 ): { readonly name: string; readonly agreement: Agreement } | undefined {
   for (const name of names) {
-    const [one, other] = [first.get(name), second.get(name)];
+    const one = first.get(standIns[0].get(name) ?? name);
+    const other = second.get(standIns[1].get(name) ?? name);
     if (one === undefined || other === undefined) continue;
     const agreement = agreementOf(one, other);
     if (!agreement.isSame && !isWithinTolerance(agreement)) return { name, agreement };

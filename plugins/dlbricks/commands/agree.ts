@@ -35,6 +35,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { agreementOf, isWithinTolerance, partingOf } from '../agree/agreement.js';
 import { type AgreementDocument, shownAgreement, verdictOfAll } from '../agree/agreement-result.js';
+import { dequantizedNames } from '../agree/dequantized-values.js';
 import { type DifferingFact, differingSteps } from '../agree/differing-steps.js';
 import { aspectsOf } from '../compare/compare-rounds.js';
 import { isSide, sideOf } from '../compare/side.js';
@@ -92,7 +93,8 @@ const NO_PARTING = { parts_at: null, parts_operator: null, parts_by: null };
 
 async function partingAt(halves: Both<Half>, signal: AbortSignal): Promise<Pick<Output, keyof typeof NO_PARTING>> {
   const [{ loaded }] = halves;
-  const parting = partingOf(orderOf(loaded), await runBoth(halves, signal, true));
+  const standIns = [dequantizedNames(halves[0].loaded.model), dequantizedNames(halves[1].loaded.model)] as const;
+  const parting = partingOf(orderOf(loaded), await runBoth(halves, signal, true), standIns);
   if (parting === undefined) return NO_PARTING;
   const node = loaded.model.graph.nodes.find(({ outputs }) => outputs.includes(parting.name));
   return { parts_at: parting.name, parts_operator: node?.opType ?? null, parts_by: parting.agreement.relative };

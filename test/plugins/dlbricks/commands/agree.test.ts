@@ -3,9 +3,12 @@ import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import sharp from 'sharp';
 import { agreementSchema } from '../../../../plugins/dlbricks/agree/agreement-result.js';
+import type { Tensor } from '../../../../src/onnx/model/model.js';
+import { encodeModelToBytes } from '../../../../src/onnx/write/write-model.js';
 import { deadline, type Workplace } from '../../../cli/support/command.js';
 import { chain } from '../../../cli/support/tiny-models.js';
 import { workplaceHere } from '../../../cli/support/workplace-here.js';
+import { floatTensor } from '../support/graph-builder.js';
 
 const PICTURES = chain(['Relu', 'Sigmoid', 'Tanh'], ['batch', 3, 8, 8]);
 const CHECKSUM = createHash('sha256').update(PICTURES).digest('hex');
@@ -28,6 +31,28 @@ outputs: [{ layer_name: y, element_type: float32, dimensions: [batch, 3, 8, 8] }
 
 const RIGHT = '{ mean: [124, 117, 104], scale: 58 }';
 const WRONG_MEAN = '{ mean: [0.485, 0.456, 0.406], scale: 58 }';
+
+/** A graph by the inputs of its nodes, each with its output and its operator. */
+function graphOf(layers: Readonly<Record<string, string>>): Uint8Array {
+  const nodes = Object.entries(layers).map(([inputs, made]) => {
+    const [output = '', opType = ''] = made.split(' ');
+    return { name: '', opType, domain: '', inputs: inputs.split(' '), outputs: [output], attributes: [] };
+  });
+  const outputs = ['x', ...nodes.flatMap((node) => node.outputs)];
+  const types = new Map(
+    outputs.map((name) => [
+      name,
+      { elementType: name === 'q' ? ('uint8' as const) : ('float32' as const), dims: [1, 64] },
+    ]),
+  );
+  const zero = { elementType: 'uint8', dims: [], data: { kind: 'inline', bytes: new Uint8Array(1) } } as const;
+  const initializers = new Map<string, Tensor>([
+    ['scale', floatTensor([0.01], [])],
+    ['zero', zero],
+  ]);
+  const graph = { name: 'net', nodes, inputs: ['x'], outputs: ['y'], types, initializers };
+  return encodeModelToBytes({ source: 'net', irVersion: 8, opsets: new Map([['', 17]]), graph });
+}
 
 async function agreement(place: Workplace, args: readonly string[]) {
   const { stdout, stderr, code } = await place.run(['agree', '--export-json', '-', ...args]);
@@ -68,6 +93,26 @@ describe('agree', { ...deadline, concurrency: 1 }, () => {
       ['optimization_level'],
     );
     assert.ok(['same', 'within tolerance'].includes(outputs[0]?.verdict ?? ''));
+  });
+
+  it('compares a quantized value as other layers see it', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', graphOf({ x: 'v1 Neg', v1: 'v2 Relu', v2: 'y Tanh' }));
+    // As quantizers write it: a quantized type without negative numbers takes the place of the Relu.
+    const quantized = {
+      x: 'v2 Neg',
+      'v2 scale zero': 'q QuantizeLinear',
+      'q scale zero': 'd DequantizeLinear',
+      d: 'y Tanh',
+    };
+    await place.write('net-int8.onnx', graphOf(quantized));
+    const { verdict, aspects, outputs } = await agreement(place, ['net.onnx', 'net-int8.onnx']);
+    assert.deepEqual([verdict, aspects.map(({ aspect }) => aspect)], ['different', ['graph']]);
+    const [output] = outputs;
+    assert.deepEqual([output?.parts_at, output?.parts_operator], ['v2', 'Relu']);
+    // Half a step of 0.01, of values up to 1; before the step, v2 has values down to -1.
+    const by = output?.parts_by ?? NaN;
+    assert.ok(by > 0.001 && by < 0.02, String(by));
   });
 
   it('names a wrong mean, and what it changes in the input', async (t) => {
