@@ -71,7 +71,7 @@ bench-graphs: build ## Make graphs by exporters in FOLDER (out/exporters; 7 GB o
 bench-instant: build ## Predict the bricks of models that were left out, from what `make bench-accuracy` measured, and write docs/results/instant.md; OUT names its folder
 	node dist/bench/instant/main.js $(OUT)
 
-bench-compare: build ## Compare VERSIONS=1.24.3,1.27.0 of onnxruntime-node with the installed one over MODELS=resnet18,… of the zoo, and write docs/results/compare.md
+bench-compare: build ## Compare VERSIONS=1.24.3,1.27.0 of onnxruntime-node with the installed one over MODELS=resnet18,… of the zoo, and write docs/results/compare.md; SAME=100 counts false alarms of the gate instead
 	node dist/bench/compare/main.js
 
 bench-suites: build ## Measure the models of the paper and modern models, and write their docs (hours); SUITE=modern for one suite, FILES='a.json' for existing exports

@@ -6,14 +6,18 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { comparisonSchema } from '../../plugins/dlbricks/compare/comparison-result.js';
 import { analysisIn } from '../analysis-in.js';
+import { countAlarms } from './alarms.js';
 import { compareDocument } from './document.js';
 
 // `make bench-compare`: versions of the runtime over models of the zoo. A comparison that OUT has already is not measured
-// again, so that an interrupted run continues.
+// again, so that an interrupted run continues. With SAME=100, that many comparisons of one model with itself count the
+// gate's false alarms, and no document is written; after SECONDS, no further one starts.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const COMMAND = join(ROOT, 'dist', 'src', 'cli', 'main.js');
 const DOCUMENT = join(ROOT, 'docs', 'results', 'compare.md');
+
+const { SAME: same, SECONDS: seconds = '3600', FAIL_ABOVE: failAbove = '5%' } = process.env;
 
 const {
   VERSIONS: versions = '1.24.3,1.27.0',
@@ -22,6 +26,12 @@ const {
   OUT: out = join(ROOT, 'out', 'compare'),
 } = process.env;
 
+if (same !== undefined) {
+  const [model = ''] = names.split(',');
+  const untilMs = performance.now() + Number(seconds) * 1000;
+  console.log(await countAlarms({ command: COMMAND, model, rounds, failAbove, out, count: Number(same), untilMs }));
+  process.exit(0);
+}
 const documents = [];
 for (const version of versions.split(',')) {
   const file = join(out, `${version}.json`);
