@@ -23,6 +23,8 @@ export const conditionsSchema = z.strictObject({
    * too few other runs.
    */
   sharedShare: z.number().min(0).max(1).optional(),
+  /** Page faults during the timed runs that read from the disk. */
+  majorFaults: z.int().nonnegative().optional(),
 });
 
 export type Conditions = z.infer<typeof conditionsSchema>;

@@ -1,9 +1,10 @@
+import { counted } from '../base/counted.js';
 import type { Conditions } from './conditions.js';
 import { isCoreShared, isUnderLoad, MIN_OTHERS_MS } from './disturbance.js';
 import type { Measurement } from './measurement.js';
 
 export interface NoiseWarning {
-  readonly cause: 'steal' | 'shared_core' | 'other_load' | 'quota' | 'frequency' | 'threads' | 'spread';
+  readonly cause: 'steal' | 'shared_core' | 'other_load' | 'quota' | 'frequency' | 'threads' | 'spread' | 'page_faults';
   readonly message: string;
 }
 
@@ -83,6 +84,13 @@ export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
     warn(
       'frequency',
       `the processor ran at ${range}; set a fixed frequency (cpupower frequency-set -g performance) ${again}`,
+    );
+  }
+  const faults = all.reduce((sum, { majorFaults = 0 }) => sum + majorFaults, 0);
+  if (faults > 0) {
+    warn(
+      'page_faults',
+      `${counted(faults, 'page')} had to be read from the disk during the runs; free memory ${again}`,
     );
   }
   return warnings;

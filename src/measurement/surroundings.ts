@@ -19,6 +19,8 @@ export const surroundingsSchema = z.strictObject({
   libc: line.nullable().default(null).describe('C library with its version'),
   kernel: line.nullable().default(null).describe("Release of the operating system's kernel"),
   container: line.nullable().default(null).describe('Kind of the container, with its image where that is known'),
+  // Without a default, because a log of an earlier version has to keep its checksum.
+  decoder: line.nullable().optional().describe('Library that decodes pictures, with its version'),
   environment: z
     .partialRecord(z.enum(TIMING_VARIABLES), line)
     .nullable()

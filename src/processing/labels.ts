@@ -2,7 +2,7 @@ import { PlatformError } from '../base/errors.js';
 import { openRegularFile } from '../base/regular-file.js';
 
 /** Far more than any list of classes takes. */
-const MAX_LABELS_BYTES = 4 * 2 ** 20;
+export const MAX_LABELS_BYTES = 4 * 2 ** 20;
 
 /**
  * A line for each class. @throws PlatformError `manifest` where there is no such file, or it is too large for a list

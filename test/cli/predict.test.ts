@@ -8,6 +8,7 @@ import { coloredPictures } from '../agent/support/colored-pictures.js';
 import { LABELS } from '../agent/support/prediction-models.js';
 import { assertOfSchema } from '../schemas/validator.js';
 import { until } from '../support/until.js';
+import type { Provenance } from '../../src/agent/provenance.js';
 import { deadline, type Ending, MAIN, type Workplace, workplace } from './support/command.js';
 import { classifierManifest, echoManifest, tokensManifest } from './support/predicting-models.js';
 import { workplaceHere } from './support/workplace-here.js';
@@ -25,9 +26,10 @@ function linesOf({ stdout, stderr }: Ending): readonly Line[] {
     .trimEnd()
     .split('\n')
     .map((line, index) => {
-      const { provenance, ...document } = JSON.parse(line) as Line & { provenance?: unknown };
+      const { provenance, ...document } = JSON.parse(line) as Line & { provenance?: Provenance };
       assertOfSchema('prediction', { provenance, ...document });
       assert.equal(provenance !== undefined, index === 0);
+      if (provenance?.surroundings) assert.match(provenance.surroundings.decoder ?? '', /^sharp \d/);
       return document;
     });
 }

@@ -8,6 +8,7 @@ import { OUTPUT_VERDICTS, PERFORMANCE_VERDICTS } from '../../src/reference-log/v
 import { checksumOf, type Log, logSchema, SECTIONS } from '../../src/reference-log/log-schema.js';
 import { reproductionSchema } from '../../src/reference-log/reproduction-schema.js';
 import { deadline, type Workplace } from './support/command.js';
+import { convModel } from './support/conv-model.js';
 import { AS_STORED, chain, FOUR_LAYERS, MEASURED_ONCE, ONCE, QUICK } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
 
@@ -88,6 +89,26 @@ describe('a reference log', { ...deadline, concurrency: 2 }, () => {
     assert.match(stderr, /outputs: same\n.*performance: /s);
   });
 
+  it('of weights of a file says that another agent does not have them', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('conv.onnx', convModel());
+    const { code, stderr } = await place.run(['latency', 'conv.onnx', ...QUICK, ...AS_STORED, '--log', 'log.yml']);
+    assert.equal(code, 0, stderr);
+    const [model] = (await logIn(place)).achieved[0] ?? [];
+    assert.deepEqual([model?.weights, model?.files_sha256?.length], ['own', 64]);
+    const agent = place.start(['agent', '--listen', '127.0.0.1:0']);
+    t.after(() => agent.process.kill('SIGTERM'));
+    const [, address = ''] = await agent.said(/listening on (127\.0\.0\.1:\d+)/);
+    const args = ['reproduce', 'log.yml', '--processes', '2', '--export-json', '-'];
+    const here = reproductionSchema.parse(JSON.parse((await place.run(args)).stdout));
+    assert.deepEqual([here.outputs, here.models[0]?.outputs_detail], ['same', '']);
+    const ending = await place.run([...args, '--agent', address]);
+    const { outputs, models } = reproductionSchema.parse(JSON.parse(ending.stdout));
+    assert.deepEqual([outputs, models[0]?.first_layer, ending.code], ['not known', null, 3]);
+    assert.match(models[0]?.outputs_detail ?? '', /weights of its file, which an agent elsewhere does not have/);
+    assert.match(ending.stderr, /conv: the log's outputs are of the weights of its file/);
+  });
+
   it('of estimates has intervals, and is measured again once', async (t) => {
     const place = await logged(t, ['dlbricks', 'run', 'net.yml', '--threads', '1', ...ONCE]);
     const { stdout } = await place.run(['reproduce', 'log.yml', '--export-json', '-']);
@@ -165,6 +186,13 @@ describe('a reference log', { ...deadline, concurrency: 2 }, () => {
     await forge(place, ({ task }) => (task.evaluations[0]!['models'] = ['/etc/hosts.yml', '../other.yml']));
     const refusal = await refusalOf(place);
     assert.equal(refusal.match(/a file outside of the log's folder, which is not opened/g)?.length, 2);
+  });
+
+  it('of a version that told less of its surroundings was not edited', async (t) => {
+    const place = await logged(t);
+    await forge(place, ({ resolved }) => delete resolved.surroundings?.decoder);
+    const { stdout } = await place.run(['doctor', 'log.yml', '--json']);
+    assert.doesNotMatch(stdout, /edited_log/);
   });
 
   it('of another version, or of something else, is refused with its place', async (t) => {

@@ -37,6 +37,29 @@ describe('models fetch', { ...deadline, concurrency: 2 }, () => {
     return { place, server, fetch };
   }
 
+  it('pins the manifests that an evaluation refers to, and a changed one is refused', async (t) => {
+    const { place, fetch } = await scene(t);
+    const model = `dlspec: model/v1
+name: tiny
+version: 1.2.0
+framework: { name: onnxruntime, version: '*' }
+model: { graph_path: tiny.onnx, checksum: ${createHash('sha256').update(GRAPH).digest('hex')} }
+inputs: [{ layer_name: x, element_type: float32, dimensions: [batch, 8] }]
+outputs: [{ layer_name: y, element_type: float32, dimensions: [batch, 8] }]
+`;
+    await place.write('tiny.onnx', GRAPH);
+    await place.write('tiny.yml', model);
+    await place.write('evaluation.yml', 'dlspec: evaluation/v1\nname: e\nversion: 1.0.0\nmodels: [tiny@1.2.0]\n');
+    const fetched = await fetch('evaluation.yml');
+    assert.equal(fetched.code, 0, fetched.stderr);
+    const { manifests } = JSON.parse(await readFile(place.path('models-lock.json'), 'utf8')) as Record<string, unknown>;
+    assert.deepEqual(manifests, { 'tiny@1.2.0': createHash('sha256').update(model).digest('hex') });
+    await place.write('tiny.yml', `${model}description: another\n`);
+    const refused = await place.run(['dlbricks', 'run', 'evaluation.yml']);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /models\[0\]: expected the manifest that models-lock\.json pins/);
+  });
+
   it('is suggested by a command that needs a missing file, and fetches this file', async (t) => {
     const { place, server, fetch } = await scene(t);
     await place.write(

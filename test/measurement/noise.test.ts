@@ -34,6 +34,12 @@ describe('warnings of a noisy machine', () => {
     assert.deepEqual(warningsOf({ stealMs: 29 }), []);
   });
 
+  test('name pages that were read from the disk', () => {
+    const message = '3 pages had to be read from the disk during the runs; free memory and measure again';
+    assert.deepEqual(warningsOf({ majorFaults: 3 }), [['page_faults', message]]);
+    assert.deepEqual(warningsOf({ majorFaults: 0 }), []);
+  });
+
   test('name a CPU quota, a changing frequency, and more threads than cores', () => {
     const conditions = { throttledMs: 10, lowestMhz: 2000, highestMhz: 2200 };
     const [threads, quota, frequency] = warningsOf(conditions, 3);

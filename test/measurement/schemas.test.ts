@@ -17,6 +17,7 @@ const MEASUREMENT = sampleMeasurement(1, {
     highestMhz: 3700,
     droppedRuns: 4,
     sharedShare: 0.25,
+    majorFaults: 1,
   },
 });
 
@@ -42,7 +43,16 @@ function pathsIn(value: unknown, around: Path = []): readonly Path[] {
   return Object.entries(value).flatMap(([key, inner]) => [[...around, key], ...pathsIn(inner, [...around, key])]);
 }
 
-const WATCHED = ['stealMs', 'othersMs', 'throttledMs', 'lowestMhz', 'highestMhz', 'droppedRuns', 'sharedShare'];
+const WATCHED = [
+  'stealMs',
+  'othersMs',
+  'throttledMs',
+  'lowestMhz',
+  'highestMhz',
+  'droppedRuns',
+  'sharedShare',
+  'majorFaults',
+];
 
 /** Optional fields: facts that some machines do not provide, and fields that only measurements in a context have. */
 const OPTIONAL: ReadonlySet<string> = new Set([
@@ -114,6 +124,7 @@ describe('a measurement', () => {
     ['conditions.lowestMhz', [0.5], [0]],
     ['conditions.highestMhz', [0.5], [0]],
     ['conditions.droppedRuns', [0], [-1, 0.5]],
+    ['conditions.majorFaults', [0], [-1, 0.5]],
     ['conditions.sharedShare', [0, 1], [-0.01, 1.01]],
     ['measuredAt', ['2026-01-02T03:04:05Z'], ['2026-01-02', '2026-01-02T03:04:05+01:00', 'now']],
   ];

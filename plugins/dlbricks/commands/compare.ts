@@ -35,6 +35,10 @@ import {
 /** Aspects of a machine. Times of two machines say nothing about a change of software. */
 const OF_MACHINE: ReadonlySet<string> = new Set(['processor', 'architecture', 'cores', 'processor_features']);
 
+const OF_SOFTWARE: ReadonlySet<string> = new Set(
+  'framework framework_version node libc kernel container environment tool_version'.split(' '),
+);
+
 const limitOption = numberOption(z.number().min(0).max(1e6));
 
 interface CompareOptions extends OutputOptions, SidesOptions {
@@ -98,8 +102,16 @@ function requireComparable(
     throw new PlatformError('usage', ['no model can be compared', ...reasons].join('\n'));
   }
   const other = aspects.filter(({ aspect }) => OF_MACHINE.has(aspect)).map(({ aspect }) => aspect);
-  if (other.length === 0 || anyMachine) return;
+  if (anyMachine) return;
   const option = isBaseline ? '--baseline' : '--fail-above';
+  const names = aspects.map(({ aspect }) => aspect).filter((aspect) => aspect !== 'host');
+  const isSoftware = names.map((aspect) => OF_SOFTWARE.has(aspect));
+  if (other.length === 0 && isSoftware.includes(true) && isSoftware.includes(false)) {
+    const all = names.join(', ');
+    const problem = `${before} and ${after} differ in software and in something else too (${all})`;
+    throw new PlatformError('usage', `${option}: ${problem}; compare two that differ in one of them`);
+  }
+  if (other.length === 0) return;
   throw new PlatformError(
     'usage',
     `${option}: ${before} and ${after} are from different machines (${other.join(', ')}); measure both on one machine, or add --any-machine`,

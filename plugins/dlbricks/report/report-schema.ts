@@ -359,6 +359,7 @@ const warningSchema = z.strictObject({
     'frequency',
     'threads',
     'spread',
+    'page_faults',
     'kernels',
     'values',
     'loops',

@@ -62,6 +62,8 @@ export interface DescribedPredictor {
   readonly framework: { readonly name: string; readonly version: string };
   readonly system: System;
   readonly hostname: string;
+  /** Library that decodes pictures; undefined for an agent of an earlier version. */
+  readonly decoder?: string | undefined;
 }
 
 export type PredictionInputs = NonNullable<PredictEachRequest['inputs']>;
@@ -138,7 +140,7 @@ export function connectPredictions(address: string, kind: PeerKind, options?: Rp
       const request = { predictor: { id, duration: undefined } };
       const { describePredictor } = PredictionServiceService;
       const answer = await client.unary(describePredictor, request, { deadlineMs: DESCRIBE_DEADLINE_MS, signal });
-      const { modelName, modelVersion, frameworkName, frameworkVersion, system, hostname } = answer;
+      const { modelName, modelVersion, frameworkName, frameworkVersion, system, hostname, decoder } = answer;
       const framework = { name: frameworkName, version: frameworkVersion };
       return {
         modelName,
@@ -146,6 +148,7 @@ export function connectPredictions(address: string, kind: PeerKind, options?: Rp
         framework,
         system: client.decodeAnswer(() => fromWireSystem(system)),
         hostname,
+        decoder: decoder === '' ? undefined : decoder,
       };
     },
 

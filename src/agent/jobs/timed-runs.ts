@@ -10,6 +10,12 @@ export interface TimingContext {
   /** Resolves when the report is sent. */
   readonly onProgress: (progress: MeasureProgress) => Promise<void>;
   readonly coreProbe: CoreProbe;
+  /** Page faults of this process that read from the disk so far; by default of the operating system. */
+  readonly majorFaults?: () => number;
+}
+
+function majorFaultsSoFar(): number {
+  return process.resourceUsage().majorPageFault;
 }
 
 export interface TimedRun {
@@ -17,13 +23,15 @@ export interface TimedRun {
   readonly durationNs: number;
 }
 
-/** The effect of a shared core on a series of runs. */
+/** What happened during a series of runs that makes them longer. */
 export interface SharedRuns {
   readonly droppedRuns: number;
   /**
    * Share of the kept runs during which the core was shared; 0 to 1. Such runs are kept if there are too few others.
    */
   readonly sharedShare: number;
+  /** Page faults during the runs that count, and those between them. */
+  readonly majorFaults: number;
 }
 
 export interface TimedRuns {
@@ -113,7 +121,11 @@ class RunCount {
  * Selects the runs that count, as many as the plan asks for: first the runs on a core that is not shared, then the runs
  * with the fastest probes.
  */
-function counted(taken: readonly ProbedRun[], plan: RunPlan, probe: CoreProbe): Omit<TimedRuns, 'warmups'> {
+function counted(
+  taken: readonly ProbedRun[],
+  plan: RunPlan,
+  probe: CoreProbe,
+): Omit<TimedRuns, 'warmups' | 'sharing'> & { readonly sharing: Omit<SharedRuns, 'majorFaults'> } {
   const slownessOf = ({ probeNs }: ProbedRun): number => (probe.isShared(probeNs) ? probeNs : 0);
   const slowness = taken.map(slownessOf);
   const byOrder = (a: number, b: number): number => a - b;
@@ -144,7 +156,7 @@ function counted(taken: readonly ProbedRun[], plan: RunPlan, probe: CoreProbe): 
 export async function timeRuns(
   model: PreparedRun,
   plan: RunPlan,
-  { nowNs, settle, onProgress, coreProbe }: TimingContext,
+  { nowNs, settle, onProgress, coreProbe, majorFaults = majorFaultsSoFar }: TimingContext,
 ): Promise<TimedRuns> {
   const count = new RunCount(plan, coreProbe);
   let reportedNs = nowNs();
@@ -165,6 +177,7 @@ export async function timeRuns(
   while (warmups.length < plan.warmupRuns) warmups.push(await timedRun(warmups.length));
   const taken: ProbedRun[] = [];
   const everyMs = plan.threads === 1 ? 0 : PROBE_EVERY_MS;
+  const faultsBefore = majorFaults();
   let lastNs = await coreProbe.take(plan.threads);
   while (!count.isEnoughWith(NOTHING)) {
     const beforeNs = await coreProbe.untilAlone(plan.threads, lastNs);
@@ -183,8 +196,9 @@ export async function timeRuns(
     }
     lastNs = afterNs;
   }
+  const faults = majorFaults() - faultsBefore;
   const kept = counted(taken, plan, coreProbe);
   const runsDone = warmups.length + kept.runs.length;
   await onProgress({ phase: 'running', runsDone, runsTotal: runsDone });
-  return { warmups, ...kept };
+  return { warmups, ...kept, sharing: { ...kept.sharing, majorFaults: faults } };
 }

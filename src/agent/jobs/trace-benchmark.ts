@@ -120,6 +120,7 @@ export async function traceBenchmark(job: TraceJob, context: MeasureContext): Pr
     conditions: withSharing(conditions(), {
       droppedRuns: series.reduce((sum, { sharing }) => sum + sharing.droppedRuns, 0),
       sharedShare: Math.max(...series.map(({ sharing }) => sharing.sharedShare)),
+      majorFaults: series.reduce((sum, { sharing }) => sum + sharing.majorFaults, 0),
     }),
   };
 }

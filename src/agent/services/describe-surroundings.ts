@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import os from 'node:os';
+import { packageVersion } from '../../predictor/package-version.js';
 import { type Surroundings, TIMING_VARIABLES } from '../../measurement/surroundings.js';
 
 /** Longest text that a description may have. */
@@ -39,6 +40,16 @@ function libcOf(): string | null {
   return header?.glibcVersionRuntime === undefined ? null : `glibc ${header.glibcVersionRuntime}`;
 }
 
+/** Without loading it, because agents that only measure never do. */
+function decoderOf(): string | null {
+  try {
+    const manifest = readFileSync(new URL('../package.json', import.meta.resolve('sharp')), 'utf8');
+    return lineOf(`sharp ${packageVersion('sharp', JSON.parse(manifest))}`);
+  } catch {
+    return null;
+  }
+}
+
 /** What this process runs in. Only variables of the list are told. */
 export function describeSurroundings(
   read: ReadText = readText,
@@ -53,6 +64,7 @@ export function describeSurroundings(
     libc: libcOf(),
     kernel: os.release(),
     container: containerIn(read, environment),
+    decoder: decoderOf(),
     environment: Object.fromEntries(set),
   };
 }

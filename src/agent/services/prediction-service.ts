@@ -111,6 +111,7 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
           frameworkVersion: manifest?.framework?.version ?? description.frameworkVersion,
           system: toWireSystem(description, runOptionsOf(description.cores, description)),
           hostname: description.host,
+          decoder: description.surroundings?.decoder ?? '',
         });
       });
     }),

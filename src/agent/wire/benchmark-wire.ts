@@ -176,8 +176,10 @@ export function toWireMeasurement(signature: string, measured: Measured): wire.M
 
 export function toWireConditions(conditions: Conditions | undefined): wire.Conditions | undefined {
   if (conditions === undefined) return undefined;
-  const { stealMs, othersMs, throttledMs, lowestMhz, highestMhz, droppedRuns, sharedShare } = conditions;
-  return { ...conditions, stealMs, othersMs, throttledMs, lowestMhz, highestMhz, droppedRuns, sharedShare };
+  const { stealMs, othersMs, throttledMs, lowestMhz, highestMhz, ...ofRuns } = conditions;
+  const { droppedRuns, sharedShare, majorFaults } = ofRuns;
+  const known = { stealMs, othersMs, throttledMs, lowestMhz, highestMhz, droppedRuns, sharedShare, majorFaults };
+  return { ...conditions, ...known };
 }
 
 /** Leaves out unknown values, which a message has as undefined fields. */

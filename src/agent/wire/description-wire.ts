@@ -75,19 +75,21 @@ export function toWireDescription(description: AgentDescription, runOptions: Run
       libc: surroundings.libc ?? '',
       kernel: surroundings.kernel ?? '',
       container: surroundings.container ?? '',
+      decoder: surroundings.decoder ?? '',
       environment: { ...surroundings.environment },
     },
   };
 }
 
 /** Variables that this version does not know are left out. */
-function surroundingsIn({ node, libc, kernel, container, environment }: wire.Surroundings): object {
+function surroundingsIn({ node, libc, kernel, container, decoder, environment }: wire.Surroundings): object {
   const known = new Set<string>(TIMING_VARIABLES);
   return {
     node: node || null,
     libc: libc || null,
     kernel: kernel || null,
     container: container || null,
+    ...(decoder !== '' && { decoder }),
     environment: Object.fromEntries(Object.entries(environment).filter(([name]) => known.has(name))),
   };
 }

@@ -1,3 +1,4 @@
+import { surroundingsSchema } from '../../measurement/surroundings.js';
 import type { AnsweredPrediction, DescribedPredictor, Prediction } from '../../agent/client/prediction-client.js';
 import { type Provenance, buildProvenance } from '../../agent/provenance.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
@@ -96,9 +97,11 @@ function provenanceOfPredictions(
   { modelName, identity, weights: ranWith }: ModelAsked,
   described: DescribedPredictor | undefined,
 ): Provenance {
+  const { decoder } = described ?? {};
+  const surroundings = decoder === undefined ? undefined : surroundingsSchema.parse({ decoder });
   return buildProvenance({
     models: [{ name: modelName, identity, ranWith }],
-    agent: described && { description: { ...described.system, host: described.hostname } },
+    agent: described && { description: { ...described.system, host: described.hostname, surroundings } },
     reasons: { protocol: 'predictions are not timed', ...(described ? {} : { host: UNDESCRIBED, stack: UNDESCRIBED }) },
   });
 }

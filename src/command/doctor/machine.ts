@@ -210,6 +210,7 @@ export const WHY: Readonly<Record<NoiseWarning['cause'], string>> = {
   frequency: 'a latency follows the frequency of the core',
   threads: 'threads that wait for a core make each other wait',
   spread: 'a difference below the spread cannot be seen',
+  page_faults: 'a run waits for the disk, which takes milliseconds',
 };
 
 /** A warning of noise as a finding: its message ends with its remedy. */

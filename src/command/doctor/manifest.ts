@@ -1,3 +1,9 @@
+import { createHash } from 'node:crypto';
+import { counted } from '../../base/counted.js';
+import { readRegularFile } from '../../base/regular-file.js';
+import { readLock } from '../../fetch/lock.js';
+import { besideManifest } from '../../manifest/reference.js';
+import { MAX_LABELS_BYTES } from '../../processing/labels.js';
 import { type ManifestDocument, nodeAt, parseDocument } from '../../manifest/document.js';
 import { DISK } from '../../manifest/files.js';
 import { kindOfManifest } from '../../manifest/load.js';
@@ -111,9 +117,31 @@ async function documentAt(path: string): Promise<ManifestDocument | undefined> {
   return document?.ok === true ? document : undefined;
 }
 
-async function modelFindings({ name, inputs }: ModelManifest, path: string): Promise<Finding[]> {
+/** Findings about files with the names of classes whose checksum no lock file states. */
+async function labelFindings({ name, outputs }: ModelManifest, path: string): Promise<Finding[]> {
+  const files = new Set(outputs.flatMap(({ steps }) => steps?.labels ?? []));
+  const pins = await readLock(path);
+  const findings: Finding[] = [];
+  for (const labels of files) {
+    const file = await readRegularFile(besideManifest(path, labels), MAX_LABELS_BYTES);
+    if (!file.ok || pins.has(labels)) continue;
+    const digest = createHash('sha256').update(file.bytes).digest('hex');
+    const lines = file.bytes.toString('utf8').trimEnd().split('\n').length;
+    findings.push({
+      id: 'labels',
+      level: 'info',
+      found: `${name}: ${labels} has ${counted(lines, 'line')}, SHA-256 ${digest}, and nothing states this checksum`,
+      why: 'another order of its lines gives classes other names without an error',
+      remedy: 'compare this checksum where results come from another machine',
+    });
+  }
+  return findings;
+}
+
+async function modelFindings(manifest: ModelManifest, path: string): Promise<Finding[]> {
+  const { name, inputs } = manifest;
   const document = await documentAt(path);
-  return inputs.flatMap(({ steps }, index): Finding[] => {
+  const ofInputs = inputs.flatMap(({ steps }, index): Finding[] => {
     if (steps === undefined) return [];
     const wrong = CHECKS.flatMap((check): Finding[] => {
       const found = check(steps);
@@ -127,6 +155,7 @@ async function modelFindings({ name, inputs }: ModelManifest, path: string): Pro
     const why = 'another platform has other defaults, and then the same pictures become other inputs';
     return [...wrong, { id: 'default_steps', level: 'info', found, why, remedy: 'write them into the manifest' }];
   });
+  return [...ofInputs, ...(await labelFindings(manifest, path))];
 }
 
 /** Settings of an evaluation that latencies depend on. */

@@ -5,12 +5,14 @@ import { distinctByContent } from '../../base/distinct-by-content.js';
 import { counted } from '../../base/counted.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { readRegularFile } from '../../base/regular-file.js';
+import { sumOf } from '../../base/sum-of.js';
 import { withCamelKeys } from '../../base/snake-case.js';
 import { measurementWarnings } from '../../measurement/noise.js';
 import { type Measurement, storedMeasurementSchema } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { type Finding, sorted } from './finding.js';
 import { findingOfWarning, WHY } from './machine.js';
+import { mixedSoftware } from './mixed-software.js';
 
 const MAX_BYTES = 256 * 2 ** 20;
 
@@ -33,8 +35,9 @@ const modelSchema = z.looseObject({
   kernel_differences: some,
   assumed_inputs: z.array(z.looseObject({ name })).nullable().catch(null),
   made_up_values: z.unknown().optional(),
+  estimate_ms: number,
   bricks: z
-    .array(z.looseObject({ occasions: z.number(), runs: z.number() }))
+    .array(z.looseObject({ occasions: z.number(), runs: z.number(), sequences: number, latency_ms: number }))
     .nullable()
     .catch(null),
   reason: name.nullable().catch(null),
@@ -62,6 +65,7 @@ const MIN_RUNS = 10;
 const MAX_DISTURBANCE_PERCENT = 10;
 const MAX_SPREAD_PERCENT = 5;
 const MAX_TRACING_SHARE = 0.05;
+const MAX_CALL_SHARE = 0.05;
 
 function listed(models: readonly Model[]): string {
   return models.map(({ name: of, model }) => of ?? model ?? '').join(', ');
@@ -233,6 +237,41 @@ const tracing: Check = ({ overhead_ms: overhead, model_ms: whole }) => {
   };
 };
 
+/** What the call from JavaScript takes of an estimate, which is a sum of bricks and of calls; 0 where it is not known. */
+function callShare({ estimate_ms: whole, bricks, coverage: share }: Model): number {
+  if (whole === null || whole <= 0 || bricks === null || bricks.length === 0 || share !== 1) return 0;
+  const times = bricks.map(({ latency_ms: ms, sequences }) =>
+    ms === null || sequences === null ? NaN : ms * sequences,
+  );
+  const rest = 1 - sumOf(times) / whole;
+  return Number.isNaN(rest) ? 0 : rest;
+}
+
+const binding: Check = (document) => {
+  const found = ofModels(document, (model) => callShare(model) > MAX_CALL_SHARE);
+  if (found === undefined) return undefined;
+  const shares = found.map((model) => `${listed([model])} ${(callShare(model) * 100).toFixed(0)} %`);
+  return {
+    id: 'binding_overhead',
+    level: 'info',
+    found: `binding costs: ${shares.join(', ')}`,
+    why: 'the call from JavaScript and the handing over of outputs are in the latency, and other languages have other calls',
+    remedy: 'compare kernels, or a larger batch, where another binding is to be compared',
+  };
+};
+
+const decoder: Check = ({ provenance, features }) => {
+  const version = provenance?.surroundings?.decoder ?? null;
+  if (features === undefined || version === null) return undefined;
+  return {
+    id: 'decoder',
+    level: 'info',
+    found: `pictures were decoded by ${version}`,
+    why: 'decoders of JPEG differ by a level or two in many pixels, and predictions may differ with them',
+    remedy: 'compare with predictions of the same decoder',
+  };
+};
+
 const CHECKS: readonly Check[] = [
   identity,
   checksums,
@@ -247,6 +286,8 @@ const CHECKS: readonly Check[] = [
   madeUpValues,
   dimensions,
   tracing,
+  binding,
+  decoder,
 ];
 
 /** A series whose first run takes this many times its mean was not warm. */
@@ -317,6 +358,7 @@ function warningFindings({ warnings, models }: ResultDocument): Finding[] {
 
 export function resultFindings(content: unknown): Finding[] {
   const several = severalSchema.safeParse(content).data ?? [content];
+  const mixed = mixedSoftware(several.map((one) => documentSchema.safeParse(one).data?.provenance ?? null));
   const all = several.flatMap((one) => {
     // A document in which nothing can be recognized has no provenance.
     const document = documentSchema.safeParse(one).data ?? documentSchema.parse({});
@@ -327,7 +369,7 @@ export function resultFindings(content: unknown): Finding[] {
       ...(results === undefined ? [] : measurementFindings(results.measurements)),
     ];
   });
-  return sorted(distinctByContent(all));
+  return sorted([...mixed, ...distinctByContent(all)]);
 }
 
 const WRITERS = '`dlbricks run`, `latency`, `evaluate` and other commands write one with --export-json';

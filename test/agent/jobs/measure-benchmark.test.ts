@@ -22,6 +22,8 @@ interface Machine {
   /** Time that may be lost to a shared core. */
   readonly patienceMs?: number;
   readonly threads?: number;
+  /** Pages that each run reads from the disk. */
+  readonly faultsOfRun?: number;
 }
 
 /** Measures on a machine whose clock advances only while the machine works. */
@@ -35,6 +37,7 @@ async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
     probes = [1],
     patienceMs = Infinity,
     threads = 1,
+    faultsOfRun = 0,
   } = machine;
   let probed = 0;
   let sharedMs = 0;
@@ -76,6 +79,7 @@ async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
     settle: () => later(settleMs),
     peakMemoryBytes: () => 123,
     watchConditions: () => () => ({ wallMs: 1, cores: 1 }),
+    majorFaults: () => faultsOfRun * runs,
     coreProbe: {
       take: () => Promise.resolve(probe()),
       isShared: (ns) => ns > 1,
@@ -134,6 +138,11 @@ describe('measuring', () => {
     assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: Array(4).fill(10) });
   });
 
+  test('pages that are read from the disk count during the timed runs, and not before them', async () => {
+    const { measured } = await measureOn({ runMs: [1], faultsOfRun: 2 }, { warmupRuns: 3, runs: 4 });
+    assert.equal(measured.conditions?.majorFaults, 8);
+  });
+
   describe('on a core that another machine shares at times', () => {
     const plan = { warmupRuns: 0, runs: 4, minRuns: 2, timeBudgetMs: 1000 };
 
@@ -141,7 +150,7 @@ describe('measuring', () => {
       // Probes: one before the first run, one after each run, and two while nothing runs after the slow probe.
       const { measured } = await measureOn({ runMs: [1, 2, 3, 4, 5, 6, 7], probes: [1, 1, 5, 5, 1, 1] }, plan);
       assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 3, 4, 5] });
-      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 1, sharedShare: 0 });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 1, sharedShare: 0, majorFaults: 0 });
       // Five runs, and 20 ms of waiting.
       assert.equal(measured.costMs, 15 + 20);
     });
@@ -166,7 +175,13 @@ describe('measuring', () => {
       const runMs = [...Array(20).keys()].map((run) => run + 1);
       const { measured, reports } = await measureOn({ runMs, probes }, plan);
       assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [1, 2, 4, 8] });
-      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 12, sharedShare: 0.75 });
+      assert.deepEqual(measured.conditions, {
+        wallMs: 1,
+        cores: 1,
+        droppedRuns: 12,
+        sharedShare: 0.75,
+        majorFaults: 0,
+      });
       assert.deepEqual(reports.at(-1), { phase: 'running', runsDone: 4, runsTotal: 4 });
     });
 
@@ -174,7 +189,7 @@ describe('measuring', () => {
       const { measured } = await measureOn({ runMs: [500], probes: [9], patienceMs: 900 }, plan);
       // The time budget is a second.
       assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [500, 500] });
-      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 0, sharedShare: 1 });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 0, sharedShare: 1, majorFaults: 0 });
     });
 
     // PROBE_EVERY_MS: a tenth of a second, since the runtime's threads have to become idle before.
@@ -183,7 +198,7 @@ describe('measuring', () => {
       const { measured } = await measureOn({ runMs, probes: [1, 5, 1, 1], threads: 2 }, plan);
       // Groups: 30 to 33, 34 to 36, 37. The first one is before the slow probe.
       assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [34, 35, 36, 37] });
-      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 4, sharedShare: 0 });
+      assert.deepEqual(measured.conditions, { wallMs: 1, cores: 1, droppedRuns: 4, sharedShare: 0, majorFaults: 0 });
     });
   });
 

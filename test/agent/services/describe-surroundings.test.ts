@@ -44,7 +44,7 @@ describe('what an agent runs in', () => {
   test('is absent where an agent of an earlier version says nothing, and without variables that are not known', () => {
     const sent = toWireDescription(describeAgent('onnxruntime'), ANY_RUN);
     assert.equal(fromWireDescription({ ...sent, surroundings: undefined }, 'here').surroundings, undefined);
-    const surroundings = { node: '', libc: '', kernel: '', container: '', environment: { SECRET: 'x' } };
+    const surroundings = { node: '', libc: '', kernel: '', container: '', decoder: '', environment: { SECRET: 'x' } };
     assert.deepEqual(fromWireDescription({ ...sent, surroundings }, 'here').surroundings, {
       node: null,
       libc: null,

@@ -58,6 +58,7 @@ const conditions: fc.Arbitrary<Conditions> = fc.record(
     lowestMhz: positive,
     highestMhz: positive,
     droppedRuns: fc.nat({ max: 2 ** 31 - 1 }),
+    majorFaults: fc.nat({ max: 2 ** 31 - 1 }),
     sharedShare: fc.double({ min: 0, max: 1, noNaN: true }),
   },
   { requiredKeys: ['wallMs', 'cores'], ...plain },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
@@ -79,6 +80,31 @@ describe('the doctor finds in a manifest', () => {
       path,
       `${head}threads: 1\nbatch_size: 1\nprotocol: { runs: 20 }\nsettings: { optimization_level: all }\n`,
     );
+    assert.deepEqual(await manifestFindings(path), []);
+  });
+
+  test('the checksum of names of classes, which nothing else states', async (t) => {
+    const folder = await temporaryFolder(t);
+    const steps = 'steps: [{ top_k: { k: 5, labels: labels.txt } }]';
+    const path = join(folder, 'net.yml');
+    await writeFile(join(folder, 'labels.txt'), 'cat\ndog\n');
+    await writeFile(
+      path,
+      `dlspec: model/v1
+name: net
+version: 1.0.0
+framework: { name: onnxruntime, version: '*' }
+model: { graph_path: net.onnx, checksum: ${'a'.repeat(64)} }
+inputs: [{ layer_name: x, element_type: float32, dimensions: [batch, 2] }]
+outputs: [{ layer_name: y, element_type: float32, dimensions: [batch, 2], ${steps} }]
+`,
+    );
+    const [finding, ...others] = await manifestFindings(path);
+    assert.deepEqual([finding?.id, finding?.level, others], ['labels', 'info', []]);
+    const digest = createHash('sha256').update('cat\ndog\n').digest('hex');
+    assert.match(finding?.found ?? '', new RegExp(`labels\\.txt has 2 lines, SHA-256 ${digest}`));
+    const pin = { url: 'https://example.org/labels.txt', sha256: digest, bytes: 8 };
+    await writeFile(join(folder, 'models-lock.json'), JSON.stringify({ version: 1, files: { 'labels.txt': pin } }));
     assert.deepEqual(await manifestFindings(path), []);
   });
 });

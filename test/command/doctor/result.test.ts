@@ -3,13 +3,15 @@ import { describe, test } from 'node:test';
 import { buildProvenance } from '../../../src/agent/provenance.js';
 import { withSnakeKeys } from '../../../src/base/snake-case.js';
 import { resultFindings } from '../../../src/command/doctor/result.js';
-import { sampleMeasurement } from '../../store/sample-measurement.js';
+import { surroundingsSchema } from '../../../src/measurement/surroundings.js';
+import { sampleMeasurement, SYSTEM } from '../../store/sample-measurement.js';
 
 const PROTOCOL = { warmupRuns: 3, runs: 50, minRuns: 10, timeBudgetMs: 1000 };
 const provenance = buildProvenance({ protocol: PROTOCOL });
+const FAULTS = { wallMs: 100, cores: 4, majorFaults: 2 };
 
 /** A model of a report without a finding. */
-const MODEL = { name: 'net', coverage: 1, bricks: [{ occasions: 3, runs: 30 }] };
+const MODEL = { name: 'net', coverage: 1, bricks: [{ occasions: 3, runs: 30, sequences: 2, latency_ms: 1 }] };
 
 function ofModel(changes: object): object {
   return { provenance, settings: { runs: 50, warmup_runs: 3 }, models: [{ ...MODEL, ...changes }], warnings: [] };
@@ -26,6 +28,8 @@ const made = (weights: 'own' | 'made_up') =>
 describe('the doctor finds in a result', () => {
   test('nothing where nothing is doubtful', () => {
     assert.deepEqual(resultFindings(ofModel({})), []);
+    // Twice a millisecond, and calls of 4 %.
+    assert.deepEqual(resultFindings(ofModel({ estimate_ms: 2.08 })), []);
     assert.deepEqual(resultFindings(ofRuns([1, 1.1, 1, 1.05])), []);
     assert.deepEqual(resultFindings({ provenance: made('own'), features: [] }), []);
   });
@@ -36,7 +40,16 @@ describe('the doctor finds in a result', () => {
     made_up_weights: ['refuse', { provenance: made('made_up'), features: [] }],
     few_runs: ['warn', ofModel({ runs: 3 })],
     no_warm_up: ['warn', { ...ofModel({}), settings: { runs: 50, warmup_runs: 0 } }],
-    one_occasion: ['warn', ofModel({ bricks: [{ occasions: 1, runs: 30 }] })],
+    one_occasion: ['warn', ofModel({ bricks: [{ occasions: 1, runs: 30, sequences: 1, latency_ms: 1 }] })],
+    binding_overhead: ['info', ofModel({ estimate_ms: 2.2 })],
+    decoder: [
+      'info',
+      {
+        provenance: { ...made('own'), surroundings: surroundingsSchema.parse({ decoder: 'sharp 1.0.0' }) },
+        features: [],
+      },
+    ],
+    page_faults: ['warn', withSnakeKeys({ provenance, measurements: [sampleMeasurement(1, { conditions: FAULTS })] })],
     wide_spread: ['warn', { ...ofModel({}), summary: { spread_percent: 6 } }],
     disturbed: ['warn', ofModel({ disturbance_percent: 12 })],
     incomplete: ['warn', ofModel({ coverage: 0.5 })],
@@ -65,5 +78,21 @@ describe('the doctor finds in a result', () => {
         ['few_runs'],
       );
     }
+  });
+
+  test('software that differs together with something else, and not alone', () => {
+    const facts = SYSTEM;
+    const reportOn = (changes: Partial<typeof facts>): object => {
+      const description = { ...facts, ...changes, host: 'here', surroundings: undefined };
+      return { ...ofModel({}), provenance: buildProvenance({ agent: { description } }) };
+    };
+    const found = (...reports: readonly object[]) =>
+      resultFindings({ reports }).filter(({ level }) => level === 'refuse');
+    const newer = { frameworkVersion: '9.9.9' };
+    assert.deepEqual(found(reportOn({}), reportOn(newer)), []);
+    assert.deepEqual(found(reportOn({}), reportOn({ processor: 'another' })), []);
+    const [finding, ...others] = found(reportOn({}), reportOn({ ...newer, processor: 'another' }));
+    assert.deepEqual([finding?.id, others], ['software_differs', []]);
+    assert.match(finding?.found ?? '', /differ in software \(framework_version\) and in processor$/);
   });
 });

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { EXIT_REFUSED } from '../../../../src/base/exit-codes.js';
 import { comparisonSchema } from '../../../../plugins/dlbricks/compare/comparison-result.js';
+import { reportSchema } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { checksumOf } from '../../../../src/reference-log/log-schema.js';
 import { readLog } from '../../../../src/reference-log/read-log.js';
 import { deadline, type Workplace } from '../../../cli/support/command.js';
@@ -133,6 +135,44 @@ describe('compare of what is there', { ...deadline, concurrency: 1 }, () => {
     ] as const) {
       assert.match(await refusalOf(place, args), message);
     }
+  });
+
+  it('fails with a code of its own where two saved results are both slower than the baseline', async () => {
+    const report = reportSchema.parse(JSON.parse(await readFile(join(place.folder, '1.json'), 'utf8')));
+    const save = async (name: string, factor: number): Promise<void> => {
+      const models = report.models.map((model) => {
+        const ms = factor * (model.estimate_ms ?? NaN);
+        return { ...model, estimate_ms: ms, estimate_low_ms: ms * 0.99, estimate_high_ms: ms * 1.01 };
+      });
+      await place.write(name, JSON.stringify({ ...report, models }));
+    };
+    await save('base.json', 1);
+    await save('slow.json', 1.2);
+    await save('slower.json', 1.3);
+    await save('faster.json', 0.8);
+    const gate = ['--baseline', 'base.json', '--fail-above', '5%'];
+    const failed = await place.run(['compare', 'slow.json', 'slower.json', ...gate]);
+    assert.equal(failed.code, EXIT_REFUSED, failed.stderr);
+    assert.match(failed.stderr, /slower by more than 5 %: net\n/);
+    // Slower once may be chance, and 20 % are allowed by the last.
+    for (const args of [
+      ['slow.json', 'faster.json', ...gate],
+      ['slow.json', 'slow.json', ...gate.with(-1, '25%')],
+    ]) {
+      const { code, stderr } = await place.run(['compare', ...args]);
+      assert.deepEqual([code, /slower by more than/.test(stderr)], [0, false], stderr);
+    }
+    const two = await place.run(['compare', 'base.json', 'slow.json', '--fail-above', '5%']);
+    assert.equal(two.code, EXIT_REFUSED);
+  });
+
+  it('refuses a gate where software and something else differ', async () => {
+    const report = await readFile(join(place.folder, '2.json'), 'utf8');
+    await place.write('mixed.json', report.replaceAll(/("framework_version": )"[^"]*"/g, '$1"0.0.1"'));
+    const message =
+      /differ in software and in something else too \((threads, framework_version|framework_version, threads)\)/;
+    assert.match(await refusalOf(place, ['1.json', 'mixed.json', '--fail-above', '5']), message);
+    assert.equal((await documentOf(place, ['1.json', 'mixed.json'])).put_down_to, null);
   });
 
   it('refuses a baseline of another machine unless it is asked for', async () => {

@@ -67,7 +67,7 @@ describe('two reports', () => {
   });
 
   test('name what the agents ran in where both documents state it', () => {
-    const surroundings = { node: '20.1.0', libc: null, kernel: '6.1', container: null, environment: {} };
+    const surroundings = { node: '20.1.0', libc: null, kernel: '6.1', container: null, decoder: null, environment: {} };
     const within = (changes: Partial<typeof surroundings & { environment: { OMP_NUM_THREADS?: string } }>): Report => ({
       ...slower(1),
       provenance: { ...buildProvenance({}), surroundings: { ...surroundings, ...changes } },
