@@ -11,13 +11,13 @@ import { compareDocument } from './document.js';
 
 // `make bench-compare`: versions of the runtime over models of the zoo. A comparison that OUT has already is not measured
 // again, so that an interrupted run continues. With SAME=100, that many comparisons of one model with itself count the
-// gate's false alarms, and no document is written; after SECONDS, no further one starts.
+// gate's false alarms, and no document is written; after STOP_AFTER seconds, no further one starts.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const COMMAND = join(ROOT, 'dist', 'src', 'cli', 'main.js');
 const DOCUMENT = join(ROOT, 'docs', 'results', 'compare.md');
 
-const { SAME: same, SECONDS: seconds = '3600', FAIL_ABOVE: failAbove = '5%' } = process.env;
+const { SAME: same, STOP_AFTER: seconds = '3600', FAIL_ABOVE: failAbove = '5%' } = process.env;
 
 const {
   VERSIONS: versions = '1.24.3,1.27.0',
