@@ -13,6 +13,8 @@ export interface Graph {
 interface Row {
   readonly name: string;
   readonly model: ModelReport;
+  /** Warned of because the profile's cost decides what is left of its short kernels. */
+  readonly isShort: boolean;
   readonly wholeMs: number;
   /** Relative. */
   readonly error: number;
@@ -27,10 +29,12 @@ function modelOf(said: Said | undefined): ModelReport | undefined {
   return said?.kind === 'report' ? said.report.models[0] : undefined;
 }
 
-function rowOf(name: string, model: ModelReport | undefined): Row | undefined {
+function rowOf(name: string, said: Said | undefined): Row | undefined {
+  const model = modelOf(said);
   const { end_to_end_ms: wholeMs, normalized_latency: normalized } = model ?? {};
   if (model === undefined || typeof wholeMs !== 'number' || typeof normalized !== 'number') return undefined;
-  return { name, model, wholeMs, error: normalized - 1 };
+  const isShort = said?.kind === 'report' && said.report.warnings.some(({ cause }) => cause === 'short_kernels');
+  return { name, model, isShort, wholeMs, error: normalized - 1 };
 }
 
 function signed(share: number): string {
@@ -38,10 +42,11 @@ function signed(share: number): string {
 }
 
 /** What the command says before the number, or which kernel differs most. */
-function remarkOf({ model }: Row): string {
+function remarkOf({ model, isShort }: Row): string {
   const madeUp = (model.made_up_values?.operators ?? []).map(({ operator, count }) => `${count} ${operator}`);
   if (madeUp.length > 0) return `warned: made-up values decide the work of ${madeUp.join(', ')}`;
   if (model.coverage < 1) return `warned: ${percent(100 * model.coverage)} covered`;
+  if (isShort) return 'warned: short kernels';
   const worst = model.check?.bricks.find(({ is_outside: isOutside }) => isOutside === true);
   if (worst === undefined) return '';
   const times = [worst.bricks_ms, worst.kernels_ms].map((ms) => (ms ?? 0).toPrecision(3));
@@ -57,7 +62,7 @@ function tableRow(row: Row): string {
   return `| ${[name, model.kernels ?? '–', wholeMs.toPrecision(3), repeat, signed(error), half, held, remarkOf(row)].join(' | ')} |`;
 }
 
-function isWarned({ model }: Row): boolean {
+function isPartial({ model }: Row): boolean {
   return model.made_up_values !== null || model.coverage < 1;
 }
 
@@ -66,15 +71,16 @@ function median(values: readonly number[]): number {
 }
 
 function summaryOf(rows: readonly Row[]): string[] {
-  const plain = rows.filter((row) => !isWarned(row));
+  const whole = rows.filter((row) => !isPartial(row));
+  const plain = whole.filter(({ isShort }) => !isShort);
   const long = plain.filter(({ wholeMs }) => wholeMs >= SHORT_MS);
-  const short = plain.filter(({ wholeMs }) => wholeMs < SHORT_MS);
+  const short = whole.filter(({ wholeMs }) => wholeMs < SHORT_MS);
   const errors = long.map(({ error }) => Math.abs(error));
   const within = (limit: number): string => `${errors.filter((error) => error <= limit).length} of ${long.length}`;
   const near = short.filter(
     ({ error, wholeMs }) => Math.abs(error) <= SHORT_ERROR || Math.abs(error) * wholeMs <= SHORT_ERROR_MS,
   );
-  const judged = plain.filter(({ model }) => model.interval_hit !== null);
+  const judged = whole.filter(({ model }) => model.interval_hit !== null);
   const held = judged.filter(({ model }) => model.interval_hit === true);
   return [
     '| | |',
@@ -84,7 +90,7 @@ function summaryOf(rows: readonly Row[]): string[] {
     `| of a millisecond or more, without a warning: mean and median error | ${percent(100 * mean(errors))}, ${percent(100 * median(errors))} |`,
     `| ... within 5 % | ${within(0.05)} |`,
     `| ... within 10 % | ${within(0.1)} |`,
-    `| shorter ones within 20 % or 50 µs | ${near.length} of ${short.length} |`,
+    `| shorter ones, also with a warning of short kernels, within 20 % or 50 µs | ${near.length} of ${short.length} |`,
     `| intervals that hold | ${held.length} of ${judged.length} |`,
   ];
 }
@@ -96,11 +102,11 @@ const HEAD = [
 
 /** The lines of docs/results/graphs.md above its analysis. */
 export function documentOf(graphs: readonly Graph[], machine: string): string[] {
-  const rows = graphs.flatMap(({ name, said }) => rowOf(name, modelOf(said)) ?? []);
+  const rows = graphs.flatMap(({ name, said }) => rowOf(name, said) ?? []);
   const byLength = (one: Row, other: Row): number => other.wholeMs - one.wholeMs;
-  const ofRuns = graphs.flatMap(({ name, ofRun }) => rowOf(name, modelOf(ofRun)) ?? []);
+  const ofRuns = graphs.flatMap(({ name, ofRun }) => rowOf(name, ofRun) ?? []);
   const without = graphs.flatMap(({ name, said }) => {
-    if (rowOf(name, modelOf(said)) !== undefined) return [];
+    if (rowOf(name, said) !== undefined) return [];
     const reasons = modelOf(said)?.missing.map(({ reason }) => reason) ?? [];
     const reason = said.kind === 'none' ? said.reason : (reasons[0] ?? 'no measurement of the whole model');
     return [`| ${name} | ${reason.replaceAll('|', '/').replaceAll('\n', ' ').slice(0, 300)} |`];

@@ -33,6 +33,7 @@ const names = (await readdir(join(folder, 'graphs')))
   .sort();
 
 let machine = '';
+const days = new Set<string>();
 const graphs: Graph[] = [];
 for (const name of names) {
   if (performance.now() > endMs) {
@@ -52,8 +53,8 @@ for (const name of names) {
   console.error(`${name}: ${normalized == null ? 'no figures' : `${(100 * (normalized - 1)).toFixed(1)} %`}`);
   if (said.kind === 'report') {
     const { system, provenance } = said.report;
-    const date = provenance?.created_at ?? '';
-    machine = `${system.processor}, ${system.cores} cores, ${system.framework} ${system.framework_version}, one thread, batch 1. ${date.slice(0, 10)}.`;
+    days.add((provenance?.created_at ?? '').slice(0, 10));
+    machine = `${system.processor}, ${system.cores} cores, ${system.framework} ${system.framework_version}, one thread, batch 1. ${[...days].sort().join(' and ')}.`;
   }
 }
 const analysis = await analysisIn(DOCUMENT);

@@ -26,6 +26,8 @@ export interface Composite {
   readonly places: number;
   /** Nodes with almost no work, one right after another, by their number of inputs; see {@link IDLE_INPUTS}. */
   readonly idleNodes: ReadonlyMap<number, readonly string[]>;
+  /** Idle nodes, and those that read the shapes of outputs: they have almost no work. */
+  readonly lightNodes: ReadonlySet<string>;
 }
 
 /**
@@ -297,6 +299,7 @@ class CompositeBuilder {
       nodesOf: this.#nodesOf,
       places,
       idleNodes,
+      lightNodes: new Set([...shapes, ...idle].map(({ name }) => name)),
     };
   }
 

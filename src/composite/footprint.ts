@@ -14,7 +14,7 @@ const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
 
 /** Factor between two classes of footprints, and the smallest class. */
 const STEP = 4;
-const MIN_BYTES = 2 ** 20;
+const MIN_BYTES = 2 ** 16;
 
 /** A model may touch at most this many times as much as its class. */
 const MAX_EXCESS = Math.SQRT2;
@@ -30,7 +30,7 @@ export function isColdFootprint(bytes: number, cacheBytes: number): boolean {
 }
 
 /**
- * The class of a footprint, so that models of similar size share measurements: 1 MiB, 4 MiB, 16 MiB and so on, the size
+ * The class of a footprint, so that models of similar size share measurements: 64 KiB, 256 KiB, 1 MiB and so on, the size
  * from which on everything is cold, and one class for all larger footprints.
  *
  * @param bytes bytes that a model touches in one run
@@ -44,6 +44,6 @@ export function footprintClass(bytes: number, cacheBytes: number): number {
   );
   if (bytes >= cold) return coldest;
   let size = MIN_BYTES;
-  while (size * MAX_EXCESS < bytes && size * STEP * STEP <= cold) size *= STEP;
+  while (size * MAX_EXCESS < bytes && size * STEP < cold) size *= STEP;
   return size * MAX_EXCESS < bytes ? cold : size;
 }

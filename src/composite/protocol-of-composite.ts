@@ -16,8 +16,8 @@ const MIN_RUNS = 3;
  */
 const SHARE_OF_TIME_BUDGET = 1 / 40;
 
-/** Warm-up runs. Only the first run gets its memory from the operating system; see ProfileOptions. */
-const WARMUP_RUNS = 1;
+/** Warm-up runs. The first run gets its memory as its values are made, and the second one as the plan has it. */
+const WARMUP_RUNS = 2;
 
 export function protocolOfComposite({ runs, minRuns, warmupRuns, timeBudgetMs }: Protocol): Protocol {
   const wanted = Math.min(runs, Math.max(MIN_RUNS, Math.ceil(runs * RUNS_PER_RUN)));

@@ -19,15 +19,6 @@ export type ModelSource =
 /** Protobuf's limit for one message, which an ONNX file is. */
 export const PROTOBUF_LIMIT_BYTES = 2 ** 31 - 1;
 
-export interface ProfileOptions {
-  readonly folder: string;
-  /**
-   * Whether the second run gets its memory in one piece, as the first run plans it; a whole model runs like this.
-   * Otherwise all runs reuse the pieces of the first run, and the second run is as fast as any later run.
-   */
-  readonly plansMemory: boolean;
-}
-
 /** One framework that can open models. Implementations load native code, so only a worker process makes one. */
 export interface Predictor {
   readonly framework: Framework;
@@ -40,11 +31,7 @@ export interface Predictor {
   open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel>;
 
   /** The framework profiles its runs itself; absent where it cannot do this. @throws as {@link Predictor.open} */
-  readonly openProfiled?: (
-    model: ModelSource,
-    runOptions: RunOptions,
-    options: ProfileOptions,
-  ) => Promise<ProfiledModel>;
+  readonly openProfiled?: (model: ModelSource, runOptions: RunOptions, folder: string) => Promise<ProfiledModel>;
 
   /**
    * The types of all values that the framework infers without running the model; absent where it infers none.

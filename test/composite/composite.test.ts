@@ -35,7 +35,7 @@ async function executedOf({ benchmark }: Composite, folder: string): Promise<rea
   const profiling = {
     ...predictor,
     open: async (...[source, options]: Parameters<typeof predictor.open>) => {
-      profiled = await predictor.openProfiled!(source, options, { folder, plansMemory: false });
+      profiled = await predictor.openProfiled!(source, options, folder);
       return profiled;
     },
   };

@@ -8,11 +8,17 @@ const CACHE = 32 * MIB;
 describe('classes of footprints', () => {
   test('are a factor of four apart; a model touches at most 1.41 times as much as its class', () => {
     for (const [bytes, expected] of [
-      [0, 1],
+      [0, 1 / 16],
+      [1 / 8, 1 / 4],
       [1.4, 1],
       [1.5, 4],
       [4, 4],
       [5.6, 4],
+      [6, 16],
+      [16, 16],
+      [22, 16],
+      [32, 48],
+      [47, 48],
     ] as const) {
       assert.equal(footprintClass(bytes * MIB, CACHE) / MIB, expected, `${bytes} MiB`);
     }
@@ -27,11 +33,6 @@ describe('classes of footprints', () => {
   test('do not make composites read more than 256 MiB or 1.5 caches', () => {
     assert.equal(footprintClass(1024 * MIB, 96 * MIB), 256 * MIB);
     assert.equal(footprintClass(1024 * MIB, 256 * MIB), 384 * MIB);
-  });
-
-  test('between those and a quarter of 1.5 caches are one class', () => {
-    for (const bytes of [6, 16, 47]) assert.equal(footprintClass(bytes * MIB, CACHE), 48 * MIB);
-    assert.equal(footprintClass(16 * MIB, 64 * MIB), 16 * MIB);
   });
 
   test('exist also where the size of the cache is unknown', () => {

@@ -13,11 +13,11 @@ describe('the protocol of a composite', () => {
     assert.equal(protocolOfComposite({ ...PROTOCOL, runs: 2, minRuns: 2 }).runs, 2);
   });
 
-  test('never has a minimum of runs above the number of runs, nor more than one warm-up run', () => {
+  test('never has a minimum of runs above the number of runs, nor more than two warm-up runs', () => {
     const { runs, minRuns, warmupRuns } = protocolOfComposite({ ...PROTOCOL, runs: 50, minRuns: 50, warmupRuns: 9 });
     assert.ok(minRuns <= runs);
     assert.equal(minRuns, 3);
-    assert.equal(warmupRuns, 1);
+    assert.equal(warmupRuns, 2);
     assert.equal(protocolOfComposite({ ...PROTOCOL, warmupRuns: 0 }).warmupRuns, 0);
   });
 });

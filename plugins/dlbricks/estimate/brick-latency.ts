@@ -22,6 +22,8 @@ export interface BrickLatency {
   readonly within: Summary;
   /** Share of its runs during which another machine shared a core, mean over the occasions; 0 to 1. */
   readonly sharedShare: number;
+  /** What the profile added to its time, and was subtracted, mean over the occasions; ms. */
+  readonly profileMs?: number | undefined;
   readonly runs: number;
   readonly costMs: number;
 }
@@ -41,6 +43,7 @@ interface Taken {
   readonly process: string;
   readonly endMs: number;
   readonly sharedShare: number;
+  readonly profileMs: number;
   readonly runs: number;
   readonly costMs: number;
 }
@@ -72,6 +75,7 @@ function successes(measurements: readonly Measurement[]): readonly Taken[] {
         process: processOf(measurement),
         endMs: Date.parse(measuredAt),
         sharedShare: sharedShareOf(measurement),
+        profileMs: outcome.overheadMs ?? 0,
         runs: outcome.runMs.length,
         costMs,
       },
@@ -149,6 +153,7 @@ export function brickLatency(
     endsMs: taken.map(({ endMs }) => endMs),
     within,
     sharedShare: mean(taken.map(({ sharedShare }) => sharedShare)),
+    profileMs: mean(taken.map(({ profileMs }) => profileMs)),
     runs: taken.reduce((sum, { runs }) => sum + runs, 0),
     costMs: taken.reduce((sum, { costMs }) => sum + costMs, 0),
   };

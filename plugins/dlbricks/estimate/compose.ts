@@ -92,6 +92,8 @@ export interface Estimate {
   /** Half the width that remains however often bricks are measured, relative; undefined where not known. */
   readonly leastError: number | undefined;
   readonly predictedMs: number;
+  /** What the profile added to the measured kernels, and was subtracted; ms. */
+  readonly profileMs?: number | undefined;
   /** Half the widths of the sequential total's interval at all levels; empty where they are not known. */
   readonly margins: readonly Margin[];
   readonly parts: readonly BrickShare[];
@@ -235,6 +237,7 @@ export function compose(
     measuringError: sequential?.measuringError,
     leastError: sequential?.leastError,
     predictedMs: sumOf(bricks.map((_, index) => (counts[index] ?? 0) * (predictionAt(index)?.ms ?? 0))),
+    profileMs: sumOf(bricks.map((_, index) => (counts[index] ?? 0) * (latencyAt(index)?.profileMs ?? 0))),
     margins: sequential?.margins ?? [],
     parts: bricks.map((brick, index): BrickShare => {
       const latency = latencyAt(index);

@@ -23,6 +23,12 @@ import { spreadOfBrick, type VarianceComponents } from './variance-components.js
 export const METHOD_ERROR = 0.02;
 
 /**
+ * How exactly the cost of the profile is known, as a standard deviation relative to it: after real kernels, an event
+ * costs about a microsecond more or less than an idle one, which costs two to three.
+ */
+export const PROFILE_ERROR = 0.5;
+
+/**
  * How much longer kernels take while another machine computes on the second hyperthread of the same core
  * (docs/measuring.md, "A core that another machine shares").
  */
@@ -179,7 +185,7 @@ export function predictionErrors(
  * - the spread of a call's runs;
  * - a shared core, as far as bricks were measured on one;
  * - the errors of predictions, for bricks that were not measured;
- * - the method's own error;
+ * - the method's own error, and that of the profile's cost, which all kernels have in common;
  * - the difference between machines, where the measurements are from several.
  */
 export function predictionInterval(
@@ -196,9 +202,10 @@ export function predictionInterval(
   const measured = factorsOf(ofBricks);
   const outlying = outlyingErrors({ terms, calls }, bricks);
   const sharedMs = terms.reduce((sum, { latency, count }) => sum + count * latency.ms * latency.sharedShare, 0);
+  const ofProfile = PROFILE_ERROR * sumOf(terms.map(({ latency, count }) => count * (latency.profileMs ?? 0)));
   const others: readonly ErrorSource[] = [
     ...withinCalls,
-    { deviationMs: Math.hypot(ms * METHOD_ERROR, sharedCoreError(sharedMs)), degreesOfFreedom: Infinity },
+    { deviationMs: Math.hypot(ms * METHOD_ERROR, ofProfile, sharedCoreError(sharedMs)), degreesOfFreedom: Infinity },
     ...(machines === undefined ? [] : [machineError(ms, machines)]),
   ];
   const ofPredictions = predictionErrors(predicted, commonError);

@@ -101,7 +101,7 @@ export async function keepKernels(
 
 /** All classes of footprints up to a tebibyte. */
 function contextsOf({ cacheBytes }: System): readonly Context[] {
-  const classes = Array.from({ length: 21 }, (_, power) => footprintClass(2 ** (20 + power), cacheBytes));
+  const classes = Array.from({ length: 40 }, (_, power) => footprintClass(2 ** power, cacheBytes));
   return [...new Set(classes)].map((footprintBytes) => ({ footprintBytes }));
 }
 

@@ -363,6 +363,7 @@ const warningSchema = z.strictObject({
     'kernels',
     'values',
     'loops',
+    'short_kernels',
     'settings',
   ]),
   message: z.string(),

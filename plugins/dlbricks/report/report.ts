@@ -14,6 +14,7 @@ import { criticalPathOf } from './critical-path.js';
 import { madeUpWarning } from './made-up-warning.js';
 import { noiseWarnings } from './noise.js';
 import { failureText } from '../estimate/failure-text.js';
+import { PROFILE_ERROR } from '../estimate/interval.js';
 import type { Interval } from '../estimate/statistics.js';
 import { CONFIDENCE } from '../estimate/statistics.js';
 import { spreadOfBrick } from '../estimate/variance-components.js';
@@ -21,6 +22,7 @@ import type { ModelReport, Report } from './report-schema.js';
 import { finite, percentOf, ratio } from './figures.js';
 import { settingsWarnings, withoutUnknownIntervals } from './settings-warnings.js';
 import { summarize } from './summary.js';
+import { formatMs, percent } from './words.js';
 
 export interface ReportSettings {
   readonly evaluation?: string | undefined;
@@ -231,6 +233,20 @@ function loopsAlone({ models }: EstimateResult, cut: ReportSettings['cut']): Rep
   });
 }
 
+/** Twice its standard error: from this share of an estimate on, the cost of the profile is warned of. */
+const NOTEWORTHY_PROFILE_ERROR = 0.1;
+
+/** Warnings for models of kernels so short that the cost of the profile decides what is left of them. */
+function shortKernels({ models }: EstimateResult): Report['warnings'] {
+  return models.flatMap(({ estimate: { name, sequential, profileMs = 0 } }) => {
+    const share = (2 * PROFILE_ERROR * profileMs) / Math.max(sequential?.ms ?? Infinity, Number.MIN_VALUE);
+    if (share <= NOTEWORTHY_PROFILE_ERROR) return [];
+    const error = `the estimate may be off by ${percent(100 * share)} for this alone`;
+    const message = `${name}: its kernels are short: the runtime's profile adds ${formatMs(profileMs)} ms to them, which is known to a half, so that ${error}; measure the whole model (validate, or mlmodelscope latency)`;
+    return [{ cause: 'short_kernels' as const, message }];
+  });
+}
+
 export function isPartial({ models }: Report): boolean {
   return models.some(({ missing, made_up_values: madeUp }) => missing.length > 0 || madeUp !== null);
 }
@@ -274,6 +290,7 @@ export function buildReport(
     warnings: [
       ...madeUpValues(result),
       ...loopsAlone(result, cut),
+      ...shortKernels(result),
       ...otherGraphs(result),
       ...settingsWarnings(result),
       ...noise,

@@ -102,7 +102,7 @@ function extensionLines({ models }: Report): string[] {
 }
 
 /** What may make numbers far off is said above the table. */
-const LEADING: ReadonlySet<string> = new Set(['values', 'loops']);
+const LEADING: ReadonlySet<string> = new Set(['values', 'loops', 'short_kernels']);
 
 function warningLines(report: Report): string[] {
   // Too many threads are warned of before anything is measured.

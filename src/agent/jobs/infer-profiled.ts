@@ -29,7 +29,7 @@ export async function inferProfiled(
   const folder = temporaryFolderPath();
   try {
     mkdirSync(folder, { mode: 0o700 });
-    const model = await predictor.openProfiled(source, runOptions, { folder, plansMemory: true });
+    const model = await predictor.openProfiled(source, runOptions, folder);
     try {
       const run = model.prepare(feeds);
       await run.execute();

@@ -104,9 +104,7 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
     composite = buildComposite(bricks, paddingBytes, repetition);
     const request = { benchmark: composite.benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
     const load = { level: 'APPLICATION_TRACE' } as const;
-    open = await context.recorder.section('load_model', load, () =>
-      openProfiled(request, context, { plansMemory: false }),
-    );
+    open = await context.recorder.section('load_model', load, () => openProfiled(request, context));
     const sessionMs = elapsedMs();
     try {
       const conditions = context.watchConditions();
@@ -115,7 +113,8 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
       const byIdleNodes = costByIdleNodes(composite, profile, unwatched);
       const matters = shareOfCost(profile, byIdleNodes) > NOTEWORTHY_SHARE;
       const without = matters ? (await open.runWithout(ofRunsWithout(protocol))).runs.map(runDurationMs) : [];
-      const outcomes = collectOutcomes(composite, profile, correctedCost(byIdleNodes, profile, without, unwatched));
+      const corrected = correctedCost(composite, byIdleNodes, profile, without, unwatched);
+      const outcomes = collectOutcomes(composite, profile, corrected);
       const common = {
         peakMemoryBytes: context.peakMemoryBytes(),
         conditions: withSharing(conditions(), timed.sharing),

@@ -5,13 +5,13 @@ import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
 import { durationOf, durationsIn } from './durations.js';
 
 // The cost of the profile for one event. Idle nodes show how it depends on the number of inputs. Their cost is not that
-// of all nodes: in a long chain of small kernels an event costs half a microsecond more, and after large kernels one to
-// two microseconds less, because without the profile the runtime's own work between two kernels takes longer there. So
-// the same session also runs without the profile, and the difference corrects the mean cost of all events, as far as it
-// is known more exactly than the cost of idle nodes.
+// of all nodes: in a long chain of small kernels an event costs a microsecond more, and after large kernels one to two
+// microseconds less, because without the profile the runtime's own work between two kernels takes longer there. So the
+// same session also runs without the profile, and the difference corrects the mean cost of the nodes that are not idle
+// themselves, as far as it is known more exactly than the cost of idle nodes.
 
-/** Time that the profile adds to a node with this number of inputs; ms. */
-export type ProfileCost = (inputs: number) => number;
+/** Time that the profile adds to a node with this number of inputs, and of outputs beyond the first; ms. */
+export type ProfileCost = (tensors: number) => number;
 
 /** Times without a profile, ms. */
 export interface Unwatched {
@@ -23,6 +23,9 @@ export interface Unwatched {
 
 /** How much the cost of events differs between composites, as a standard deviation; ms. */
 const SPREAD_OF_COST_MS = 1e-3;
+
+/** How much the time of the nodes around bricks differs between two series of runs, relative: most of it reads memory. */
+const SPREAD_OF_SURROUNDINGS = 0.03;
 
 /** The cost of an event by idle nodes alone. It is linear in the number of inputs, each of which the profile describes. */
 export function costByIdleNodes(
@@ -42,8 +45,9 @@ export function costByIdleNodes(
 }
 
 /** The cost of a kernel's events, those of its subgraphs included. */
-export function costOfKernel({ inputDims, inner }: ProfiledKernel, cost: ProfileCost): number {
-  return inner.reduce((sum, kernel) => sum + costOfKernel(kernel, cost), cost(inputDims.length));
+export function costOfKernel({ inputDims, outputDims, inner }: ProfiledKernel, cost: ProfileCost): number {
+  const tensors = inputDims.length + Math.max(0, outputDims.length - 1);
+  return inner.reduce((sum, kernel) => sum + costOfKernel(kernel, cost), cost(tensors));
 }
 
 function varianceOfMean(values: readonly number[]): number {
@@ -62,11 +66,13 @@ function msOf({ durationNs }: ProfiledKernel): number {
 
 /**
  * Corrects the cost of an event by runs without the profile: the events less the cost of all of them should take as
- * long as these runs less the call. The correction is weighted by its variance against {@link SPREAD_OF_COST_MS}.
+ * long as these runs less the call. The nodes that do almost nothing cost what idle nodes do. The correction is weighted
+ * by its variance against {@link SPREAD_OF_COST_MS}.
  *
  * @param withoutMs runs of the same session without the profile
  */
 export function correctedCost(
+  { nodesOf, lightNodes }: Pick<Composite, 'nodesOf' | 'lightNodes'>,
   cost: ProfileCost,
   profile: readonly ProfiledRun[],
   withoutMs: readonly number[],
@@ -75,10 +81,14 @@ export function correctedCost(
   if (profile.length < 2 || withoutMs.length < 2) return cost;
   const eventsMs = profile.map(({ kernels }) => sumOf(kernels.map(msOf)));
   const kernels = profile[0]?.kernels ?? [];
+  const own = new Set(nodesOf.flat());
+  const working = kernels.filter(({ name }) => !lightNodes.has(name));
+  const aroundMs = sumOf(working.filter(({ name }) => !own.has(name)).map(msOf));
   const expectedMs = sumOf(kernels.map((kernel) => costOfKernel(kernel, cost)));
   const differenceMs = trimmedMean(eventsMs) - (trimmedMean(withoutMs) - callMs) - expectedMs;
-  const variance = (varianceOfMean(eventsMs) + varianceOfMean(withoutMs)) / kernels.length ** 2;
+  const varianceOfRuns = varianceOfMean(eventsMs) + varianceOfMean(withoutMs);
+  const variance = (varianceOfRuns + (SPREAD_OF_SURROUNDINGS * aroundMs) ** 2) / working.length ** 2;
   const weight = SPREAD_OF_COST_MS ** 2 / (SPREAD_OF_COST_MS ** 2 + variance);
-  const correctionMs = (weight * differenceMs) / kernels.length;
-  return (inputs) => Math.max(0, cost(inputs) + correctionMs);
+  const correctionMs = (weight * differenceMs) / working.length;
+  return (tensors) => Math.max(0, cost(tensors) + correctionMs);
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { PlatformError } from '../../base/errors.js';
 import type { Protocol } from '../../measurement/protocol.js';
-import type { Predictor, ProfiledModel, ProfileOptions } from '../../predictor/predictor.js';
+import type { Predictor, ProfiledModel } from '../../predictor/predictor.js';
 import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
 import { noProfile } from '../failure.js';
 import { orOfMachine } from '../machine-failure.js';
@@ -25,12 +25,12 @@ export interface OpenProfiled {
   close(): Promise<void>;
 }
 
-function withProfile(predictor: Predictor, profile: ProfileOptions, onOpen: (model: ProfiledModel) => void): Predictor {
+function withProfile(predictor: Predictor, folder: string, onOpen: (model: ProfiledModel) => void): Predictor {
   return {
     ...predictor,
     async open(source, runOptions) {
       if (predictor.openProfiled === undefined) throw noProfile(predictor.framework);
-      const model = await predictor.openProfiled(source, runOptions, profile);
+      const model = await predictor.openProfiled(source, runOptions, folder);
       onOpen(model);
       return model;
     },
@@ -50,11 +50,7 @@ function withMemoryOf(first: ProfiledRun | undefined, run: ProfiledRun): Profile
   return { ...run, kernels: of(run.kernels, first?.kernels) };
 }
 
-export async function openProfiled(
-  request: OpenBenchmarkRequest,
-  context: MeasureContext,
-  { plansMemory }: Pick<ProfileOptions, 'plansMemory'>,
-): Promise<OpenProfiled> {
+export async function openProfiled(request: OpenBenchmarkRequest, context: MeasureContext): Promise<OpenProfiled> {
   const { predictor } = context;
   const folder = profileFolderOf(context.temporaryFolder);
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
@@ -62,7 +58,7 @@ export async function openProfiled(
   let open: OpenBenchmark;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const profiling = withProfile(predictor, { folder, plansMemory }, (opened) => (model = opened));
+    const profiling = withProfile(predictor, folder, (opened) => (model = opened));
     open = await openBenchmark(request, { ...context, predictor: profiling });
   } catch (error) {
     const thrown = orOfMachine(error);

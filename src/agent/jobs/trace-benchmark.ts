@@ -43,7 +43,7 @@ async function runPlain(job: TraceJob, context: MeasureContext): Promise<TimedRu
 
 async function runProfiled(job: TraceJob, context: MeasureContext): Promise<ProfiledRuns> {
   const open = await orRefuse('open', () =>
-    context.recorder.section('load_model', LOAD, () => openProfiled(requestOf(job), context, { plansMemory: true })),
+    context.recorder.section('load_model', LOAD, () => openProfiled(requestOf(job), context)),
   );
   try {
     const profiled = await orRefuse('run', () => open.run(job.protocol));

@@ -10,7 +10,6 @@ import {
   type OptimizeOptions,
   type Predictor,
   type ProfiledModel,
-  type ProfileOptions,
   PROTOBUF_LIMIT_BYTES,
 } from '../predictor.js';
 import type { TensorType } from '../../onnx/model/model.js';
@@ -36,15 +35,9 @@ async function open(model: ModelSource, runOptions: RunOptions): Promise<OpenMod
   };
 }
 
-async function openProfiled(
-  model: ModelSource,
-  runOptions: RunOptions,
-  { folder, plansMemory }: ProfileOptions,
-): Promise<ProfiledModel> {
+async function openProfiled(model: ModelSource, runOptions: RunOptions, folder: string): Promise<ProfiledModel> {
   const profileFilePrefix = join(folder, 'profile');
-  const common = sessionOptionsOf(runOptions);
-  const enableMemPattern = plansMemory && common.enableMemPattern !== false;
-  const options = { ...common, enableProfiling: true, profileFilePrefix, enableMemPattern };
+  const options = { ...sessionOptionsOf(runOptions), enableProfiling: true, profileFilePrefix };
   const session = await createSession(model, options);
   let ended = false;
   const end = (): void => {

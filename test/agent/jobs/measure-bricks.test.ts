@@ -20,7 +20,8 @@ function kernel(name: string, durationNs: number, inputs = 1, inner: readonly Pr
 const cost = (inputs: number): number => 0.002 + 0.001 * inputs;
 
 describe('samples of a composite', () => {
-  const composite = { benchmark: { signature: '', model: new Uint8Array(), inputs: [] }, idleNodes: new Map() };
+  const benchmark = { signature: '', model: new Uint8Array(), inputs: [] };
+  const composite = { benchmark, idleNodes: new Map(), lightNodes: new Set<string>() };
 
   test('are in the profile as much longer as their events cost, those in subgraphs included', () => {
     const twoTrips = [kernel('inner', 1000), kernel('inner', 1000)];

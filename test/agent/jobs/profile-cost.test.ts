@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { correctedCost, costByIdleNodes, shareOfCost } from '../../../src/agent/jobs/profile-cost.js';
+import { correctedCost, costByIdleNodes, costOfKernel, shareOfCost } from '../../../src/agent/jobs/profile-cost.js';
 import { IDLE_INPUTS } from '../../../src/composite/composite.js';
 import type { ProfiledKernel, ProfiledRun } from '../../../src/predictor/profile.js';
 
-function kernel(name: string, ms: number, inputs = 1): ProfiledKernel {
-  const inputDims = Array.from({ length: inputs }, () => [1]);
-  const tensors = { inputDims, outputDims: [], inputTypes: [], outputTypes: [], elementType: 'float32', inner: [] };
+function kernel(name: string, ms: number, inputs = 1, outputs = 1): ProfiledKernel {
+  const [inputDims, outputDims] = [inputs, outputs].map((length) => Array.from({ length }, () => [1]));
+  const tensors = {
+    inputDims: inputDims ?? [],
+    outputDims: outputDims ?? [],
+    inputTypes: [],
+    outputTypes: [],
+    elementType: '',
+    inner: [],
+  };
   return { name, opType: 'Op', executionProvider: 'cpu', startNs: 0, durationNs: ms * 1e6, ...tensors };
 }
 
@@ -19,6 +26,12 @@ const UNWATCHED = {
   callMs: 0.02,
 };
 const KERNELS = 100;
+
+/** The composite of {@link profileOf}: nothing is around its bricks. */
+const ALL_BRICKS = {
+  nodesOf: Array.from({ length: KERNELS }, (_, at) => [`k${at}`]),
+  lightNodes: new Set<string>(),
+};
 
 /** Runs of kernels of a millisecond whose events cost this much, with what a run differs from the others. */
 function profileOf(costMs: number, drifts: readonly number[]): readonly ProfiledRun[] {
@@ -43,11 +56,20 @@ describe('the cost of the profile', () => {
     assert.equal(shareOfCost(profile, cost).toFixed(3), ((0.003 + 0.006) / 0.0115).toFixed(3));
   });
 
+  test('is that of all tensors of an event, which the profile describes: outputs as well', () => {
+    const cost = (tensors: number): number => tensors;
+    const events = [kernel('one', 1), kernel('three inputs', 1, 3), kernel('a split', 1, 2, 8)];
+    assert.deepEqual(
+      events.map((one) => costOfKernel(one, cost)),
+      [1, 3, 9],
+    );
+  });
+
   test('is that of the difference from runs without the profile, where that is exact', () => {
     const steady = [0, 1e-6, -1e-6];
     const without = steady.map((drift) => KERNELS + UNWATCHED.callMs + drift);
     for (const real of [0.0005, 0.002, 0.004]) {
-      const corrected = correctedCost(() => 0.002, profileOf(real, steady), without, UNWATCHED);
+      const corrected = correctedCost(ALL_BRICKS, () => 0.002, profileOf(real, steady), without, UNWATCHED);
       assert.ok(Math.abs(corrected(1) - real) < 1e-6, `${corrected(1)} for ${real}`);
     }
   });
@@ -55,15 +77,39 @@ describe('the cost of the profile', () => {
   test('stays that of idle nodes where runs differ by more than the cost', () => {
     const unsteady = [-20, 0, 30];
     const without = [95, 100, 140];
-    const corrected = correctedCost(() => 0.002, profileOf(0.002, unsteady), without, UNWATCHED);
+    const corrected = correctedCost(ALL_BRICKS, () => 0.002, profileOf(0.002, unsteady), without, UNWATCHED);
     assert.ok(Math.abs(corrected(1) - 0.002) < 1e-4, `${corrected(1)}`);
-    assert.equal(correctedCost(() => 0.002, profileOf(0.002, [0]), without, UNWATCHED)(1), 0.002);
-    assert.equal(correctedCost(() => 0.002, profileOf(0.002, unsteady), [], UNWATCHED)(1), 0.002);
+    assert.equal(correctedCost(ALL_BRICKS, () => 0.002, profileOf(0.002, [0]), without, UNWATCHED)(1), 0.002);
+    assert.equal(correctedCost(ALL_BRICKS, () => 0.002, profileOf(0.002, unsteady), [], UNWATCHED)(1), 0.002);
+  });
+
+  test('is corrected for the nodes that work, where others are idle', () => {
+    const steady = [0, 1e-6, -1e-6];
+    // Half of the nodes cost 2 µs as idle nodes do, the others 4 µs.
+    const lightNodes = new Set(ALL_BRICKS.nodesOf.slice(KERNELS / 2).flat());
+    const profile = profileOf(0.004, steady).map((run) => {
+      const kernels = run.kernels.map((one) => {
+        return lightNodes.has(one.name) ? { ...one, durationNs: one.durationNs - 2000 } : one;
+      });
+      return { ...run, kernels };
+    });
+    const without = steady.map((drift) => KERNELS + UNWATCHED.callMs + drift);
+    const nodesOf = ALL_BRICKS.nodesOf.slice(0, KERNELS / 2);
+    const corrected = correctedCost({ nodesOf, lightNodes }, () => 0.002, profile, without, UNWATCHED);
+    assert.ok(Math.abs(corrected(1) - 0.004) < 1e-6, `${corrected(1)}`);
+  });
+
+  test('stays that of idle nodes where most of the time is around the bricks', () => {
+    const steady = [0, 1e-6, -1e-6];
+    const without = steady.map((drift) => KERNELS + UNWATCHED.callMs + drift);
+    const few = { ...ALL_BRICKS, nodesOf: ALL_BRICKS.nodesOf.slice(0, 10) };
+    const corrected = correctedCost(few, () => 0.002, profileOf(0.004, steady), without, UNWATCHED);
+    assert.ok(Math.abs(corrected(1) - 0.002) < 1e-4, `${corrected(1)}`);
   });
 
   test('is never negative', () => {
     const steady = [0, 1e-6, -1e-6];
     const slower = steady.map((drift) => KERNELS + 5 + drift);
-    assert.equal(correctedCost(() => 0.002, profileOf(0, steady), slower, UNWATCHED)(1), 0);
+    assert.equal(correctedCost(ALL_BRICKS, () => 0.002, profileOf(0, steady), slower, UNWATCHED)(1), 0);
   });
 });

@@ -414,25 +414,34 @@ describe('the interval of an estimate', () => {
   });
 });
 
+/** A model of one brick, from which this much was subtracted for the profile. */
+function ofOneBrick(ms: number, profileMs = 0): ReturnType<typeof predictionInterval> {
+  const latency = {
+    kind: 'known',
+    ms,
+    occasionsMs: [ms, ms],
+    processes: ['1', '2'],
+    endsMs: [0, 0],
+    within: { ms, standardErrorMs: ms / 100, degreesOfFreedom: 4 },
+    sharedShare: 0,
+    profileMs,
+    runs: 10,
+    costMs: 1,
+  } as const;
+  return predictionInterval({ terms: [{ latency, count: 1 }], calls: [] }, commonSpread(0.02, 3));
+}
+
 describe('the relative error of measuring', () => {
   test('is the same in every unit, also for a model of microseconds', () => {
-    const errorOf = (ms: number): number | undefined => {
-      const within = { ms, standardErrorMs: ms / 100, degreesOfFreedom: 4 };
-      const latency = {
-        kind: 'known',
-        ms,
-        occasionsMs: [ms, ms],
-        processes: ['1', '2'],
-        endsMs: [0, 0],
-        within,
-        sharedShare: 0,
-        runs: 10,
-        costMs: 1,
-      } as const;
-      const sum = { terms: [{ latency, count: 1 }], calls: [] };
-      return predictionInterval(sum, commonSpread(0.02, 3)).measuringError;
-    };
-    near(errorOf(0.001), errorOf(1000) ?? NaN);
-    assert.equal(errorOf(0), undefined);
+    near(ofOneBrick(0.001).measuringError, ofOneBrick(1000).measuringError ?? NaN);
+    assert.equal(ofOneBrick(0).measuringError, undefined);
+  });
+});
+
+describe('the interval of a model of short kernels', () => {
+  test('contains half of the cost of the profile as an error that no further occasion reduces', () => {
+    const halfOf = (profileMs: number): number => (ofOneBrick(1, profileMs).interval.highMs ?? NaN) - 1;
+    assert.ok(halfOf(2) > 0.9 && halfOf(2) > 3 * halfOf(0), `${halfOf(2)}, ${halfOf(0)}`);
+    near(ofOneBrick(1, 2).measuringError, ofOneBrick(1).measuringError ?? NaN);
   });
 });

@@ -81,3 +81,20 @@ describe('the report of a model with a loop', () => {
     assert.doesNotMatch(text(buildReport(looping, { ...SETTINGS, cut: 'kernel' })), /use --cut kernel/);
   });
 });
+
+describe('the report of a model of short kernels', () => {
+  const reportOn = (profileMs: number) => {
+    const estimate = estimateOf('chain', 2, { profileMs });
+    return buildReport(resultOf([{ estimate, endToEnd: undefined }]), SETTINGS);
+  };
+
+  test('says before the number that the cost of the profile decides, and by how much', () => {
+    const [warning = ''] = text(reportOn(0.6)).split('┌');
+    assert.match(warning, /^warning: chain: its kernels are short: .* adds 0\.600? ms .* may be off by 30\.0 %/);
+    assert.match(warning, /measure the whole model/);
+  });
+
+  test('says nothing where the cost is a small part', () => {
+    assert.deepEqual(reportOn(0.15).warnings, []);
+  });
+});
