@@ -68,8 +68,8 @@ bench-graphs: build ## Make graphs by exporters in FOLDER (out/exporters; 7 GB o
 	test/exporters/make.sh $(or $(FOLDER),out/exporters)
 	node dist/bench/graphs/main.js --folder $(or $(FOLDER),out/exporters)
 
-bench-instant: build ## Predict the bricks of models that were left out, from what `make bench-accuracy` measured, and write docs/results/instant.md; OUT names its folder
-	node dist/bench/instant/main.js $(OUT)
+bench-instant: build ## Predict the bricks of models that were left out, from what `make bench-accuracy` measured and from both suites, and write docs/results/instant.md
+	node dist/bench/instant/main.js
 
 bench-compare: build ## Compare VERSIONS=1.24.3,1.27.0 of onnxruntime-node with the installed one over MODELS=resnet18,… of the zoo, and write docs/results/compare.md; SAME=100 counts false alarms of the gate instead
 	node dist/bench/compare/main.js

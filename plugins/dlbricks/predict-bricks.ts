@@ -2,6 +2,7 @@ import {
   distinctTasks,
   type MeasuringContext,
   type MeasuringPlan,
+  type ResultStore,
   type System,
   type Task,
   taskKey,
@@ -12,7 +13,7 @@ import type { PreparedModel } from './bricks/prepare-model.js';
 import { compose } from './estimate/compose.js';
 import { groupObservations } from './estimate/observations.js';
 import { type Earlier, spreadsFor, spreadsOfSystem } from './estimate/spreads-of-system.js';
-import { KernelPredictor } from './predict/kernel-predictor.js';
+import { KernelPredictor, type MeasuredKernel } from './predict/kernel-predictor.js';
 import type { MeasuringCost } from './report/evaluation-result.js';
 import { type SystemRun, NO_COST, type Remeasuring, sumOfCosts } from './system-run.js';
 import { keepKernels, knownKernels } from './measure/known-kernels.js';
@@ -39,6 +40,18 @@ interface Predicting {
   readonly cost: MeasuringCost;
 }
 
+/** The last predictor made from a store. Cells of a matrix and batches learn from the same measurements. */
+const lastPredictors = new WeakMap<ResultStore, { readonly from: string; readonly predictor: KernelPredictor }>();
+
+function predictorFrom(measured: readonly MeasuredKernel[], store: ResultStore): KernelPredictor {
+  const from = JSON.stringify(measured);
+  const last = lastPredictors.get(store);
+  if (last?.from === from) return last.predictor;
+  const predictor = new KernelPredictor(measured);
+  lastPredictors.set(store, { from, predictor });
+  return predictor;
+}
+
 /**
  * Learns from the measured kernels of the system, and measures the calls and the largest bricks where that is asked
  * for. What the bricks of this evaluation compute is kept, for later evaluations.
@@ -56,7 +69,7 @@ export async function predict(
   }
   const { measured, stored } = await knownKernels(context.store, models, system, request);
   await keepKernels(context.store, models, stored);
-  const predictor = new KernelPredictor(measured);
+  const predictor = predictorFrom(measured, context.store);
   let cost = NO_COST;
   if (measure === 'none') {
     for (let occasion = SECOND_OCCASION; occasion <= MAX_OCCASIONS; occasion++) {
