@@ -21,7 +21,7 @@ export interface LeftOut {
   readonly ofBricks: number;
   readonly ofWhole: number | undefined;
   readonly halfWidth: number | undefined;
-  /** Whether the interval has the whole model's latency, or the sum of the bricks where no whole model was measured. */
+  /** Whether the interval has the whole model's latency. */
   readonly holds: boolean | undefined;
   /** Part of its time with operators that no other group has, which both sums leave out. */
   readonly unknown: number;
@@ -81,14 +81,16 @@ export async function leaveOut(
     const interval = predicted.sequential ?? { ms: 0, lowMs: undefined, highMs: undefined };
     const wholes = earlier.wholes.get(whole.signature) ?? [];
     const wholeMs = wholes.length === 0 ? undefined : mean(wholes);
-    const truthMs = wholeMs ?? bricksMs - unknownMs;
     const { lowMs, highMs } = interval;
     found.push({
       name,
       ofBricks: interval.ms / (bricksMs - unknownMs) - 1,
       ofWhole: wholeMs === undefined ? undefined : interval.ms / wholeMs - 1,
       halfWidth: highMs === undefined ? undefined : highMs / interval.ms - 1,
-      holds: lowMs === undefined || highMs === undefined ? undefined : lowMs <= truthMs && truthMs <= highMs,
+      holds:
+        wholeMs === undefined || lowMs === undefined || highMs === undefined
+          ? undefined
+          : lowMs <= wholeMs && wholeMs <= highMs,
       unknown: unknownMs / bricksMs,
     });
   }

@@ -56,8 +56,8 @@ function figures(title: string, all: readonly LeftOut[]): string {
     share(0.05),
     share(0.1),
     wholes.length === 0 ? '–' : percent(100 * mean(wholes)),
-    `${judged.filter(({ holds }) => holds).length} of ${judged.length}`,
-    percent(100 * mean(judged.flatMap(({ halfWidth }) => halfWidth ?? []))),
+    judged.length === 0 ? '–' : `${judged.filter(({ holds }) => holds).length} of ${judged.length}`,
+    judged.length === 0 ? '–' : percent(100 * mean(judged.flatMap(({ halfWidth }) => halfWidth ?? []))),
   ];
   return `| ${title} | ${cells.join(' | ')} |`;
 }
@@ -119,7 +119,7 @@ const sections: readonly Section[] = [
   },
   {
     title: 'The models of both suites',
-    about: 'Each brick was measured once, and no whole model.',
+    about: 'Each brick was measured once, so that there are no intervals, and no whole model was measured.',
     references: SUITE_MODELS,
     folder: SUITES_FOLDER,
   },
@@ -131,9 +131,9 @@ const lines = [
   '',
   `${new Date().toISOString().slice(0, 10)}. All bricks of a model are predicted from those of the other models, or of the models of`,
   'other families (families by the first letters of their names). Errors are relative to the sum of the',
-  "model's measured bricks, and to the measured whole model. Intervals are judged by the whole model, or by the sum of the",
-  'bricks where no whole model was measured. Operators that no other family has are not predicted. Both sums leave them',
-  'out, and *unknown* is their share of the time. The first table has the models of which at most 2 % are unknown.',
+  "model's measured bricks, and to the measured whole model. Intervals are judged by the whole model.",
+  'Operators that no other family has are not predicted. Both sums leave them out, and *unknown* is their share of the',
+  'time. The first table has the models of which at most 2 % are unknown.',
   '',
 ];
 for (const section of sections) lines.push(...(await sectionLines(section)));
