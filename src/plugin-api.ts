@@ -247,7 +247,7 @@ export {
 export { xoshiro128pp } from './base/random.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { usedCores } from './measurement/used-cores.js';
-export { describeDisturbance, isDisturbed, sharedShareOf } from './measurement/disturbance.js';
+export { disturbanceOf, isDisturbed, sharedShareOf } from './measurement/disturbance.js';
 export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';
 
 // Several bricks in one graph

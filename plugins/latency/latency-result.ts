@@ -1,6 +1,6 @@
 import {
   dimensionsText,
-  describeDisturbance,
+  disturbanceOf,
   measurementWarnings,
   type Origin,
   provenanceField,
@@ -116,7 +116,7 @@ function rowOf(
     max_ms: Math.max(...sorted),
     histogram: histogramOf(sorted),
     tokens_per_second: loaded.tokens === undefined ? null : (loaded.tokens * 1000) / trimmedMean(sorted),
-    disturbance_percent: describeDisturbance(measurement) * 100,
+    disturbance_percent: disturbanceOf(measurement) * 100,
   };
 }
 

@@ -26,7 +26,7 @@ export function sharedShareOf({ conditions }: Pick<Measurement, 'conditions'>): 
 }
 
 /** How much others disturbed a measurement: the larger of the load by other processes and the shared core; 0 to 1. */
-export function describeDisturbance(measurement: Pick<Measurement, 'conditions'>): number {
+export function disturbanceOf(measurement: Pick<Measurement, 'conditions'>): number {
   return Math.max(otherLoadOf(measurement), sharedShareOf(measurement));
 }
 
@@ -43,4 +43,4 @@ export const isUnderLoad = isMoreThan(MAX_OTHERS_SHARE, otherLoadOf);
 /** Whether another machine shared a core during too many of the samples. */
 export const isCoreShared = isMoreThan(MAX_OTHERS_SHARE, sharedShareOf);
 
-export const isDisturbed = isMoreThan(MAX_OTHERS_SHARE, describeDisturbance);
+export const isDisturbed = isMoreThan(MAX_OTHERS_SHARE, disturbanceOf);

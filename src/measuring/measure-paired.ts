@@ -1,7 +1,7 @@
 import type { BenchmarkAgent, MeasureRequest } from '../agent/benchmark-agent.js';
 import { PlatformError } from '../base/errors.js';
 import type { EvaluationEvent } from '../evaluation/event.js';
-import { describeDisturbance, isUnderLoad } from '../measurement/disturbance.js';
+import { disturbanceOf, isUnderLoad } from '../measurement/disturbance.js';
 import { KnownResults } from './known-results.js';
 import { RetakeLimit } from './retake.js';
 
@@ -85,5 +85,5 @@ function isLoaded(half: KnownResults): boolean {
 }
 
 function disturbanceIn(halves: Both<KnownResults>): number {
-  return Math.max(0, ...halves.flatMap((half) => [...half.measurements()].map(describeDisturbance)));
+  return Math.max(0, ...halves.flatMap((half) => [...half.measurements()].map(disturbanceOf)));
 }

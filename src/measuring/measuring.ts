@@ -2,7 +2,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import type { BenchmarkAgent, MeasuredRequest, RequestProgress } from '../agent/benchmark-agent.js';
 import { PlatformError } from '../base/errors.js';
 import type { EvaluationEvent } from '../evaluation/event.js';
-import { describeDisturbance, isUnderLoad } from '../measurement/disturbance.js';
+import { disturbanceOf, isUnderLoad } from '../measurement/disturbance.js';
 import type { Measurement } from '../measurement/measurement.js';
 import { DEFAULT_REMEASURE, isNewTakenAgain, type Remeasure } from '../measurement/remeasure.js';
 import type { System } from '../measurement/system.js';
@@ -244,7 +244,7 @@ export class Measuring {
         const before = task && this.results.get(task.request);
         if (task === undefined || before === undefined) continue;
         progress.count(task);
-        if (measurement.outcome.kind === 'samples' && describeDisturbance(measurement) < describeDisturbance(before)) {
+        if (measurement.outcome.kind === 'samples' && disturbanceOf(measurement) < disturbanceOf(before)) {
           await store.putMeasurement(measurement);
           this.results.put(measurement);
           replaced++;

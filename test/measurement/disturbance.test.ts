@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { describeDisturbance, isCoreShared, isDisturbed } from '../../src/measurement/disturbance.js';
+import { disturbanceOf, isCoreShared, isDisturbed } from '../../src/measurement/disturbance.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
 import { measuredBeside } from '../store/measured-beside.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
 
 describe('a disturbance', () => {
   test('is the share of processor time that other processes and the hypervisor took', () => {
-    assert.equal(describeDisturbance(measuredBeside(500)), 0.25);
+    assert.equal(disturbanceOf(measuredBeside(500)), 0.25);
     const conditions = { wallMs: 1000, cores: 2, othersMs: 100, stealMs: 300 };
-    assert.equal(describeDisturbance(sampleMeasurement(0, { conditions })), 0.2);
+    assert.equal(disturbanceOf(sampleMeasurement(0, { conditions })), 0.2);
   });
 
   test('is 0 where it is unknown, and does not count where the counted time is too short', () => {
-    assert.equal(describeDisturbance(sampleMeasurement(0)), 0);
+    assert.equal(disturbanceOf(sampleMeasurement(0)), 0);
     const conditions = { wallMs: 20, cores: 2, othersMs: 20, stealMs: 0 };
     assert.equal(isDisturbed(sampleMeasurement(0, { conditions })), false);
   });
 
   test('of one kind counts alone where the other kind is unknown', () => {
     const of = (conditions: { readonly othersMs?: number; readonly stealMs?: number }): number =>
-      describeDisturbance(sampleMeasurement(0, { conditions: { wallMs: 1000, cores: 1, ...conditions } }));
+      disturbanceOf(sampleMeasurement(0, { conditions: { wallMs: 1000, cores: 1, ...conditions } }));
     assert.deepEqual([of({ othersMs: 200 }), of({ stealMs: 200 })], [0.2, 0.2]);
   });
 
@@ -53,7 +53,7 @@ describe('a disturbance', () => {
     };
     assert.deepEqual([0.1, 0.11].map(sharedDuring).map(isDisturbed), [false, true]);
     assert.deepEqual([0.1, 0.11].map(sharedDuring).map(isCoreShared), [false, true]);
-    assert.equal(describeDisturbance(sharedDuring(0.4)), 0.4);
+    assert.equal(disturbanceOf(sharedDuring(0.4)), 0.4);
     assert.equal(isCoreShared(measuredBeside(2000)), false);
   });
 });

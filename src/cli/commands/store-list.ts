@@ -4,7 +4,7 @@ import { wholeNumberOption } from '../../base/option-value.js';
 import { shortIds } from '../../base/short-ids.js';
 import { type Column, filledColumns, left, right } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
-import { describeDisturbance } from '../../measurement/disturbance.js';
+import { disturbanceOf } from '../../measurement/disturbance.js';
 import type { Measurement } from '../../measurement/measurement.js';
 import { type Protocol, protocolDifferences } from '../../measurement/protocol.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
@@ -43,7 +43,7 @@ function rowOf(measurement: Measurement): Row {
     context: context === undefined ? '' : `${(context.footprintBytes / 2 ** 20).toFixed(0)} MiB`,
     occasion: String(occasion),
     result: outcome.kind === 'failure' ? outcome.reason : `${trimmedMean(outcome.runMs).toPrecision(4)} ms`,
-    disturbed: `${(describeDisturbance(measurement) * 100).toFixed(0)} %`,
+    disturbed: `${(disturbanceOf(measurement) * 100).toFixed(0)} %`,
     measured: measuredAt.slice(0, 16).replace('T', ' '),
   };
 }

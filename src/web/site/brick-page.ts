@@ -1,6 +1,6 @@
 import { counted } from '../../base/counted.js';
 import { markup } from '../../base/markup.js';
-import { describeDisturbance } from '../../measurement/disturbance.js';
+import { disturbanceOf } from '../../measurement/disturbance.js';
 import type { Measurement } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { rangeChart } from '../charts.js';
@@ -38,7 +38,7 @@ export function brickPage(signature: string, measurements: readonly Measurement[
     { title: 'least (ms)', align: 'right', cell: extreme(Math.min) },
     { title: 'most (ms)', align: 'right', cell: extreme(Math.max) },
     { title: 'runs', align: 'right', cell: (one) => String(runsOf(one).length) },
-    { title: 'disturbed', align: 'right', cell: (one) => `${(100 * describeDisturbance(one)).toFixed(0)} %` },
+    { title: 'disturbed', align: 'right', cell: (one) => `${(100 * disturbanceOf(one)).toFixed(0)} %` },
     { title: 'time', cell: ({ measuredAt }) => timeText(measuredAt) },
     { title: 'failure', cell: ({ outcome }) => (outcome.kind === 'failure' ? outcome.message : '') },
   ];
