@@ -13,7 +13,7 @@ import type { PreparedModel } from '../bricks/prepare-model.js';
 import { occasionSummary } from '../estimate/brick-latency.js';
 import { type BrickShare, compose, type Estimate } from '../estimate/compose.js';
 import { groupObservations } from '../estimate/observations.js';
-import { geometricMean } from '../estimate/statistics.js';
+import { geometricMean, meanOf } from '../estimate/statistics.js';
 import { FIRST_OCCASION } from '../measure/tasks.js';
 import {
   type Aspect,
@@ -166,10 +166,7 @@ class Counterparts {
     });
     const typical = typicalMs(times);
     if (typical === undefined) return;
-    const beforeMs = counts[0] * typical[0];
-    const afterMs = counts[1] * typical[1];
-    this.#matched[0] += beforeMs;
-    this.#matched[1] += afterMs;
+    for (const side of [0, 1] as const) this.#matched[side] += counts[side] * meanMs(rounds, side, bricks[side]);
     const isSame = before.length === 1 && after.length === 1 && before[0]?.signature === after[0]?.signature;
     const found = this.found.get(key) ?? {
       signature: before[0]?.signature ?? '',
@@ -179,7 +176,7 @@ class Counterparts {
       models: [],
     };
     this.found.set(key, found);
-    found.models.push({ name, sequences: counts[1], differenceMs: afterMs - beforeMs });
+    found.models.push({ name, sequences: counts[1], differenceMs: counts[1] * typical[1] - counts[0] * typical[0] });
   }
 }
 
@@ -188,9 +185,9 @@ function msOf(parts: Parts, bricks: readonly number[]): number | undefined {
   return times.some((ms) => ms === undefined) ? undefined : sumOf(times.map((ms) => ms ?? 0));
 }
 
+/** For the shares of what is matched: the means of the parts add up to that of all, which trimmed ones do not. */
 function meanMs(rounds: readonly Both<Parts>[], side: 0 | 1, bricks: readonly number[]): number {
-  const times = rounds.flatMap((round) => msOf(round[side], bricks) ?? []);
-  return times.length === 0 ? 0 : trimmedMean(times);
+  return meanOf(rounds.flatMap((round) => msOf(round[side], bricks) ?? [])) ?? 0;
 }
 
 function comparedBrick({ times, models, ...brick }: Counterpart, comparisons: number): ComparedBrick[] {
