@@ -1,4 +1,4 @@
-import type { Model, Node } from '../../../src/plugin-api.js';
+import { groupedBy, type Model } from '../../../src/plugin-api.js';
 
 /**
  * Names of values that are quantized right away, each with the name of its dequantized form. Only that form reaches other
@@ -6,15 +6,13 @@ import type { Model, Node } from '../../../src/plugin-api.js';
  * is that of another layer in the graph of floats.
  */
 export function dequantizedNames({ graph }: Model): ReadonlyMap<string, string> {
-  const readers = new Map<string, Node[]>();
-  for (const node of graph.nodes) {
-    for (const input of new Set(node.inputs)) readers.set(input, [...(readers.get(input) ?? []), node]);
-  }
+  const inputs = graph.nodes.flatMap((node) => [...new Set(node.inputs)].map((name) => ({ name, node })));
+  const readers = groupedBy(inputs, ({ name }) => name);
   const found = new Map<string, string>();
-  for (const [name, nodes] of readers) {
-    const [quantize] = nodes;
-    if (quantize === undefined || !nodes.every(({ opType }) => opType === 'QuantizeLinear')) continue;
-    const back = readers.get(quantize.outputs[0] ?? '')?.find(({ opType }) => opType === 'DequantizeLinear');
+  for (const [name, reads] of readers) {
+    const [{ node: quantize }] = reads;
+    if (!reads.every(({ node }) => node.opType === 'QuantizeLinear')) continue;
+    const back = readers.get(quantize.outputs[0] ?? '')?.find(({ node }) => node.opType === 'DequantizeLinear')?.node;
     if (back?.outputs[0] !== undefined && quantize.inputs[0] === name) found.set(name, back.outputs[0]);
   }
   return found;

@@ -358,10 +358,12 @@ function warningFindings({ warnings, models }: ResultDocument): Finding[] {
 
 export function resultFindings(content: unknown): Finding[] {
   const several = severalSchema.safeParse(content).data ?? [content];
-  const mixed = mixedSoftware(several.map((one) => documentSchema.safeParse(one).data?.provenance ?? null));
-  const all = several.flatMap((one) => {
-    // A document in which nothing can be recognized has no provenance.
-    const document = documentSchema.safeParse(one).data ?? documentSchema.parse({});
+  // A document in which nothing can be recognized has no provenance.
+  const read = several.map((one) => ({
+    one,
+    document: documentSchema.safeParse(one).data ?? documentSchema.parse({}),
+  }));
+  const all = read.flatMap(({ one, document }) => {
     const { data: results } = resultsSchema.safeParse(withCamelKeys(one));
     return [
       ...CHECKS.flatMap((check) => check(document) ?? []),
@@ -369,6 +371,7 @@ export function resultFindings(content: unknown): Finding[] {
       ...(results === undefined ? [] : measurementFindings(results.measurements)),
     ];
   });
+  const mixed = mixedSoftware(read.map(({ document }) => document.provenance ?? null));
   return sorted([...mixed, ...distinctByContent(all)]);
 }
 
