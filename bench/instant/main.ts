@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,11 +6,11 @@ import { percent } from '../../plugins/dlbricks/report/words.js';
 import { connectAgent } from '../../src/agent/client/agent-client.js';
 import { cacheOptimizedGraphs } from '../../src/agent/client/optimized-graph-cache.js';
 import { startAgent } from '../../src/agent/services/server.js';
-import { EXIT_PARTIAL } from '../../src/base/exit-codes.js';
 import { identifySystem, runOptionsOf } from '../../src/plugin-api.js';
 import { openStore } from '../../src/store/open-store.js';
 import { configurations } from '../accuracy/configurations.js';
 import { analysisIn } from '../analysis-in.js';
+import { runCommand } from '../run-command.js';
 import { SUITES } from '../suites/suite.js';
 import { type LeftOut, leaveOut, prepareAll } from './leave-out.js';
 
@@ -32,12 +31,7 @@ function familyOf(name: string): string {
 /** Measures each brick of the suites once. @throws Error where the command fails */
 async function measureSuites(): Promise<void> {
   const args = ['dlbricks', 'run', ...SUITE_MODELS, '--repeat-limit', '0', '--store', join(SUITES_FOLDER, 'store')];
-  const child = spawn(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), ...args], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, MLMODELSCOPE_CACHE: SUITES_FOLDER },
-  });
-  const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
-  if (code !== 0 && code !== EXIT_PARTIAL) throw new Error(`measuring the suites ended with ${String(code)}`);
+  await runCommand(args, { cache: SUITES_FOLDER, stdout: 'ignore' });
 }
 
 /** Models of which less is predicted have no estimate; their rows only show what is missing. */

@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { EXIT_PARTIAL } from '../../src/base/exit-codes.js';
+import { runCommand } from '../run-command.js';
 import type { ModelSuite } from './suite.js';
 
 export interface MeasuringFolders {
@@ -20,14 +19,6 @@ export async function sweepSuite({ name }: ModelSuite, { root, out, docs }: Meas
   const path = join(out, `${name}.json`);
   const options = ['--cut', 'layer,kernel', '--store', join(out, 'store'), '--plots', join(docs, name)];
   const sweep = ['dlbricks', 'sweep', join(root, 'manifests', 'evaluations', `${name}.yml`), ...options];
-  const child = spawn(process.execPath, [join(root, 'dist/src/cli/main.js'), ...sweep, '--export-json', path], {
-    stdio: 'inherit',
-    env: { ...process.env, MLMODELSCOPE_CACHE: join(out, 'cache') },
-  });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  if (code === 0 || code === EXIT_PARTIAL) return path;
-  throw new Error(`the sweep of ${name} ended with ${code ?? 'a signal'}; the same command continues from there`);
+  await runCommand([...sweep, '--export-json', path], { cache: join(out, 'cache'), stdout: 'inherit' });
+  return path;
 }
