@@ -5,11 +5,7 @@ const MAX_BYTES = 16 * 2 ** 20;
 
 const ROW = /^(\d*\.?\d+)(?:,(\d{1,4}))?$/;
 
-/**
- * The arrivals of a CSV file: `ms`, or `ms,batch`, in each row; a first row with other text is a heading.
- *
- * @throws PlatformError `usage` with the line that is wrong
- */
+/** Rows of a CSV file, `ms` or `ms,batch`; a first row with other text is a heading. @throws PlatformError `usage` */
 export async function readArrivals(path: string): Promise<NonNullable<LoadSettings['arrivals']>> {
   const file = await readRegularFile(path, MAX_BYTES);
   if (!file.ok) throw new PlatformError('usage', `${path}: expected a file of arrivals, found ${file.found}`);

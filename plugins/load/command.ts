@@ -60,7 +60,6 @@ interface LoadOptions extends InputOptions, AgentOptions, OutputOptions, Runtime
   readonly duration?: number;
   readonly seed?: number;
   readonly searches?: number;
-
   readonly threads?: number;
   readonly predict?: boolean;
   readonly validate?: boolean;
@@ -96,7 +95,6 @@ async function settingsOf(options: LoadOptions): Promise<LoadSettings> {
     seed: options.seed,
     searches: options.searches,
     dispatch: options.dispatch,
-
     measure: validate || !predict,
     predict: predict || validate,
   });

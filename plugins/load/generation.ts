@@ -62,7 +62,6 @@ interface Times {
   readonly furtherMs: number;
 }
 
-/** A stream of texts, one at a time; the record of each ends with its first token. */
 function firstTokens(
   { firstMs, furtherMs }: Times,
   perSecond: number,
@@ -108,14 +107,8 @@ export async function predictGeneration(one: Generation, generating: Generating)
   const none = { low: null, value: null, high: null };
   const nothing = { ...base, further_token_ms: furtherTokenMs, offered_per_second: null, utilization: null };
   if (value === undefined) {
-    return [
-      {
-        ...nothing,
-        first_token_p50_ms: none,
-        first_token_p99_ms: none,
-        reason: 'the report has no complete estimate of it',
-      },
-    ];
+    const reason = 'the report has no complete estimate of it';
+    return [{ ...nothing, first_token_p50_ms: none, first_token_p99_ms: none, reason }];
   }
   const slowest = high ?? value;
   const { slowdown } = costsAt(generating.overhead, 1, 'high');
@@ -138,13 +131,11 @@ export async function predictGeneration(one: Generation, generating: Generating)
       high: atHigh?.summary.percentilesMs[index] ?? null,
     });
     const offered = atValue?.offered ?? perSecond;
-    const [p50, , , p99] = [0, 1, 2, 3].map(figure);
-    const [first, last] = [p50 ?? none, p99 ?? none];
+    const [first, last] = [figure(0), figure(3)];
     return { ...row, offered_per_second: offered, first_token_p50_ms: first, first_token_p99_ms: last, reason: null };
   });
 }
 
-/** The largest rate at which the bound holds for first tokens; none where it never does. */
 async function largestFirst(times: Times, generating: Generating): Promise<readonly number[]> {
   if (generating.bound === undefined) return [];
   const { seed: first } = generating.settings;

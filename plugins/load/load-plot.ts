@@ -10,7 +10,6 @@ interface Figure {
 
 const PERCENTILES = { p50: 'p50_ms', p90: 'p90_ms', p95: 'p95_ms', p99: 'p99_ms', 'p99.9': 'p999_ms' } as const;
 
-/** The median, and the percentile of the bound. */
 function latencies(bound: Bound | undefined): readonly Figure[] {
   const asked = `p${Number(((bound?.share ?? 0) * 100).toFixed(3))}`;
   const tail = (['p90', 'p95', 'p99.9'] as const).find((name) => name === asked) ?? 'p99';
@@ -64,23 +63,13 @@ export function loadPlot({ rows, rates, settings: { scenario, bound: text } }: L
     case 'batch':
     case 'single': {
       const lines = seriesOf(rows, THROUGHPUTS, ({ samples: [batch = 1] }) => batch);
-      return linePlot({
-        title: 'Throughput over the batch',
-        xTitle: 'batch',
-        yTitle: samplesPerSecond,
-        isConnected,
-        ...lines,
-      });
+      const title = 'Throughput over the batch';
+      return linePlot({ title, xTitle: 'batch', yTitle: samplesPerSecond, isConnected, ...lines });
     }
     case 'clients': {
       const lines = seriesOf(rows, THROUGHPUTS, ({ clients }) => clients ?? 0);
-      return linePlot({
-        title: 'Throughput over the clients',
-        xTitle: 'clients',
-        yTitle: samplesPerSecond,
-        isConnected,
-        ...lines,
-      });
+      const title = 'Throughput over the clients';
+      return linePlot({ title, xTitle: 'clients', yTitle: samplesPerSecond, isConnected, ...lines });
     }
   }
 }

@@ -20,7 +20,6 @@ import { type DeploymentAddress, modelsBySize, type Place, whileServing } from '
 import type { LoadSettings } from './settings.js';
 import { offeredOf, type TrialPlan } from './trials.js';
 
-/** A query of a row, for those who want every one. */
 export type OnSample = (row: Pick<LoadRow, 'model' | 'offered_per_second' | 'seed'>, record: QueryRecord) => void;
 
 export interface LoadRun {

@@ -19,7 +19,7 @@ export interface TrialDocuments {
   readonly scenario: string;
 }
 
-/** Times of the model's runs, each once: queries of one batch share a run. */
+/** Queries of one batch share a run. */
 function runsOf(records: readonly QueryRecord[]): readonly number[] {
   const runs = new Map<string, number>();
   for (const { startedMs, finishedMs, server } of records) {
@@ -28,7 +28,6 @@ function runsOf(records: readonly QueryRecord[]): readonly number[] {
   return [...runs.values()].slice(0, MAX_RUNS);
 }
 
-/** Stores a trial in the platform's form: its runs as an evaluation, with the figures under load beside them. */
 export async function keepTrial(
   loaded: LoadedModel,
   { measured, samples, batch_limit, clients, offered_per_second, seed }: LoadRow,

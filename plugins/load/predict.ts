@@ -98,8 +98,8 @@ interface Costs {
 }
 
 /**
- * Linear between the measured loads: an idle machine is slower, so both costs fall while the utilization grows. Costs
- * vary from hour to hour, so the ends of a prediction's interval have the smallest and the largest ones.
+ * Linear between the measured loads: an idle machine is slower, so costs fall while the utilization grows. Costs vary
+ * from hour to hour, so the ends of an interval have the smallest and the largest ones.
  */
 export function costsAt({ loads }: Overhead, utilization: number, end: keyof EstimatedTimes): Costs {
   const sorted = loads.toSorted((a, b) => a.utilization - b.utilization);
@@ -152,7 +152,6 @@ function costsOf(plan: TrialPlan, predicting: Predicting, end: keyof EstimatedTi
   return costsAt(predicting.overhead, utilizationOf(plan, predicting.times.value, predicting) ?? 1, end);
 }
 
-/** Share of the time in which runs of the largest size keep the agents busy at an offered rate. */
 function utilizationOf(
   plan: TrialPlan,
   times: readonly BatchTime[],
@@ -181,7 +180,6 @@ const NOTHING: PredictedLoad = {
   reason: null,
 };
 
-/** What a trial would show, three times: with both ends of the estimate's interval, and with the estimate. */
 export function predictTrial(plan: TrialPlan, predicting: Predicting): PredictedLoad {
   const { value, high } = predicting.times;
   const [samples = 1] = plan.samples;
@@ -247,7 +245,6 @@ export async function predictRate(
   };
 }
 
-/** The estimated time of a run of each size that a sweep asks for, and both ends of its interval. */
 export function estimatedCurves({ low, value, high }: EstimatedTimes, sizes: readonly number[]): EstimatedTimes {
   const at = (times: readonly BatchTime[]): readonly BatchTime[] => {
     const ms = interpolated(times);

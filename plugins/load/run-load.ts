@@ -38,12 +38,7 @@ import { benchmarkOf, measureOverhead, modelsBySize, type Place, whileServing } 
 import { checkSettings, limitOf, runSizes, samplesAsked } from './settings.js';
 import { serverTrial, type TrialPlan, trialsOf } from './trials.js';
 
-/**
- * Puts models under load, one after another, and predicts the same from estimates of the store. A model that fails is a
- * result; an interruption keeps the finished trials.
- *
- * @throws PlatformError `usage` for settings that do not fit together, and where the agent fails
- */
+/** A model that fails is a result; an interruption keeps the finished trials. @throws PlatformError */
 export async function runLoad(
   models: readonly LoadedModel[],
   load: LoadRun,
@@ -151,7 +146,7 @@ function warningsOf({ model, measured }: LoadRow): readonly string[] {
   ];
 }
 
-/** Where predictions of a model come from, or why there are none; null where nobody asks for them. */
+/** null where nobody asks for predictions. */
 async function predictingOf(
   loaded: LoadedModel,
   sizes: readonly number[],

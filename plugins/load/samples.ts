@@ -1,12 +1,12 @@
 import { writeResult } from '../../src/plugin-api.js';
 import type { OnSample } from './measure-trials.js';
 
-/** Most lines that are kept: a line takes some hundred bytes. */
+/** A line takes some hundred bytes. */
 const MAX_SAMPLES = 1_000_000;
 
 const us = (ms: number | null): number | null => (ms === null ? null : Math.round(ms * 1000));
 
-/** Collects every query as a JSON line, with moments in microseconds since the start of its trial. */
+/** Moments are in microseconds since the start of a query's trial. */
 export class Samples {
   readonly #lines: string[] = [];
   #left = 0;

@@ -55,7 +55,6 @@ export async function benchmarkOf({ model, weights }: LoadedModel, agent: Benchm
   return (await withOwnWeights(filled, weights, agent)) ?? filled;
 }
 
-/** @param bound size of the model's batch as it was loaded @throws PlatformError `model` where it has no open batch */
 export async function modelsBySize(
   loaded: LoadedModel,
   bound: number,
@@ -78,9 +77,7 @@ function reachesOf({ agent, deployment }: Place): readonly Reach[] {
 }
 
 /**
- * Has all agents open the models, and holds their machines' turns while `use` sends queries.
- *
- * @throws PlatformError where an agent cannot serve
+ * Holds the turns of the agents' machines while `use` sends queries. @throws PlatformError where an agent cannot serve
  */
 export async function whileServing<T>(
   name: string,
@@ -106,7 +103,6 @@ export async function whileServing<T>(
   });
   try {
     const result = await use(generator);
-    // The reason why a server failed is in the trial.
     const ends = await generator.close().catch((): readonly TargetEnd[] => []);
     return { result, ends };
   } finally {
@@ -127,7 +123,6 @@ function medianTime({ records }: RanTrial, msOf: (startedMs: number, record: Que
   return medianOf(records.flatMap((one) => (one.startedMs === null ? [] : [msOf(one.startedMs, one)])));
 }
 
-/** What a query costs besides the model. @throws PlatformError as {@link whileServing} */
 export async function measureOverhead(place: Place): Promise<Overhead> {
   const one = { samples: [1], limit: 1, waitMs: 0 };
   const models = new Map([[1, handoverModel()]]);
@@ -155,7 +150,7 @@ export async function measureOverhead(place: Place): Promise<Overhead> {
   return { loads, return_ms: medianOf(returns), between_ms: medianOf(pauses) };
 }
 
-/** From the end of each query until a moment of the next one. */
+/** From the end of each query until a moment of the next one, in ms. */
 function pausesOf(records: readonly QueryRecord[], momentOf: (next: QueryRecord) => number | null): readonly number[] {
   return records.slice(1).flatMap((next, index) => {
     const [before, moment] = [records[index], momentOf(next)];

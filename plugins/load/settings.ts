@@ -59,7 +59,6 @@ export const settingsSchema = z.strictObject({
 
 export type LoadSettings = z.infer<typeof settingsSchema>;
 
-/** @throws PlatformError `usage` for settings that do not fit together */
 export function checkSettings(settings: LoadSettings): void {
   const problem = problemWith(settings);
   if (problem !== undefined) throw new PlatformError('usage', problem);
@@ -102,12 +101,12 @@ export function samplesAsked(settings: LoadSettings): readonly number[] {
   return [...new Set(all)];
 }
 
-/** Most samples of a run; without a limit, a run has one query of any size. */
+/** Without a limit, a run has one query of any size. */
 export function limitOf({ batch_limit: limit }: LoadSettings, samples: readonly number[]): number {
   return limit ?? Math.max(...samples);
 }
 
-/** Sizes of runs that can occur: all sums of queries within the limit. */
+/** All sums of queries within the limit. */
 export function runSizes(samples: readonly number[], limit: number): readonly number[] {
   const reachable = new Set<number>();
   const add = (sum: number): void => {

@@ -4,8 +4,7 @@ import { type ResultStore, type System, trimmedMean } from '../../src/plugin-api
 const MIN_RUNS = 20;
 
 /**
- * The times of a whole model's runs over their mean, from all its measurements in the store; undefined where it has too
- * few. A queue simulated with them has the runs' own variance.
+ * The times of a whole model's runs over their mean, from the store: a queue simulated with them has their variance.
  */
 export async function storedRunTimes(
   signature: string,

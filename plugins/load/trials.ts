@@ -16,7 +16,7 @@ export interface TrialPlan {
   readonly options: TrialOptions;
 }
 
-/** Queries per second of the schedule; null for closed loops, and for queries of one moment. */
+/** null for closed loops, and for queries of one moment. */
 export function offeredOf({ options: { plan } }: TrialPlan): number | null {
   if (plan.kind === 'closed') return null;
   const offered = offeredRate(plan.arrivals);
@@ -26,7 +26,6 @@ export function offeredOf({ options: { plan } }: TrialPlan): number | null {
 /** Queries of a closed loop where nobody says how many. */
 const CLOSED_QUERIES = 200;
 
-/** Runs of each size of a batch sweep. */
 const BATCH_QUERIES = 30;
 
 /** Queries over the bound that a trial has room for, by the rule of early stopping. */
@@ -35,7 +34,6 @@ const OVER = 10;
 /** The share that a trial without a bound has to show. */
 const USUAL_SHARE = 0.99;
 
-/** Queries of a stream, so that it can show the bound. */
 export function serverQueries({ queries }: LoadSettings, bound: Bound | undefined): number {
   return queries ?? leastQueries(bound?.share ?? USUAL_SHARE, OVER);
 }

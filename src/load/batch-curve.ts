@@ -1,13 +1,11 @@
 export interface BatchTime {
   readonly batch: number;
-  /** Of one run. */
   readonly ms: number;
 }
 
 export interface BatchCurve {
   /** The smallest batch whose doubling raises the throughput by at most 5 %; null where no doubling is known. */
   readonly best: number | null;
-  /** The batch with the largest throughput. */
   readonly largest: number;
   readonly largestPerSecond: number;
   /** T(B) = a + b B by least squares; null for fewer than two sizes. */

@@ -22,7 +22,6 @@ export class Batcher<Item> {
   #isRunning = false;
   #looksAtMs = Infinity;
 
-  /** @param run runs the model once, and calls `done` when it is free again */
   constructor(
     private readonly batching: Batching,
     private readonly clock: LoadClock,

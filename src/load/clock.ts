@@ -13,16 +13,14 @@ const MAX_MARGIN_MS = 10;
 /** Then come naps: a nap ends within some microseconds, but holds up messages. */
 const NAP_MS = 0.2;
 /**
- * From here on the clock is looked at and nothing else is done: handling a message takes half a millisecond, and the
- * call would be late by that.
+ * From here on only the clock is looked at: handling a message takes half a millisecond, and the call would be late.
  */
 const LOOKS_MS = 1;
 
 const NAPPING = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * The monotonic clock of this process. A waiting call leaves the processor to others until shortly before its moment: on
- * a machine with few cores, the server that is waited for needs it.
+ * The monotonic clock of this process. A waiting call leaves the processor to others until shortly before its moment.
  */
 export function realClock(now: () => number = () => performance.now(), marginMs = MIN_MARGIN_MS): LoadClock {
   return {

@@ -10,8 +10,8 @@ export function nearestRank(sorted: ArrayLike<number>, share: number): number {
 const CONFIDENCE = 0.99;
 
 /**
- * The most queries over a bound with which a run shows that at least a share `p` of all queries is within it; -1 where
- * the run has too few queries for any. By MLPerf's early stopping: P(Binomial(n, 1 - p) <= t) <= 1 %.
+ * MLPerf's early stopping: the most queries over a bound with which a run shows that at least a share `p` of all
+ * queries is within it, P(Binomial(n, 1 - p) <= t) <= 1 %; -1 where the run has too few queries for any.
  */
 export function mostOver(queries: number, p: number): number {
   const over = 1 - p;
@@ -25,7 +25,7 @@ export function mostOver(queries: number, p: number): number {
   }
 }
 
-/** The fewest queries with which `over` of them over the bound are few enough; see {@link mostOver}. */
+/** The fewest queries of which `over` may be over the bound; see {@link mostOver}. */
 export function leastQueries(p: number, over: number): number {
   let high = 1;
   while (mostOver(high, p) < over) high *= 2;
@@ -39,8 +39,8 @@ export function leastQueries(p: number, over: number): number {
 }
 
 /**
- * An upper estimate of a percentile of a closed loop, by MLPerf's early stopping: the slowest query after leaving out
- * t - 1, for the largest t that the number of queries allows. null where it allows not even t = 1.
+ * An upper estimate of a closed loop's percentile by early stopping: the slowest query but t - 1, for the largest t
+ * that the number of queries allows; null where it allows not even t = 1.
  */
 export function upperPercentile(sorted: ArrayLike<number>, p: number): number | null {
   const t = mostOver(sorted.length, p);

@@ -7,9 +7,8 @@ export interface Arrival {
 }
 
 /**
- * A number of the exponential distribution with mean 1, by comparisons and one addition only, so that the same seed
- * gives the same bits on every machine; a logarithm may differ in its last bit. Source: von Neumann, "Various
- * techniques used in connection with random digits", 1951.
+ * A number of the exponential distribution with mean 1. Comparisons and one addition give the same bits on every
+ * machine; a logarithm may not. Source: von Neumann, "Various techniques used in connection with random digits", 1951.
  */
 export function exponential(next: () => number): number {
   for (let whole = 0; ; whole++) {
@@ -33,7 +32,6 @@ export interface PoissonOptions {
   readonly seed: number;
 }
 
-/** Arrivals of a Poisson process. The same options give the same arrivals, bit for bit. */
 export function poissonArrivals(options: PoissonOptions): readonly Arrival[] {
   const { perSecond, queries, leastMs = 0, samples = 1, seed } = options;
   const next = xoshiro128pp(seed);

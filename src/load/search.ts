@@ -13,7 +13,6 @@ export interface RateSearch {
 
 const TOLERANCE = 0.02;
 const CONFIRMATIONS = 3;
-/** Trials at a rate until one has a result. */
 const ATTEMPTS = 3;
 /** Bounds of the search, which no real server reaches. */
 const MAX_DOUBLINGS = 16;
@@ -21,11 +20,10 @@ const MAX_HALVINGS = 12;
 const MAX_LOWERINGS = 40;
 
 /**
- * The largest rate within a bound: doubles while the bound holds, then bisects to 2 %. A trial may pass by chance, so
- * the rate is lowered by 2 % until it passes with three further seeds.
+ * The largest rate within a bound: doubles while it holds, then bisects to 2 %. A trial may pass by chance, so the rate
+ * is lowered by 2 % until it passes with three further seeds.
  *
- * @param startRate half of what one server answers at most
- * @param seed of the first trial; each further trial has the next one
+ * @param startRate half of what one server answers at most @param seed of the first trial; further trials count it up
  */
 export async function largestRate(trial: RateTrial, startRate: number, seed: number): Promise<RateSearch> {
   let trials = 0;
@@ -65,11 +63,10 @@ export async function largestRate(trial: RateTrial, startRate: number, seed: num
   }
   for (let lowered = 0; lowered < MAX_LOWERINGS; lowered++) {
     let again = 0;
-    while (again < CONFIRMATIONS) {
+    for (; again < CONFIRMATIONS; again++) {
       const result = await holds(low);
       if (result === null) return outcome('a trial had no result');
       if (!result) break;
-      again++;
     }
     if (again === CONFIRMATIONS) {
       passed = low;

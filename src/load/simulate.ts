@@ -2,7 +2,6 @@ import { Batcher, type Batching } from './batcher.js';
 import { type LoadClock, VirtualClock } from './clock.js';
 import { type Answer, type QueryRecord, type Target, Trial, type TrialOptions, type TrialOutcome } from './trial.js';
 
-/** How long a server takes. */
 export interface ServiceTimes {
   /** Of one run. @param startMs by the simulation's clock */
   readonly runMs: (samples: number, startMs: number) => number;
@@ -14,25 +13,21 @@ export interface ServiceTimes {
   readonly betweenMs?: number;
 }
 
-interface Waiting {
-  readonly answered: (answer: Answer) => void;
-}
-
 /** A server that only lets the time of the clock pass. */
 export function simulatedTarget(clock: LoadClock, batching: Batching, times: ServiceTimes): Target {
   const { runMs, handoverMs = 0, returnMs = 0, betweenMs = 0 } = times;
-  const batcher = new Batcher<Waiting>(batching, clock, (items, batch, done) => {
+  const batcher = new Batcher<(answer: Answer) => void>(batching, clock, (items, batch, done) => {
     const startedMs = clock.now();
     const finishedMs = startedMs + runMs(batch, startedMs);
     clock.at(finishedMs + returnMs, () => {
-      for (const { answered } of items) answered({ startedMs, finishedMs, batch });
+      for (const answered of items) answered({ startedMs, finishedMs, batch });
     });
     clock.at(finishedMs + betweenMs, done);
   });
   return {
     send(samples, answered) {
-      if (handoverMs === 0) batcher.add({ answered }, samples);
-      else clock.at(clock.now() + handoverMs, () => batcher.add({ answered }, samples));
+      if (handoverMs === 0) batcher.add(answered, samples);
+      else clock.at(clock.now() + handoverMs, () => batcher.add(answered, samples));
     },
   };
 }
@@ -41,7 +36,6 @@ export interface SimulatedTrial extends TrialOutcome {
   readonly records: readonly QueryRecord[];
 }
 
-/** The same trial with simulated servers, without waiting. */
 export function simulateTrial(
   options: TrialOptions,
   batching: Batching,

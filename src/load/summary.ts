@@ -17,11 +17,9 @@ export interface TrialSummary {
   readonly utilization: number | null;
   readonly waitMeanMs: number | null;
   readonly serviceMeanMs: number | null;
-  /** Standard deviation of the service time over its mean. */
   readonly serviceVariation: number | null;
   readonly latencyMeanMs: number | null;
   readonly percentilesMs: readonly (number | null)[];
-  /** Upper estimates of the percentiles, for a closed loop. */
   readonly upperMs: readonly (number | null)[];
   readonly largestMs: number | null;
   readonly overShare: number | null;
@@ -58,14 +56,8 @@ function meanInSystem(records: readonly QueryRecord[]): number {
   return area / (beforeMs - startMs);
 }
 
-interface Runs {
-  readonly meanMs: number;
-  readonly variation: number;
-  readonly count: number;
-}
-
 /** The model's runs, each counted once: a query has its share of the run that answers it. */
-function runsOf(records: readonly QueryRecord[]): Runs | undefined {
+function runsOf(records: readonly QueryRecord[]) {
   let count = 0;
   let total = 0;
   let squares = 0;
@@ -86,7 +78,6 @@ function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** @param servers how many servers answered @param isOpen whether queries came by a schedule */
 export function summaryOf(
   records: readonly QueryRecord[],
   outcome: TrialOutcome,

@@ -13,7 +13,6 @@ export type Plan =
       /** Time from an answer to the client's next query. */
       readonly thinkMs: number;
       readonly samples: number;
-      /** The run ends when it has this many queries and is this long. */
       readonly queries: number;
       readonly leastMs: number;
     };
@@ -32,7 +31,6 @@ export interface TrialOptions {
   readonly limit: number;
 }
 
-/** Moments are by the trial's clock. */
 export interface Answer {
   /** When the model's run for the query began; null where the server does not say. */
   readonly startedMs: number | null;
@@ -48,7 +46,7 @@ export interface Target {
   send(samples: number, answered: (answer: Answer) => void): void;
 }
 
-/** A query as it went; milliseconds since the start of the run. */
+/** Milliseconds since the start of the run. */
 export interface QueryRecord {
   readonly scheduledMs: number;
   readonly sentMs: number;
@@ -56,7 +54,6 @@ export interface QueryRecord {
   readonly finishedMs: number;
   readonly samples: number;
   readonly batch: number | null;
-  /** Index of the server that answered. */
   readonly server: number;
   readonly error: string | null;
 }
@@ -64,13 +61,11 @@ export interface QueryRecord {
 export type TrialEnd =
   | { readonly kind: 'complete' }
   /** Cut off because the bound cannot hold any more, or because answers do not come. */
-  | { readonly kind: 'cut'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'cancelled' };
 
 export interface TrialOutcome {
   readonly end: TrialEnd;
-  /** Most queries that were sent and not answered at one time. */
   readonly longestQueue: number;
   /** Queries of the schedule; of a closed loop, those that were sent. */
   readonly planned: number;
@@ -79,10 +74,8 @@ export interface TrialOutcome {
   readonly unanswered: number;
 }
 
-/** Longest queue of a trial without a bound. */
 const MAX_QUEUE = 1000;
 
-/** Longest wait for an answer after the last query was sent. */
 const ANSWER_LIMIT_MS = 60_000;
 
 interface Sent {
@@ -100,8 +93,8 @@ interface Server {
 }
 
 /**
- * Sends queries and records them. Latency counts from the scheduled time, so that a query that a busy server keeps
- * waiting is as late as it is for its client.
+ * Latency counts from the scheduled time, so that a query that a busy server keeps waiting is as late as for its
+ * client.
  */
 export class Trial {
   readonly #servers: readonly Server[];
@@ -112,7 +105,6 @@ export class Trial {
   #answered = 0;
   #over = 0;
   #longest = 0;
-  /** All queries before it are answered or counted as over the bound. */
   #oldest = 0;
   readonly #waiting: Sent[] = [];
   readonly #after = new Map<Sent, () => void>();
@@ -135,7 +127,6 @@ export class Trial {
     this.#queueLimit = isOpen ? queueLimit(plan.arrivals, bound) : Infinity;
   }
 
-  /** The clock's moment at which the run starts; the first queries may be due at once. */
   start(startMs = this.clock.now()): void {
     this.#startMs = startMs;
     const { plan } = this.options;
@@ -255,7 +246,6 @@ export class Trial {
     this.#endIfAllAnswered();
   }
 
-  /** Counts the queries that wait for longer than the bound, before they are answered. */
   #countLate({ ms }: Bound): void {
     const nowMs = this.clock.now() - this.#startMs;
     for (let query = this.#sent[this.#oldest]; query; query = this.#sent[++this.#oldest]) {
@@ -300,7 +290,7 @@ export class Trial {
   }
 }
 
-/** As many queries wait in four bounds' time at the offered rate; a longer queue shows that the server is too slow. */
+/** As many queries wait in four bounds' time at the offered rate. */
 function queueLimit(arrivals: readonly Arrival[], bound: Bound | undefined): number {
   const [first, last] = [arrivals[0], arrivals.at(-1)];
   const spanMs = (last?.atMs ?? 0) - (first?.atMs ?? 0);
