@@ -8,20 +8,17 @@ import { isRunning } from './process-life.js';
 /** A temporary file of another machine without a write for this long is abandoned. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
-/** Name of this machine or container. Process ids have no meaning on another machine that shares the folder. */
+/** Process ids have no meaning on another machine or in another container that shares the folder. */
 export const HOST = hostname().replace(/[^A-Za-z0-9-]/g, '-');
 
-/**
- * Pattern of temporary names. They hold the writer's host and process, so that other processes can check whether it
- * still runs.
- */
+/** Temporary names hold the writer's host and process, so that other processes can check whether it still runs. */
 const TEMPORARY = /^\..+\.(?<host>[A-Za-z0-9-]*)\.(?<pid>\d+)\.[0-9a-f]{8}\.tmp$/;
 
 /**
- * Writes a file so that others see it whole or not at all: under a temporary name in the same folder, flushed to the
- * disk, then renamed. Removes the temporary file when it fails, and those of killed processes.
+ * Others see the file whole or not at all: it is written under a temporary name in the same folder, flushed, then
+ * renamed. Removes its temporary file when it fails, and those of killed processes.
  *
- * @throws the operating system's error, what the content throws, and PlatformError `cancelled` when the signal aborts
+ * @throws the operating system's error, what the content throws, and PlatformError `cancelled`
  */
 export async function writeFileAtomically(
   file: string,
@@ -48,7 +45,7 @@ export async function writeFileAtomically(
   await flushFolder(folder);
 }
 
-/** Makes the rename itself survive a power cut where the operating system can flush folders. */
+/** Makes the rename itself survive a power cut. */
 async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => undefined);
   try {

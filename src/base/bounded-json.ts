@@ -1,7 +1,6 @@
-/** Deeper nesting than any file of this project or any trace has. */
 export const MAX_DEPTH = 64;
 
-/** Most values of a text, counted by its commas and opening brackets. Each takes up to tens of bytes of memory. */
+/** Counted by commas and opening brackets. Each value takes up to tens of bytes of memory. */
 const MAX_VALUES = 2 ** 24;
 
 const QUOTE = 0x22;
@@ -32,10 +31,7 @@ function excessOf(text: string): string | undefined {
 }
 
 /**
- * Parses a JSON text of a foreign file. The nesting is limited, so that recursion over the value is safe. The number of
- * values is limited as well: an empty list takes two bytes in the file and tens of bytes in memory.
- *
- * @throws SyntaxError for a text that is not JSON or exceeds a limit
+ * The nesting is limited, so that recursion over the value is safe. @throws SyntaxError for no JSON, or past a limit
  */
 export function parseBoundedJson(text: string): unknown {
   const excess = excessOf(text);

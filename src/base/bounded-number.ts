@@ -1,9 +1,7 @@
 import { z } from 'zod';
 
-// Schemas of numbers within bounds, for manifests, options, the environment and requests alike. The message of an error
-// says what was expected.
-
-/** A whole number; both bounds are included. */
+// The message of an error says what was expected.
+/** Both bounds are included. */
 export function wholeNumber(least: number, most: number) {
   const error = `a whole number from ${least} to ${most}`;
   return z.int({ error }).min(least, { error }).max(most, { error });

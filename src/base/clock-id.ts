@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
 import { readSystemFile } from './system-file.js';
 
-/**
- * The same for all processes whose monotonic clocks agree: one boot of a machine, and one namespace of time. Empty where
- * the system does not tell. It is a hash, because the id of a boot identifies a machine.
- */
+/** The same for processes whose monotonic clocks agree; '' where unknown. A hash: a boot's id identifies a machine. */
 export function clockId(): string {
   const boot = readSystemFile('/proc/sys/kernel/random/boot_id');
   if (boot === undefined) return '';

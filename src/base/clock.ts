@@ -11,12 +11,11 @@ export interface Clock {
 const LOOK_MS = 1000;
 const MAX_BETWEEN_LOOKS_MS = 2000;
 
-/** The time up to the last look, and when that was. */
 let attended: { ms: number; atMs: number } | undefined;
 
 /**
  * Milliseconds since some moment in the past, while this process is able to work: it stands still while the process is
- * suspended, or busy with one thing for long. For the patience with others, whose messages may wait here meanwhile.
+ * suspended or busy for long. For the patience with others, whose messages may wait here meanwhile.
  */
 export function attendedMs(): number {
   if (attended === undefined) {

@@ -1,4 +1,4 @@
-/** Each combination of values, as of the sizes of dimensions; one without values where there are none. */
+/** One combination without values where there are none. */
 export function combine<T extends number | string>(
   values: ReadonlyMap<string, T | readonly T[]> = new Map(),
 ): readonly ReadonlyMap<string, T>[] {
@@ -10,7 +10,7 @@ export function combine<T extends number | string>(
   return all;
 }
 
-/** Whether no combination before this one has the same values of the given names. */
+/** Whether no earlier combination has the same values of the names. */
 export function isFirstOf<T>(
   combinations: readonly ReadonlyMap<string, T>[],
   index: number,

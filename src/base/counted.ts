@@ -1,4 +1,3 @@
-/** "1 model", "2 models" */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,16 +1,11 @@
 import { numberIn, wholeNumber } from './bounded-number.js';
 import { PlatformError } from './errors.js';
 
-/** Environment variable with the number of threads for commands without an option that gives it. */
 export const THREADS_VARIABLE = 'MLMODELSCOPE_THREADS';
 
 export const threadsSchema = wholeNumber(1, 1024);
 
-/**
- * Threads of the runtime if no option gives them: the number in the environment, else 1.
- *
- * @throws PlatformError `usage`
- */
+/** Threads where no option gives them: the number in the environment, else 1. @throws PlatformError `usage` */
 export function defaultThreads(environment: Readonly<NodeJS.ProcessEnv> = process.env): number {
   const text = environment[THREADS_VARIABLE];
   if (text === undefined || text === '') return 1;

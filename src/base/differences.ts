@@ -1,7 +1,4 @@
-/**
- * What distinguishes items from each other: gives a function that says, for one of these items, the facts in which they
- * differ; '' where they differ in none.
- */
+/** Gives a function that says, for one of these items, the facts in which they differ; '' where they differ in none. */
 export function differences<Item>(
   items: readonly Item[],
   facts: readonly ((item: Item) => string)[],

@@ -9,7 +9,7 @@ const UNITS_MS: ReadonlyMap<string, number> = new Map([
 
 export const DURATION_EXAMPLES = '90s, 30m, 12h, 7d or 4w';
 
-/** A duration as people write it (90s, 30m, 12h, 7d, 4w), in milliseconds; undefined for any other text. */
+/** undefined for a text that is no duration. */
 export function parseDurationMs(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,6})(ms|[smhdw])$/.exec(text) ?? [];
   const unitMs = UNITS_MS.get(unit ?? '');

@@ -1,46 +1,28 @@
-/**
- * The kinds of errors, as a closed set. Each code maps to one exit code of the command line and one gRPC status, so
- * that a caller can act on it without reading the message.
- */
-export type ErrorCode =
-  | 'usage' // the command or request itself is wrong
-  | 'manifest' // a manifest is wrong
-  | 'model' // a model file is missing, damaged or cannot be used as it is
-  | 'unsupported' // correct input that this project or the runtime does not support
-  | 'not_found'
-  | 'unavailable' // a server or process that is needed does not answer
-  | 'exhausted' // a limit on concurrent use is reached
-  | 'unauthenticated' // no token, or a wrong one
-  | 'forbidden' // a token without the role that the call needs
-  | 'timeout'
-  | 'cancelled'
-  | 'storage' // the store or the disk failed
-  | 'internal';
-
-/**
- * The process's exit code for each error code: 2 for wrong input, 1 for work that could not be done, 130 for a
- * cancellation.
- */
-export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
-  usage: 2,
+/** The exit code of each error: 2 for wrong input, 1 for work that could not be done, 130 for a cancellation. */
+export const EXIT_CODES = {
+  usage: 2, // the command or request itself is wrong
   manifest: 2,
-  model: 2,
-  unsupported: 1,
+  model: 2, // a model file is missing, damaged or cannot be used as it is
+  unsupported: 1, // correct input that this project or the runtime does not support
   not_found: 2,
-  unavailable: 1,
-  exhausted: 1,
-  unauthenticated: 1,
-  forbidden: 1,
+  unavailable: 1, // a server or process that is needed does not answer
+  exhausted: 1, // a limit on concurrent use is reached
+  unauthenticated: 1, // no token, or a wrong one
+  forbidden: 1, // a token without the role that the call needs
   timeout: 1,
   cancelled: 130,
-  storage: 1,
+  storage: 1, // the store or the disk failed
   internal: 1,
-};
+} as const;
 
-/**
- * The only error class that this project throws on purpose. The message says what was wrong, where, and what to do.
- * Users see it unchanged, without a stack trace.
- */
+/** Each has one exit code and one gRPC status, so that a caller can act on it without reading the message. */
+export type ErrorCode = keyof typeof EXIT_CODES;
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(EXIT_CODES, value);
+}
+
+/** The only error that this project throws on purpose. Users see its message: what was wrong, where, and what to do. */
 export class PlatformError extends Error {
   override readonly name = 'PlatformError';
 
@@ -57,13 +39,9 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Most lines of a stack that are shown. */
 const MAX_STACK_LINES = 8;
 
-/**
- * The same for foreign code, such as a plugin's: with the beginning of the stack, which names the line of the code. A
- * PlatformError is meant for users, and has no more than its message.
- */
+/** For foreign code, such as a plugin's: with the beginning of the stack, which names the line of the code. */
 export function foreignMessageOf(thrown: unknown): string {
   if (thrown instanceof PlatformError || !(thrown instanceof Error) || thrown.stack === undefined) {
     return messageOf(thrown);

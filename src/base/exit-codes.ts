@@ -1,10 +1,7 @@
-/**
- * The command ended normally, but an estimate covers only a part of its model, a prediction failed, or results could
- * not be sent to their server, or the doctor warns.
- */
+/** Ended normally, but with a part missing: of an estimate, a prediction, or sent results; or the doctor warns. */
 export const EXIT_PARTIAL = 3;
 
-/** The command found what its user wants to fail for: a model that became slower, or a result that says something else. */
+/** Found what its user wants to fail for: a slower model, or another result. */
 export const EXIT_REFUSED = 4;
 
 export const EXIT_INTERRUPTED = 130;

@@ -1,11 +1,11 @@
 import { cancellationOf, throwIfCancelled } from './cancellation.js';
 
-/** Gives a place back. May be called again. */
+/** May be called again. */
 export type Release = () => void;
 
 export interface TakeOptions {
   readonly signal?: AbortSignal | undefined;
-  /** The client that takes the place. Of several clients that wait, the one with the fewest places is next. */
+  /** Of several clients that wait, the one with the fewest places is next. */
   readonly client?: string | undefined;
   readonly size?: number | undefined;
   readonly onWaiting?: (() => void) | undefined;
@@ -17,7 +17,7 @@ interface Waiting {
   readonly enter: () => void;
 }
 
-/** A limited number of places for work that takes memory or time: first come, first served among equal clients. */
+/** First come, first served among equal clients. */
 export class FairSemaphore {
   #free: number;
   readonly #waiting = new Set<Waiting>();
@@ -31,12 +31,11 @@ export class FairSemaphore {
     return this.#waiting.size;
   }
 
-  /** Whether nobody has a place, or waits for one. */
   get isIdle(): boolean {
     return this.#taken.size === 0;
   }
 
-  /** Resolves when it is the caller's turn. @throws PlatformError the reason of the aborted signal */
+  /** @throws PlatformError the reason of the aborted signal */
   async take({ signal, client = '', size = 1, onWaiting }: TakeOptions = {}): Promise<Release> {
     throwIfCancelled(signal);
     if (this.#waiting.size === 0 && size <= this.#free) this.#count(client, size);

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { cancellationOf } from './cancellation.js';
 
-/** The content of a file to write. A piece of bytes needs to be valid only until the next one is requested. */
+/** A piece of bytes needs to be valid only until the next one is requested. */
 export type FileContent = string | Uint8Array | Iterable<Uint8Array> | AsyncIterable<string>;
 
 export interface WriteOptions {
@@ -9,7 +9,7 @@ export interface WriteOptions {
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
-/** Texts are collected up to this size before a system call. */
+/** Texts are collected up to this size before they are written. */
 const MIN_CHARACTERS = 1 << 16;
 
 async function* bytesOf(content: FileContent): AsyncGenerator<Uint8Array> {

@@ -3,36 +3,28 @@ import { wrap } from './wrap.js';
 
 export interface TableFitting {
   readonly width: number | undefined;
-  /** Titles of the columns that may be left out, the least important first. */
+  /** Titles, the least important first. */
   readonly dispensable: readonly string[];
-  /** Makes a title bold; by default it stays as it is. */
   readonly bold?: (text: string) => string;
 }
 
 export interface FittedTable {
-  /** The last line has no line break. */
   readonly text: string;
-  /** Titles of the columns that are not in the text. */
   readonly leftOut: readonly string[];
 }
 
-/** A line that names the columns left out of a narrow table and the option that shows them; none if all are shown. */
 export function leftOutLines({ leftOut }: FittedTable, width = Infinity): readonly string[] {
   if (leftOut.length === 0) return [];
   return [wrap(`This terminal is too narrow for: ${leftOut.join(', ')}; --export-markdown - shows them.`, width, '  ')];
 }
 
-/** Fewest characters of a shortened cell; a shorter one would say nothing. */
 const MIN_CELL_WIDTH = 8;
 
 function widthOf(table: string): number {
   return Math.max(0, table.indexOf('\n'));
 }
 
-/**
- * Draws a table within a width. It first breaks titles before their unit, then leaves out columns, and at last breaks
- * and shortens the texts of the widest left-aligned columns.
- */
+/** First breaks titles before their unit, then leaves out columns, then shortens the widest left-aligned texts. */
 export function fittingTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -59,10 +51,7 @@ export function fittingTable<Row>(
   return { text, leftOut };
 }
 
-/**
- * Most characters in a cell of each column, so that the table is narrower by `excess`. It narrows the left-aligned
- * columns, the widest first.
- */
+/** Most characters in each column's cells, so that the table is narrower by `excess`. */
 function narrowed<Row>(columns: readonly Column<Row>[], rows: readonly Row[], excess: number): readonly number[] {
   const longest = columns.map(({ align, cell }) =>
     align === 'left' ? Math.max(0, ...rows.map((row) => cell(row).length)) : Infinity,

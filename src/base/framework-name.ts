@@ -2,7 +2,7 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/** Whether two names are the same framework's: `ONNX Runtime` and `onnxruntime` are. */
+/** `ONNX Runtime` and `onnxruntime` are the same. */
 export function isSameFramework(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }

@@ -7,7 +7,7 @@ const GO_ARCHITECTURES: ReadonlyMap<string, string> = new Map([
   ['mipsel', 'mipsle'],
 ]);
 
-/** An architecture as the platform names it, by Go's GOARCH: x64 is amd64. @param architecture as Node.js names it */
+/** x64 is amd64. */
 export function goArchitecture(architecture: string): string {
   return GO_ARCHITECTURES.get(architecture) ?? architecture;
 }

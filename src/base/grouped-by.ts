@@ -1,4 +1,4 @@
-/** Items with the same key, in the order in which they come. Node 20 has no Map.groupBy. */
+/** Node 20 has no Map.groupBy. */
 export function groupedBy<Item, Key>(
   items: Iterable<Item>,
   toKey: (item: Item) => Key,

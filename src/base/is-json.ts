@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Readers of a document serialize it by recursion. That would fail for deeper documents. */
+/** Readers serialize a document by recursion, which fails for deeper ones. */
 const MAX_DEPTH = 500;
 
-/** Characters checked before other work gets its turn; a millisecond or two. */
+/** Checked before other work gets its turn; a millisecond or two. */
 const CHARACTERS_AT_ONCE = 100_000;
 
 const BLANK = /[ \t\n\r]*/y;
@@ -12,7 +12,6 @@ const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const PLAIN = /[^"\\\u0000-\u001f]{1,65536}/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** Where a match of the sticky pattern at a place ends; undefined where there is none. */
 function endOf(pattern: RegExp, text: string, start: number): number | undefined {
   pattern.lastIndex = start;
   return pattern.test(text) ? pattern.lastIndex : undefined;
@@ -23,10 +22,9 @@ function endOf(pattern: RegExp, text: string, start: number): number | undefined
  * between: JSON.parse takes seconds and gigabytes for some megabytes of hostile text.
  */
 export async function isJson(text: string): Promise<boolean> {
-  /** The brackets that are open. */
   const open: string[] = [];
   let expected: 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' = 'value';
-  /** The state after the string that is being read; undefined outside of strings. */
+  /** undefined outside of strings */
   let afterString: 'colon' | 'comma or end' | undefined;
   let pauseAt = CHARACTERS_AT_ONCE;
   for (let at = 0; at < text.length;) {

@@ -3,7 +3,6 @@ import { type Clock, monotonicClock } from './clock.js';
 
 export interface PassingFailure {
   readonly thrown: unknown;
-  /** Whether it is the first failure since the start, or since the last answer. */
   readonly isFirst: boolean;
   readonly pauseMs: number;
 }
@@ -12,19 +11,16 @@ export interface KeepTryingOptions {
   /** The pause after the first failure; each further failure doubles it. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** Whether another attempt may succeed after this failure. */
   readonly isPassing: (thrown: unknown) => boolean;
-  /** A failure this long after the first one is final; without it, there is no limit. */
+  /** A failure this long after the first one is final. */
   readonly limitMs?: number | undefined;
   readonly onFailure?: ((failure: PassingFailure) => void) | undefined;
-  /** When it aborts, the pause ends and no further attempt is made. A running attempt has to end by itself. */
+  /** Ends the pauses. A running attempt has to end by itself. */
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Makes attempts, with pauses between them, until one succeeds.
- *
  * @param attempt calls `answers` when it gets an answer and goes on: earlier failures then no longer count
  * @throws a failure that is final or comes after the limit; the error of {@link cancellationOf} when the signal aborts
  */

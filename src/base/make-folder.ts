@@ -1,12 +1,11 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Mode of a folder for one user: others on the machine may neither read nor list it. */
+/** Others on the machine may neither read nor list the folder. */
 export const OWNER_ONLY = 0o700;
 
 /**
- * Makes a folder and its missing parents, by default with the mode of the umask. Node's own recursive mkdir never
- * returns on a file system that allows no new folders, such as /proc.
+ * Makes missing parents too. Node's recursive mkdir never returns on a file system without new folders, such as /proc.
  *
  * @throws the file system's error
  */

@@ -3,13 +3,13 @@ import { oneLine } from './one-line.js';
 export class Markup {
   private constructor(readonly text: string) {}
 
-  /** Takes a text as it is. Only for texts of this project, such as its drawings, which escape what they contain. */
+  /** Only for texts of this project, such as drawings, which escape what they contain. */
   static trusted(text: string): Markup {
     return new Markup(text);
   }
 }
 
-/** Marks that change the direction of the text after them: a name with one would change the words around it. */
+/** Marks that change the direction of the text after them. */
 const DIRECTION_MARKS = /[\u202a-\u202e\u2066-\u2069]/g;
 
 /** Foreign text inside of an element or of an attribute in double quotes. */
@@ -27,7 +27,7 @@ function textOf(part: Part): string {
   return typeof part === 'object' ? part.map(textOf).join('') : escapedMarkup(String(part));
 }
 
-/** A template of HTML or SVG. Values are escaped unless they are markup; undefined is nothing. */
+/** HTML or SVG. Values are escaped unless they are markup; undefined is nothing. */
 export function markup(template: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return Markup.trusted(String.raw({ raw: template }, ...parts.map(textOf)));
 }

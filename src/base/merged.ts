@@ -1,5 +1,5 @@
 /**
- * Yields the values of several sources, each as soon as it is available. The first error of a source ends all sources.
+ * Yields each value as soon as it is there. The first error of a source ends all of them.
  *
  * @param stop called before the sources are closed, so that a waiting source ends as well
  */

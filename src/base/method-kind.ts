@@ -10,9 +10,8 @@ import { AgentRegistryServiceDefinition } from '../generated/mlmodelscope/regist
 import { TraceServiceDefinition } from '../generated/mlmodelscope/trace/v1/trace.js';
 
 /**
- * The effect of calling a method, from its `idempotency_level` in the contract. A `read` changes nothing and costs
- * nothing, so it needs no token. An `idempotent` method may be called again if the first answer was lost. Every other
- * method is a `write`.
+ * By the `idempotency_level` in the contract. A `read` changes and costs nothing, so it needs no token. An `idempotent`
+ * method may be called again if the first answer was lost.
  */
 export type MethodKind = 'read' | 'idempotent' | 'write';
 
@@ -39,7 +38,7 @@ const SERVICES: readonly ServiceDefinition[] = [
   TraceServiceDefinition,
 ];
 
-/** Services that every server has. Their contracts state no idempotency level. */
+/** Their contracts state no idempotency level. */
 const STANDARD_READS: readonly string[] = [
   '/grpc.health.v1.Health/Check',
   '/grpc.health.v1.Health/Watch',

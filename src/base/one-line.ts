@@ -1,4 +1,4 @@
-/** Foreign text for one line of output. Replaces control characters: they would end the line or change the terminal. */
+/** Control characters of foreign text would end the line or change the terminal. */
 export function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, '\ufffd');
 }

@@ -16,7 +16,7 @@ export function wholeNumberOption(least: number, most: number): (text: string) =
   return numberOption(wholeNumber(least, most));
 }
 
-/** Most values of a list. Each value adds a row per model to a table. */
+/** Each value adds a row per model to a table. */
 const MAX_VALUES = 100;
 
 export function listOption<T>(parse: (text: string) => T): (text: string) => readonly T[] {

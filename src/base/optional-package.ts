@@ -1,6 +1,6 @@
 import { PlatformError } from './errors.js';
 
-/** Packages that are not installed with this one, because few users need them and they are large. */
+/** Not installed with this package, because few users need them and they are large. */
 export interface OptionalPackages {
   /** The feature that needs them, as the subject of a sentence. */
   readonly feature: string;
@@ -12,11 +12,7 @@ function isMissing(error: unknown, packages: readonly string[]): boolean {
   return packages.some((name) => error.message.includes(`'${name}'`));
 }
 
-/**
- * Converts the error of an import. If an optional package is missing, the new error says how to install it.
- *
- * @returns PlatformError `unsupported` for a missing package, else the error itself
- */
+/** @returns PlatformError `unsupported` that says how to install a missing package, else the error itself */
 export function explainMissing(error: unknown, { feature, packages }: OptionalPackages): unknown {
   if (!isMissing(error, packages)) return error;
   const missing = packages.length === 1 ? 'a package that is' : 'packages that are';

@@ -6,9 +6,9 @@ import { type FileContent, writeContent } from './file-content.js';
 import { isFolder } from './is-folder.js';
 import { makeFolder } from './make-folder.js';
 
-// Files that users name for results. A file is replaced as a whole, so that a reader never sees half of it.
+// A file is replaced as a whole, so that a reader never sees half of it.
 
-/** Whether a file is replaced. Devices, pipes and links (such as /dev/stdout) are written through. */
+/** Devices, pipes and links (such as /dev/stdout) are written through. */
 async function isReplaced(file: string): Promise<boolean> {
   const existing = await lstat(file).catch(() => undefined);
   return existing === undefined || existing.isFile();
@@ -32,7 +32,7 @@ function unwritable(file: string, cause: unknown): PlatformError {
   return new PlatformError('storage', problem, { cause });
 }
 
-/** Writes the text of a result. @throws PlatformError `storage` */
+/** @throws PlatformError `storage` */
 export async function writeResult(file: string, text: string): Promise<void> {
   await writeOutput(file, text).catch((error: unknown) => {
     throw unwritable(file, error);

@@ -1,14 +1,11 @@
 import semver from 'semver';
 
-/**
- * A name as the platform compares it: lower case, with `_` for `-` and spaces. Source: c3sr/dlframework v1.3.4,
- * `CleanString`.
- */
+/** A name as the platform compares it. Source: c3sr/dlframework v1.3.4, `CleanString`. */
 export function platformName(name: string): string {
   return name.toLowerCase().replace(/[- ]/g, '_');
 }
 
-/** Whether two names are the same model's: `ResNet 50` and `resnet-50` are. */
+/** `ResNet 50` and `resnet-50` are the same. */
 export function isSameName(one: string, other: string): boolean {
   return platformName(one) === platformName(other);
 }
@@ -18,7 +15,6 @@ export function isAny(asked: string): boolean {
   return asked === '' || asked === '*';
 }
 
-/** Whether a request asks for the newest version. */
 export function isLatest(version: string): boolean {
   return version.toLowerCase() === 'latest';
 }

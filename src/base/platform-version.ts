@@ -1,7 +1,5 @@
 import { createRequire } from 'node:module';
 
-interface PackageJson {
-  readonly version: string;
-}
+const packageJson = createRequire(import.meta.url)('../../../package.json') as { readonly version: string };
 
-export const PLATFORM_VERSION = (createRequire(import.meta.url)('../../../package.json') as PackageJson).version;
+export const PLATFORM_VERSION = packageJson.version;

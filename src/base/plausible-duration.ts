@@ -3,12 +3,10 @@ const MIN_MS = 1e-9;
 
 const MAX_MS = 366 * 24 * 3600 * 1000;
 
-/** The range of {@link isPlausibleMs}, for messages. */
 export const PLAUSIBLE_MS = `0, or from ${MIN_MS} to ${MAX_MS} ms`;
 
 /**
- * Whether a time in ms is plausible. Sums, squares and ratios of plausible times are finite, unlike those of other
- * values in a file or from an agent (1e308, 5e-324).
+ * Sums, squares and ratios of plausible times are finite, unlike those of other values from outside (1e308, 5e-324).
  */
 export function isPlausibleMs(ms: number): boolean {
   return ms === 0 || (ms >= MIN_MS && ms <= MAX_MS);

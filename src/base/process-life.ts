@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** A process, identified by more than its id, which a later process may reuse. Plain data, so that it can be stored. */
+/** Identified by more than the id, which a later process may reuse. Plain data, so that it can be stored. */
 export interface ProcessLife {
   /** The boot of the machine, and the namespace of its process ids. */
   readonly machine: string;
@@ -8,7 +8,7 @@ export interface ProcessLife {
   readonly startTicks: string;
 }
 
-/** This process; undefined on systems other than Linux. */
+/** undefined on systems other than Linux. */
 export function ownLife(): ProcessLife | undefined {
   const machine = thisMachine();
   const own = statusOf(process.pid);
@@ -27,7 +27,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Whether a process has certainly ended. False for a process of another machine, which cannot be checked. */
+/** Whether it has certainly ended; a process of another machine cannot be checked. */
 export function hasEnded({ machine, pid, startTicks }: ProcessLife): boolean {
   if (machine !== thisMachine()) return false;
   try {

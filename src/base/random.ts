@@ -1,7 +1,6 @@
 /**
- * xoshiro128++ (Blackman and Vigna, 2018): fast, passes BigCrush, needs only 32-bit integer operations, and
- * is therefore the same on every machine.
- * Its state is spread from the seed with splitmix32.
+ * xoshiro128++ (Blackman and Vigna, 2018) passes BigCrush, and needs only 32-bit integers, so it is the same on every
+ * machine. Its state is spread from the seed with splitmix32.
  */
 export function xoshiro128pp(seed: number): () => number {
   const state = new Int32Array(4);

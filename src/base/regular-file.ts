@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { messageOf } from './errors.js';
 
-/** A description of an unusable file, to follow the word `found`. */
+/** `found` follows the word "found". */
 export interface NotAFile {
   readonly ok: false;
   readonly found: string;
@@ -31,7 +31,7 @@ function failure(thrown: unknown): NotAFile {
   return { ok: false, found: BY_ERROR_CODE.get(code) ?? `an unreadable file (${messageOf(thrown)})` };
 }
 
-/** Opens a regular file for reading; never waits for a pipe's writer. The caller closes it. */
+/** Never waits for a pipe's writer. The caller closes it. */
 export async function openRegularFile(path: string): Promise<OpenFile | NotAFile> {
   let file: FileHandle | undefined;
   try {
@@ -60,7 +60,7 @@ async function readAtMost(file: FileHandle, limit: number): Promise<Buffer> {
   return Buffer.concat(blocks);
 }
 
-/** Reads a regular file of limited size; the size that the file system reports is not trusted. */
+/** The size that the file system reports is not trusted. */
 export async function readRegularFile(path: string, mostBytes: number): Promise<FileBytes> {
   const opened = await openRegularFile(path);
   if (!opened.ok) return opened;

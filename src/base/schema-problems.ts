@@ -1,13 +1,12 @@
 import type { z } from 'zod';
 
 export interface SchemaProblemOptions {
-  /** Name of the checked value in messages, for a problem with all of it. */
+  /** Name of the whole value in messages. */
   readonly whole?: string;
   /** Path of the checked value in a larger one. */
   readonly around?: readonly PropertyKey[];
 }
 
-/** One problem: where it is, and what the schema says about it. */
 export function schemaProblem(
   { path, message }: z.core.$ZodIssue,
   { whole = 'it', around = [] }: SchemaProblemOptions = {},
@@ -15,10 +14,7 @@ export function schemaProblem(
   return `${[...around, ...path].join('.') || whole}: ${message}`;
 }
 
-/**
- * A schema's problems with a value: one text each, at most `most` texts; the last one counts the problems that are left
- * out.
- */
+/** One text for each problem, at most `most`; the last one counts those that are left out. */
 export function schemaProblems(
   { issues }: Pick<z.ZodError, 'issues'>,
   { most = 6, ...options }: SchemaProblemOptions & { readonly most?: number } = {},

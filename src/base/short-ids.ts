@@ -1,7 +1,7 @@
 /** Ids with fewer digits are easily the same as ids that are added later. */
 const MIN_DIGITS = 8;
 
-/** Gives a function that shortens these ids to the fewest digits that distinguish them, at least 8. */
+/** Shortens ids to the fewest digits that distinguish them, at least 8. */
 export function shortIds(ids: Iterable<string>): (id: string) => string {
   const different = [...new Set(ids)];
   const longest = Math.max(MIN_DIGITS, ...different.map((id) => id.length));

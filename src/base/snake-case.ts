@@ -1,4 +1,4 @@
-/** JSON that this project writes has its keys in snake_case: `memoryBytes` becomes `memory_bytes`. */
+/** `memoryBytes` becomes `memory_bytes`. */
 function snakeKey(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -7,7 +7,7 @@ function camelKey(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Levels of nested objects that are converted. Deeper objects in a foreign document stay as they are. */
+/** Deeper objects in a foreign document stay as they are. */
 const DEPTH = 16;
 
 function withKeys(value: unknown, toKey: (key: string) => string, depth = DEPTH): unknown {
@@ -16,7 +16,6 @@ function withKeys(value: unknown, toKey: (key: string) => string, depth = DEPTH)
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [toKey(key), withKeys(item, toKey, depth - 1)]));
 }
 
-/** Plain data with every key in snake_case. Values stay as they are. */
 export function withSnakeKeys(value: unknown): unknown {
   return withKeys(value, snakeKey);
 }
@@ -25,12 +24,11 @@ export function withCamelKeys(value: unknown): unknown {
   return withKeys(value, camelKey);
 }
 
-/** A path in plain data, with the keys that it has after {@link withSnakeKeys}. */
 export function snakePath(path: readonly PropertyKey[]): PropertyKey[] {
   return path.map((step) => (typeof step === 'string' ? snakeKey(step) : step));
 }
 
-/** A JSON Schema of plain data as one of the same data after {@link withSnakeKeys}. */
+/** A JSON Schema of the data after {@link withSnakeKeys}. */
 export function snakeCaseSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(snakeCaseSchema);
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -1,10 +1,7 @@
-/** Longer names get no suggestion: comparing them would take long. */
+/** Comparing longer names would take long. */
 const MAX_LENGTH = 64;
 
-/**
- * Edits (insert, delete, replace, swap neighbours) that turn one text into the other.
- * Optimal string alignment, the restricted form of the Damerau-Levenshtein distance.
- */
+/** Optimal string alignment, the restricted form of the Damerau-Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -23,15 +20,12 @@ function editDistance(a: string, b: string): number {
   return previous[b.length] ?? a.length;
 }
 
-/** Ignores case, dashes, underscores and blanks, which people often mix up. */
+/** Without what people often mix up. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[-_ ]/g, '');
 }
 
-/**
- * The known name that the user probably meant: equal except for case and separators, at most a third of its letters
- * wrong, or its beginning (`warmup` for `warmup_runs`).
- */
+/** Equal except for case and separators, at most a third of its letters wrong, or its beginning. */
 export function suggestion(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const wanted = plain(name);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Contents of the operating system's files; undefined for a missing one. */
+/** undefined for a missing file. */
 export type ReadSystemFile = (path: string) => string | undefined;
 
 export function readSystemFile(path: string): string | undefined {

@@ -6,12 +6,12 @@ type Align = 'left' | 'right';
 
 export interface TextTable {
   readonly titles: readonly string[];
-  /** One for each title; without them, all columns are aligned left. */
+  /** Without them, all columns are aligned left. */
   readonly aligns?: readonly Align[];
   readonly rows: readonly (readonly string[])[];
-  /** More about each cell, where there is room for it: the interval of a number, its samples. */
+  /** More about each cell: the interval of a number, its samples. */
   readonly hints?: readonly (readonly (string | undefined)[])[] | undefined;
-  /** Pages of the platform's site about each cell, as paths below its root; pages from disk have no links. */
+  /** Paths below the root of the platform's site; pages from disk have no links. */
   readonly links?: readonly (readonly (string | undefined)[])[] | undefined;
 }
 
@@ -23,7 +23,6 @@ export interface Column<Row> {
   readonly title: string;
   readonly align: Align;
   readonly cell: (row: Row) => string;
-  /** More about the cell; see {@link TextTable}. */
   readonly hint?: (row: Row) => string | undefined;
   readonly link?: (row: Row) => string;
 }
@@ -64,12 +63,7 @@ function inLines(cell: string, longest: number): string {
     .join('\n');
 }
 
-/**
- * A table with borders, for terminals. The last line has no line break.
- *
- * @param longest most characters in a line of each column's cells: longer cells are broken between words, and long
- *   words are shortened
- */
+/** The last line has no line break. @param longest most characters in a line of each column's cells */
 export function drawTable({ titles, aligns, rows }: TextTable, longest: readonly number[] = []): string {
   const table = new Table({
     head: [...titles],

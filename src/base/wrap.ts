@@ -1,8 +1,4 @@
-/**
- * Breaks a line between words, so that each piece fits. A word that is too long stays whole.
- *
- * @param indent begins every piece but the first
- */
+/** A word that is too long stays whole. @param indent begins every piece but the first */
 export function wrap(line: string, width: number, indent: string): string {
   const pieces: string[] = [];
   let piece = '';

@@ -11,10 +11,9 @@ const MAX_TEXT = 4096;
 const text = z.string().max(MAX_TEXT);
 
 const columnSchema = z.strictObject({
-  /** Its key in rows and its name in exports: lower case with underscores, the unit at its end. */
+  /** Lower case with underscores, the unit at its end. */
   key: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'a key is lower case with underscores'),
   title: text.min(1),
-  /** Such as ms or %; shown with the title. */
   unit: text.min(1).optional(),
   align: z.enum(['left', 'right']),
 });
@@ -53,9 +52,8 @@ export interface ReadableStore extends Pick<
 }
 
 export interface AnalysisContext {
-  /** The store with all measurements. Each of its methods throws after the signal has aborted. */
+  /** Its methods throw after the signal has aborted. */
   readonly store: ReadableStore;
-  /** Aborted when the client has cancelled or the time limit has passed. */
   readonly signal: AbortSignal;
 }
 
@@ -63,7 +61,7 @@ export interface Analysis<Settings = unknown> {
   readonly name: string;
   readonly description: string;
   readonly settings: z.ZodType<Settings>;
-  /** An error that is thrown ends the analysis with its message. */
+  /** A thrown error ends the analysis with its message. */
   run(settings: Settings, context: AnalysisContext): Promise<AnalysisTable>;
   readonly draw?: (table: AnalysisTable) => string | undefined;
 }

@@ -8,15 +8,14 @@ import type { EvaluationEvent } from './event.js';
 import type { ShownResult, ShowOptions } from './shown-result.js';
 
 export interface EvaluationRequest<Settings = unknown> {
-  /** The manifest, and its models without their weights. Its requirements are met by the context's agent. */
+  /** Its requirements are met by the context's agent. */
   readonly evaluation: LoadedEvaluation;
   readonly settings: Settings;
 }
 
 export interface EvaluationContext {
-  /** The agent that measures. The platform closes it. */
   readonly agent: BenchmarkAgent;
-  /** The store of earlier and new measurements. The platform closes it. */
+  /** The platform closes the agent and the store. */
   readonly store: ResultStore;
   readonly signal: AbortSignal;
 }
@@ -29,21 +28,17 @@ export interface Evaluation<Settings = unknown> {
   readonly name: string;
   readonly version: string;
   readonly settings: z.ZodType<Settings>;
-  /** The combinations of the matrix in its settings, each as a request without one. A plugin without a matrix has none. */
+  /** The combinations of a matrix in its settings, each as a request without one. */
   cells?(request: EvaluationRequest<Settings>, agent: AgentDescription): readonly EvaluationRequest<Settings>[];
-  /** For a log: what a result document says of each combination, by the names of models; by default, the estimates. */
+  /** For a log: each combination by the names of models; by default, the estimates. */
   readonly achieved?: (result: unknown) => readonly ReadonlyMap<string, Achieved>[] | undefined;
   /**
    * Yields events as they happen, `done` last. The platform asks for the next event when it has stored the previous
-   * one. An error that is thrown ends the evaluation with its message; the message of a PlatformError includes the
-   * remedy.
+   * one. A thrown error ends the evaluation with its message; that of a PlatformError includes the remedy.
    */
   run(request: EvaluationRequest<Settings>, context: EvaluationContext): AsyncIterable<EvaluationEvent>;
-  /**
-   * How clients show and export a result document; undefined for a document that this version does not understand. By
-   * default they show the estimates.
-   */
+  /** undefined for a document that this version does not understand. By default, clients show the estimates. */
   readonly show?: (result: unknown, options: ShowOptions) => ShownResult | undefined;
-  /** Several documents as one result on one scale; undefined where it does not understand one of them. */
+  /** On one scale; undefined where it does not understand one of them. */
   readonly showTogether?: (results: readonly unknown[], options: ShowOptions) => ShownResult | undefined;
 }

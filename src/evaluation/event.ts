@@ -1,21 +1,19 @@
 import { z } from 'zod';
-import type { ErrorCode } from '../base/errors.js';
+import { type ErrorCode, EXIT_CODES } from '../base/errors.js';
 
 export interface Percentile {
   /** Above 0 and below 100. */
   readonly percentage: number;
-  /** Absent where there are too few runs to show it. */
   readonly latencyMs?: number | undefined;
-  /** Why there is no latency. */
+  /** Why there is no latency, for example too few runs. */
   readonly reason?: string | undefined;
 }
 
 export type EvaluationEvent =
   | {
       readonly kind: 'planned';
-      /** One line for display. */
       readonly summary: string;
-      /** Measurements that the store already has. */
+      /** In the store. */
       readonly known: number;
       readonly toMeasure: number;
     }
@@ -24,51 +22,33 @@ export type EvaluationEvent =
       readonly done: number;
       readonly total: number;
       readonly label: string;
-      /** Estimated time until all of these measurements are taken; undefined where it is unknown. */
+      /** undefined where unknown */
       readonly secondsLeft?: number | undefined;
-      /** What is counted, in a word or two, where it is not the planned measurements: each step has its own count. */
+      /** What is counted, where it is not the planned measurements. */
       readonly step?: string | undefined;
     }
   | {
-      /** A model's latency; times in milliseconds, absent where they are unknown. */
+      /** Times in milliseconds, absent where unknown. */
       readonly kind: 'estimate';
       readonly model: string;
       readonly latencyMs?: number | undefined;
       readonly lowMs?: number | undefined;
       readonly highMs?: number | undefined;
-      /** Share of the model that is measured, 0 to 1. */
+      /** Measured share of the model, 0 to 1. */
       readonly coverage: number;
-      /** The estimate's system, in a few words, where the evaluation has several systems. */
       readonly system?: string | undefined;
-      /** Percentiles of the model's runs, where the plugin times whole models. */
+      /** Where the plugin times whole models. */
       readonly percentiles?: readonly Percentile[] | undefined;
     }
   | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly message: string }
   | {
       readonly kind: 'done';
-      /** The result document: plain data, as JSON can hold it. */
+      /** Plain data, as JSON can hold it. */
       readonly result: unknown;
-      /** A part of the result is missing; the document names it. */
       readonly partial: boolean;
     };
 
-const ERROR_CODES = [
-  'usage',
-  'manifest',
-  'model',
-  'unsupported',
-  'not_found',
-  'unavailable',
-  'exhausted',
-  'unauthenticated',
-  'forbidden',
-  'timeout',
-  'cancelled',
-  'storage',
-  'internal',
-] as const satisfies readonly ErrorCode[];
-
-/** Longest result document, as JSON. MongoDB's documents hold 16 MB. */
+/** As JSON. MongoDB's documents hold 16 MB. */
 export const MAX_RESULT_BYTES = 12 * 2 ** 20;
 
 const MAX_TEXT = 20_000;
@@ -111,7 +91,7 @@ const otherPluginEvents = [
       .optional(),
   }),
   z.strictObject({ kind: z.literal('note'), level: z.enum(['info', 'warning']), message: text }),
-  z.strictObject({ kind: z.literal('failed'), code: z.enum(ERROR_CODES), message: text }),
+  z.strictObject({ kind: z.literal('failed'), code: z.enum(Object.keys(EXIT_CODES) as ErrorCode[]), message: text }),
   z.strictObject({ kind: z.literal('cancelled') }),
 ] as const;
 
@@ -132,7 +112,7 @@ export const platformEventSchema = z.discriminatedUnion('kind', [
     attempt: count,
   }),
   ...otherPluginEvents,
-  // Stored with its result; sent without it to readers without access to the result.
+  // Sent without its result to readers without access to it.
   done.extend({ resultJson: resultJson.optional() }),
 ]);
 
@@ -149,10 +129,6 @@ export interface LoggedEvent {
 
 export function isFinal<Event extends PlatformEvent>(event: Event): event is Event & FinalEvent {
   return event.kind === 'done' || event.kind === 'failed' || event.kind === 'cancelled';
-}
-
-export function isErrorCode(text: string): text is ErrorCode {
-  return (ERROR_CODES as readonly string[]).includes(text);
 }
 
 function clipped(message: string): string {

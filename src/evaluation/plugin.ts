@@ -7,11 +7,7 @@ import type { Analysis } from './analysis.js';
 import type { Evaluation } from './evaluation.js';
 
 export interface Progress {
-  /**
-   * Shows a bar: `done` of `total`, with `label` as the current item.
-   *
-   * @param secondsLeft null where it is unknown; by default estimated from the progress, once a quarter is done
-   */
+  /** @param secondsLeft null where unknown; by default estimated once a quarter is done */
   step(title: string, done: number, total: number, label: string, secondsLeft?: number | null): void;
   within(detail: string): void;
   note(line: string): void;
@@ -22,23 +18,21 @@ export interface Progress {
 export interface CommandHost {
   /** Aborted by Ctrl-C or a termination signal. */
   readonly signal: AbortSignal;
-  /** Whether standard output may be coloured. */
   readonly color: boolean;
   readonly columns?: { readonly out: number | undefined; readonly err: number | undefined };
   print(text: string): void;
   warn(line: string): void;
   progress(quiet: boolean): Progress;
   /**
-   * An agent at `server`, or one that is started on loopback; closed when the command ends.
+   * The agent at `server`, or one on loopback; closed when the command ends.
    *
-   * @param framework the framework of an agent on loopback
-   * @param packageFolder of another package of the framework than the installed one, for an agent on loopback
+   * @param packageFolder of another package of the framework than the installed one
    * @throws PlatformError `usage` for a framework together with a server: the agent there has its own
    */
   connect(server: string | undefined, framework?: FrameworkName, packageFolder?: string): Promise<BenchmarkAgent>;
   /**
-   * The store at `uri`, or the user's own; closed when the command ends. A command that changes nothing opens it to
-   * read: then a named store that does not exist is an error, and a store that cannot be written is accepted.
+   * The store at `uri`, or the user's own; closed when the command ends. With access to read, a named store has to
+   * exist, and may be one that cannot be written.
    */
   openStore(uri: string | undefined, options?: { readonly access: 'read' }): Promise<ResultStore>;
   loadModel(reference: string, options: LoadOptions): Promise<LoadedModel>;
@@ -50,6 +44,5 @@ export interface Plugin {
   readonly version: string;
   readonly evaluation?: Evaluation;
   readonly analyses?: readonly Analysis[];
-  /** Adds its subcommand to the platform's command. */
   registerCommand?(program: Command, host: CommandHost): void;
 }

@@ -3,7 +3,7 @@ import type { Collection, CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
 import { platformEventSchema } from './event.js';
 
-// The stored form of evaluations. It contains everything that a restarted server needs to continue them.
+// Everything that a restarted server needs to continue evaluations.
 
 export const EVALUATION_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const;
 
@@ -15,14 +15,12 @@ const recordSchema = z.strictObject({
   plugin: z.string(),
   state: z.enum(EVALUATION_STATES),
   /**
-   * SHA-256 of the submission, 64 hexadecimal digits. The same id with another digest is a mistake, and with the same
-   * digest a retry.
+   * SHA-256 of the submission in hexadecimal. The same id with another digest is a mistake, with the same one a retry.
    */
   digest: z.string(),
-  /** Number of times that the evaluation was given to a plugin. */
+  /** How often a plugin was given it. */
   attempts: z.int().min(0),
   submittedAt: z.iso.datetime(),
-  /** When the state changed last. */
   changedAt: z.iso.datetime(),
   traceContext: z.record(z.string(), z.string()),
 });
@@ -35,9 +33,9 @@ export function evaluationHasEnded({ state }: EvaluationRecord): boolean {
 
 const partSchema = z.strictObject({
   evaluation: z.string(),
-  /** Its place among the parts, with leading zeros. */
+  /** Its index with leading zeros. */
   part: z.string(),
-  /** Base64 of a part of the submission, encoded as in proto/mlmodelscope/evaluation/v1. */
+  /** Base64 of a part of the encoded submission. */
   content: z.string(),
 });
 
@@ -61,49 +59,13 @@ export type SubmissionPart = Readonly<z.infer<typeof partSchema>>;
 
 export type Arrival = Readonly<z.infer<typeof arrivalSchema>>;
 
-/** A cancelled evaluation. The server that runs it must still stop it. */
+/** The server that runs the cancelled evaluation must still stop it. */
 export type Cancellation = Readonly<z.infer<typeof arrivalSchema>>;
-
-const RECORDS: CollectionDefinition<EvaluationRecord> = {
-  name: 'submitted_evaluations',
-  schema: recordSchema,
-  key: ['id'],
-  indexes: [['state']],
-};
-
-const PARTS: CollectionDefinition<SubmissionPart> = {
-  name: 'submission_parts',
-  schema: partSchema,
-  key: ['evaluation', 'part'],
-  indexes: [],
-};
-
-const ARRIVALS: CollectionDefinition<Arrival> = {
-  name: 'arriving_submissions',
-  schema: arrivalSchema,
-  key: ['evaluation'],
-  indexes: [],
-};
-
-const CANCELLATIONS: CollectionDefinition<Cancellation> = {
-  name: 'cancelled_evaluations',
-  schema: arrivalSchema,
-  key: ['evaluation'],
-  indexes: [],
-  isMomentary: true,
-};
-
-const EVENTS: CollectionDefinition<EventDocument> = {
-  name: 'evaluation_events',
-  schema: eventSchema,
-  key: ['evaluation', 'sequence'],
-  indexes: [],
-};
 
 export interface EvaluationCollections {
   readonly records: Collection<EvaluationRecord>;
   readonly parts: Collection<SubmissionPart>;
-  /** The evaluations whose parts may have no record, because the server ended while it stored them. */
+  /** Their parts may have no record, because the server ended while it stored them. */
   readonly arrivals: Collection<Arrival>;
   readonly events: Collection<EventDocument>;
   readonly cancellations: Collection<Cancellation>;
@@ -111,10 +73,31 @@ export interface EvaluationCollections {
 
 export function evaluationCollections(store: ResultStore): EvaluationCollections {
   return {
-    records: store.collection(RECORDS),
-    parts: store.collection(PARTS),
-    arrivals: store.collection(ARRIVALS),
-    events: store.collection(EVENTS),
-    cancellations: store.collection(CANCELLATIONS),
+    records: store.collection({
+      name: 'submitted_evaluations',
+      schema: recordSchema,
+      key: ['id'],
+      indexes: [['state']],
+    }),
+    parts: store.collection({ name: 'submission_parts', schema: partSchema, key: ['evaluation', 'part'], indexes: [] }),
+    arrivals: store.collection({
+      name: 'arriving_submissions',
+      schema: arrivalSchema,
+      key: ['evaluation'],
+      indexes: [],
+    }),
+    events: store.collection({
+      name: 'evaluation_events',
+      schema: eventSchema,
+      key: ['evaluation', 'sequence'],
+      indexes: [],
+    }),
+    cancellations: store.collection({
+      name: 'cancelled_evaluations',
+      schema: arrivalSchema,
+      key: ['evaluation'],
+      indexes: [],
+      isMomentary: true,
+    }),
   };
 }

@@ -2,7 +2,6 @@ import { oneLine } from '../base/one-line.js';
 import type { EvaluationEvent, PlatformEvent } from './event.js';
 import type { Progress } from './plugin.js';
 
-/** What an event counts, in a word or two. */
 export function stepOf({ step = 'measuring' }: Extract<PlatformEvent, { readonly kind: 'measuring' }>): string {
   return oneLine(step);
 }

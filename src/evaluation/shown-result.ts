@@ -7,8 +7,8 @@ export interface ShowOptions {
 
 export interface ShownResult {
   readonly result: () => TableResult;
-  /** For browsers, with charts; without it, a page has the table alone. */
+  /** For browsers; without it, a page has the table alone. */
   readonly page?: () => Page;
-  /** For people. @param options.width columns of the terminal; undefined where there is none */
+  /** @param options.width columns of the terminal; undefined where there is none */
   readonly text: (options: { readonly color: boolean; readonly width: number | undefined }) => string;
 }

@@ -3,7 +3,6 @@ import type { Progress } from './plugin.js';
 
 export interface SpanModels {
   readonly models: readonly { readonly name: string }[];
-  /** One batch size, or those of a sweep. */
   readonly batchSizes: readonly number[];
 }
 
@@ -12,7 +11,6 @@ export interface SpanFramework {
   readonly frameworkVersion: string;
 }
 
-/** Sets the models and batch sizes as attributes of the current span, under the platform's names. */
 export function setSpanModels({ models, batchSizes }: SpanModels): void {
   const names = [...new Set(models.map(({ name }) => name))];
   const [batchSize, ...others] = new Set(batchSizes);
@@ -28,7 +26,6 @@ export function setSpanFramework({ framework, frameworkVersion }: SpanFramework)
   activeTracing()?.setAttributes({ framework_name: framework, framework_version: frameworkVersion });
 }
 
-/** Prints the id of the current trace, where there is one. */
 export function noteTrace(progress: Progress): void {
   const traceId = activeTracing()?.traceId();
   if (traceId !== undefined) progress.note(`trace ${traceId}`);

@@ -15,29 +15,24 @@ import { loadEvaluation, type LoadedEvaluation, type LoadEvaluationOptions } fro
 import type { UnusableModel } from '../registry/unusable-model.js';
 import { buildZooModel } from '../zoo/zoo.js';
 
-/** An evaluation as it is sent: see proto/mlmodelscope/evaluation/v1/submission.proto. */
+/** See proto/mlmodelscope/evaluation/v1/submission.proto. */
 export interface Submission {
   readonly manifestPath: string;
-  /** Contents by path; undefined for the file of a model whose graph is in `graphs`. */
+  /** undefined for the file of a model whose graph is in `graphs` */
   readonly files: ReadonlyMap<string, Uint8Array | undefined>;
   readonly graphs: ReadonlyMap<string, Benchmark>;
   readonly unusable?: readonly UnusableModel[];
-  /** Whether any version of its manifests' frameworks is accepted. */
   readonly allowVersion?: boolean | undefined;
-  /** The agents that measure it; by default as its manifest says. */
+  /** By default as its manifest says. */
   readonly agents?: AgentChoice | undefined;
 }
 
-/** An evaluation, loaded from its manifests and their models, and the same evaluation in the form that is sent. */
 export interface LoadedSubmission {
   readonly loaded: LoadedEvaluation;
   readonly submission: Submission;
 }
 
-/**
- * Limits of all models together: twenty times the bytes of a request, because decoded nodes take more memory, and twice
- * the nodes of one model.
- */
+/** Twenty times the bytes of a request, because decoded nodes take more memory, and twice the nodes of one model. */
 const LIMITS = { structureBytes: 2 ** 31, nodes: 2 ** 20, inlinedSize: INLINED_SIZE };
 
 const NOT_SUBMITTED = 'no such file in the submission';
@@ -54,7 +49,7 @@ function filesOf({ files }: Submission): ManifestFiles {
   };
 }
 
-/** A model's graph from the submission or from the zoo's code. It reads nothing from the disk. */
+/** It reads nothing from the disk. */
 function graphOf(resolved: ResolvedModel, { files, graphs, unusable = [] }: Submission, budget: ReadingBudget): Model {
   const { name, source } = resolved;
   const known = unusable.find(({ name: of }) => of === name);
@@ -71,7 +66,7 @@ function graphOf(resolved: ResolvedModel, { files, graphs, unusable = [] }: Subm
   return parseModel(bytes, source.path, budget);
 }
 
-/** Graphs keep the dimensions that files leave open. The manifests, which are sent too, give their sizes. */
+/** Graphs keep the dimensions that files leave open; the manifests give their sizes. */
 function graphsOf({ models }: LoadedEvaluation): ReadonlyMap<string, Benchmark> {
   return new Map(
     models.map(({ name, model, open }) => [
@@ -82,10 +77,9 @@ function graphsOf({ models }: LoadedEvaluation): ReadonlyMap<string, Benchmark> 
 }
 
 /**
- * Loads a submission from an untrusted client. Where its models together exceed a limit, the whole submission is
- * refused. A model that cannot be used is left out, as long as another model can be used.
+ * A submission is untrusted. Where its models together exceed a limit, all of it is refused. A model that cannot be
+ * used is left out, as long as another one can be used.
  *
- * @param check see {@link LoadEvaluationOptions}
  * @throws PlatformError `manifest`, `model` or `usage` with every problem
  */
 export async function loadSubmission(
@@ -100,7 +94,7 @@ export async function loadSubmission(
     agents: submission.agents,
     ...(check === undefined ? {} : { check }),
     readGraph: async (resolved) => {
-      // A thousand models take a while, so other requests get their turn in between.
+      // A thousand models take a while.
       await setImmediate();
       // Two models may share a file, so the new submission has their graphs instead.
       if (resolved.source.kind === 'file') files.set(resolved.source.path, undefined);
@@ -110,12 +104,7 @@ export async function loadSubmission(
   return { loaded, submission: { ...submission, files, graphs: graphsOf(loaded), unusable: loaded.unusable } };
 }
 
-/**
- * Loads an evaluation on this machine and prepares it for sending: its manifests as they are, its models without their
- * weights, and the reasons for models that cannot be read.
- *
- * @throws PlatformError as {@link loadEvaluation}
- */
+/** Manifests as they are, models without their weights. @throws PlatformError as {@link loadEvaluation} */
 export async function submissionOf(
   named: string,
   options: Pick<LoadEvaluationOptions, 'signal' | 'onModel' | 'allowVersion'> = {},

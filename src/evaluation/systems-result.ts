@@ -62,7 +62,7 @@ export function buildSystemsResult(content: Omit<SystemsResult, 'format'>): Syst
   return { format: FORMAT, ...content };
 }
 
-/** The document, where it has this format; undefined for a plugin's own document. */
+/** undefined for a plugin's own document. */
 export function systemsResultIn(document: unknown): SystemsResult | undefined {
   return systemsResultSchema.safeParse(document).data;
 }

@@ -1,8 +1,7 @@
 import type { EvaluationEvent } from './event.js';
 
 /**
- * Runs work that reports events to a callback. Yields the events, and returns the work's result. While the reader asks
- * for no event, a `measuring` event replaces a `measuring` event directly before it.
+ * While the reader asks for no event, a `measuring` event replaces one directly before it. Returns the work's result.
  */
 export async function* whileTelling<T>(
   work: (tell: (event: EvaluationEvent) => void) => Promise<T>,

@@ -12,12 +12,10 @@ import {
 import { int } from '../onnx/model/make-attributes.js';
 import { toTypeProto } from '../onnx/write/write-model.js';
 
-// The runtime's JavaScript bindings take and return only tensors of common element types: a session with an input or
-// output of another type cannot be created, and a returned tensor of a packed type ends the process. So such an input
-// is fed as float32 and cast inside the graph, and such an output is returned as float32, or only its shape is
-// returned.
+// The runtime's JavaScript bindings take and return only tensors of common element types. An input of another type is
+// fed as float32 and cast inside the graph; such an output is returned as float32, or only its shape is returned.
 
-/** Operators whose output has another element type than their inputs. */
+/** Their output has another element type than their inputs. */
 const CONVERTING: ReadonlySet<string> = new Set(
   (
     'ArgMax ArgMin Cast CastLike DequantizeLinear Equal GatherBlockQuantized Greater GreaterOrEqual IsInf IsNaN Less ' +
@@ -27,11 +25,7 @@ const CONVERTING: ReadonlySet<string> = new Set(
 
 const PREFIX = 'dlbricks.shape.';
 
-function shapeOutputOf(value: string, elementType: ElementType): string {
-  return `${PREFIX}${elementType}.${value}`;
-}
-
-/** The value whose shape an output is; undefined for an output that is a value itself. */
+/** undefined for an output that is a value itself. */
 export function shapedValue(output: string): { readonly name: string; readonly elementType: ElementType } | undefined {
   if (!output.startsWith(PREFIX)) return undefined;
   const at = output.indexOf('.', PREFIX.length);
@@ -43,7 +37,7 @@ function crosses(elementType: ElementType): boolean {
   return ELEMENT_TYPES[elementType].fed;
 }
 
-/** The element type that a node states for its output; undefined where it states none. */
+/** undefined where the node states none */
 function statedType({ opType, input, attribute }: NodeProto, typeOf: (name: string) => ElementType | undefined) {
   const number = (name: string): ElementType | undefined => {
     const found = attribute.find((candidate) => candidate.name === name);
@@ -54,15 +48,7 @@ function statedType({ opType, input, attribute }: NodeProto, typeOf: (name: stri
   return opType === 'QuantizeLinear' ? (typeOf(input[2] ?? '') ?? number('output_dtype')) : undefined;
 }
 
-function declaredType({ type }: ValueInfoProto): ElementType | undefined {
-  return readType(type).type?.elementType;
-}
-
-/**
- * The values of a graph that the bindings do not take or return, with their element types.
- *
- * @param weights further inputs of the graph, which will be initializers
- */
+/** The values that the bindings do not take or return. @param weights further inputs, which will be initializers */
 function staying(graph: GraphProto, weights: readonly BenchmarkInput[]): ReadonlyMap<string, ElementType> {
   const types = new Map<string, ElementType>();
   const note = (name: string, type: ElementType | undefined): void => {
@@ -70,7 +56,7 @@ function staying(graph: GraphProto, weights: readonly BenchmarkInput[]): Readonl
   };
   const declared = new Set<string>();
   for (const info of [...graph.input, ...graph.valueInfo, ...graph.output]) {
-    const type = declaredType(info);
+    const type = readType(info.type).type?.elementType;
     if (type !== undefined) declared.add(info.name);
     note(info.name, type);
   }
@@ -116,12 +102,9 @@ export interface Returned {
   readonly nodes: readonly NodeProto[];
 }
 
-/**
- * An output with the shape of a value. Only graphs that are not optimized return it, because an optimizer removes a
- * Shape whose result it knows.
- */
+/** Only graphs that are not optimized return it: an optimizer removes a Shape whose result it knows. */
 export function shapeOf(value: string, elementType: ElementType): Returned {
-  const name = shapeOutputOf(value, elementType);
+  const name = `${PREFIX}${elementType}.${value}`;
   const shape = (input: string): NodeProto => ({
     ...NodeProto.create(),
     opType: 'Shape',
@@ -149,7 +132,6 @@ function floatOf(value: string): Returned {
  * The graph with inputs that can all be fed and outputs that can all be returned.
  *
  * @param graph without its weights
- * @param inputs all inputs of the benchmark
  * @param shapesOnly returns the shape of a value that cannot be returned, instead of the value as floats
  */
 export function withCrossingEnds(

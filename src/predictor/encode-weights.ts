@@ -7,19 +7,18 @@ import { FIELDS } from '../onnx/bytes/field-numbers.js';
 import { bytesTag, varint } from '../onnx/bytes/wire-format.js';
 import { type FillableModel, type FillableWeight, inputBlocks, weightBlocks } from './materialize.js';
 
-// A message may be written in pieces: where a field for one message occurs twice, readers merge the two messages. So
-// the initializers follow the encoded graph as a second piece of it.
-// Source: "Last One Wins", https://protobuf.dev/programming-guides/encoding/#last-one-wins
+// Where a field for one message occurs twice, readers merge the two messages. So the initializers follow the encoded
+// graph as a second piece of it. Source: "Last One Wins", https://protobuf.dev/programming-guides/encoding/
 const MODEL_GRAPH = bytesTag(FIELDS.ModelProto.graph);
 const GRAPH_INITIALIZER = bytesTag(FIELDS.GraphProto.initializer);
 const TENSOR_RAW_DATA = bytesTag(FIELDS.TensorProto.rawData);
 
-/** Each external weight starts at a multiple of this, so that a runtime can map it. Source: ExternalDataInfo in onnx.proto. */
+/** So that a runtime can map each external weight. Source: ExternalDataInfo in onnx.proto. */
 const EXTERNAL_ALIGNMENT_BYTES = 4096;
 
 interface FilePiece {
   readonly offset: number;
-  /** Pieces in order; each is only valid until the next one is asked for. */
+  /** Each is only valid until the next one is asked for. */
   readonly blocks: Iterable<Uint8Array>;
 }
 
@@ -38,11 +37,7 @@ function describe({ name, dims, elementType }: BenchmarkInput): TensorProto {
   return { ...TensorProto.create(), name, dims: dims.map(BigInt), dataType: ELEMENT_TYPES[elementType].code };
 }
 
-/**
- * The model as one file that contains its weights, in one buffer.
- *
- * @returns undefined where that would be more than `limitBytes`
- */
+/** @returns undefined where the file with its weights would have more than `limitBytes` */
 export function encodeInline({ graph, weights }: FillableModel, limitBytes: number): Uint8Array | undefined {
   const heads = weights.map((weight) => {
     const dataBytes = tensorBytes(weight);
@@ -86,15 +81,10 @@ export function inlineTensor(weight: FillableWeight): TensorProto {
   return { ...describe(weight), rawData };
 }
 
-/**
- * Smaller weights stay in the model: the runtime reads them instead of mapping them. Source:
- * kSmallTensorExternalDataThreshold in tensorprotoutils.h of ONNX Runtime.
- */
+/** The runtime reads smaller weights. Source: kSmallTensorExternalDataThreshold in its tensorprotoutils.h. */
 const MIN_EXTERNAL_BYTES = 128;
 
 /**
- * The model as a small file that refers to files beside it for its weights.
- *
  * @param location name of the file that several weights share
  * @param ownFileBytes each weight from this size on has a file of its own, named `location` with a number
  */
@@ -133,11 +123,7 @@ export interface InPlaceOptions {
   readonly limitBytes: number;
 }
 
-/**
- * The model in one buffer. It refers to weights in other files and contains all other weights.
- *
- * @returns undefined where that would be more than `limitBytes`
- */
+/** Contains only the weights that are not in other files. @returns undefined past `limitBytes` */
 export function encodeInPlace(
   { graph, weights }: FillableModel,
   { isBeside, folder, limitBytes }: InPlaceOptions,
@@ -151,21 +137,15 @@ export function encodeInPlace(
   return encodeInline({ graph: withInitializers(graph, tensors), weights: others }, limitBytes);
 }
 
-/** Weights from this size on influence the optimized graph only by type and shape. */
+/** Larger weights influence the optimized graph only by type and shape. */
 const MIN_ALIASED_BYTES = 2 ** 16;
 
-/**
- * Key of the weights that share bytes. Floats of any range may share; integers may be indices, which have to stay in
- * range.
- */
+/** Floats of any range may share bytes; integers may be indices, which have to stay in range. */
 function aliasOf({ elementType, fill: { low, high } }: BenchmarkInput): string {
   return ELEMENT_TYPES[elementType].kind === 'float' ? elementType : `${elementType}_${low}_${high}`;
 }
 
-/**
- * The first block of a weight of floats; the rest of its file is a hole, which reads as zeros. Integers are complete,
- * because zero may be no valid index.
- */
+/** The rest of a file of floats is a hole, which reads as zeros. Integers are complete: zero may be no valid index. */
 function* beginningOf(weight: BenchmarkInput): Generator<Uint8Array> {
   for (const block of inputBlocks(weight)) {
     yield block;
@@ -173,10 +153,7 @@ function* beginningOf(weight: BenchmarkInput): Generator<Uint8Array> {
   }
 }
 
-/**
- * The model with all large weights of one kind in the same bytes, for uses that need weights but not their values. Most
- * weights take no time to fill, and memory only where they are read.
- */
+/** All large weights of one kind have the same bytes, which take little time to fill, for uses without their values. */
 export function aliasedModel({ graph, weights }: FillableModel): ExternalModel {
   const largest = new Map<string, BenchmarkInput>();
   const tensors = weights.map((weight): TensorProto => {

@@ -5,9 +5,8 @@ import { onnxRuntimeWebFramework } from './onnxruntime-web/framework.js';
 export interface FrameworkEntry {
   /** @param folder of another package than the installed one */
   readonly describe: (folder?: string) => Framework;
-  /** Environment variable with the folder of the package to load; absent where only the installed one can be. */
+  /** Names the folder of the package to load; absent where only the installed one can be. */
   readonly packageVariable?: string;
-  /** Flags of Node for the processes that measure with it. */
   readonly nodeFlags: readonly string[];
   /** Whether a process keeps the number of threads that it was first used with. */
   readonly keepsThreads: boolean;
@@ -22,7 +21,7 @@ export type FrameworkName = (typeof FRAMEWORK_NAMES)[number];
 
 export const DEFAULT_FRAMEWORK: FrameworkName = 'onnxruntime';
 
-/** Every framework by its name; see docs/frameworks.md for how to add one. */
+/** See docs/frameworks.md for how to add one. */
 export const FRAMEWORKS: Readonly<Record<FrameworkName, FrameworkEntry>> = {
   onnxruntime: {
     describe: onnxRuntimeFramework,

@@ -18,7 +18,7 @@ interface MappedRange {
   readonly end: number;
 }
 
-/** The parts of files that a process maps. @param maps the content of /proc/PID/maps */
+/** @param maps the content of /proc/PID/maps */
 export function mappedRanges(maps: string): readonly MappedRange[] {
   return maps.split('\n').flatMap((line) => {
     const [, from, to, offset, path] = MAPPING.exec(line) ?? [];
@@ -35,7 +35,7 @@ function coversFrom0(ranges: readonly MappedRange[], byteLength: number): boolea
   return covered >= byteLength;
 }
 
-/** Whether ranges, observed at one moment or at several, together cover all of each file. */
+/** Whether ranges, observed at one moment or several, together cover each file. */
 export function coverWhole(ranges: readonly MappedRange[], files: readonly MappedFile[]): boolean {
   const ofPath = groupedBy(ranges, ({ path }) => path);
   return files.every(({ path, byteLength }) => coversFrom0(ofPath.get(path) ?? [], byteLength));

@@ -11,11 +11,11 @@ import { fileBlocks } from '../onnx/write/write-model.js';
 import { fedName, isFedAsFloat, shapeOf, withCrossingEnds } from './crossing-values.js';
 import type { TensorValue } from './tensor-value.js';
 
-/** A benchmark whose weights are no longer inputs of the graph, and are not made yet. */
+/** A benchmark whose weights are no longer inputs of the graph. */
 export interface FillableModel {
   readonly graph: Uint8Array;
   readonly weights: readonly FillableWeight[];
-  /** File of a model with its own weights. Weights may also be in other files beside it. */
+  /** Weights may also be in other files beside it. */
   readonly path?: string;
 }
 
@@ -24,7 +24,6 @@ export interface FillableWeight extends BenchmarkInput {
 }
 
 export interface MaterializeOptions {
-  /** Makes every value that a node produces an output of the graph. */
   readonly everyValueIsOutput?: boolean;
 }
 
@@ -46,10 +45,7 @@ function decode(benchmark: Benchmark): ModelProto & { graph: GraphProto } {
   return { ...model, graph: model.graph };
 }
 
-/**
- * Refuses tensors in other files: benchmarks are untrusted, and a runtime reads any file on this machine that a model
- * names.
- */
+/** Benchmarks are untrusted, and a runtime reads any file on this machine that a model names. */
 function refuseExternalData(benchmark: Benchmark, model: ModelProto): void {
   const place = externalTensorIn(model);
   if (place === undefined) return;
@@ -82,10 +78,10 @@ function exposeEveryValue(graph: GraphProto): GraphProto {
 }
 
 /**
- * Takes the weights out of a benchmark's inputs; encode-weights.ts adds them as initializers with their values.
+ * Takes the weights out of a benchmark's inputs; encode-weights.ts adds them as initializers.
  *
- * @throws PlatformError `usage` where the model is invalid, needs other files, or its inputs are not the benchmark's,
- *   `unsupported` for weights that are strings, which cannot be made up
+ * @throws PlatformError `usage` for an invalid model, one that needs other files, or other inputs than the benchmark's;
+ *   `unsupported` for weights that are strings
  */
 export function materialize(
   benchmark: Benchmark,
@@ -114,7 +110,7 @@ function encodeWithEnds(
   return ModelProto.encode({ ...model, graph: ended }).finish();
 }
 
-/** The same for a model with weights of its own. @throws PlatformError as {@link materialize} */
+/** For a model with weights of its own. @throws PlatformError as {@link materialize} */
 export function withOutputs(graph: Uint8Array, benchmark: Benchmark, options: MaterializeOptions): Uint8Array {
   return encodeWithEnds(decode({ ...benchmark, model: graph }), benchmark, options);
 }
@@ -124,13 +120,10 @@ export function withEveryValueAsOutput(benchmark: Benchmark): Uint8Array {
   return ModelProto.encode({ ...model, graph: exposeEveryValue(model.graph) }).finish();
 }
 
-/** An opset that has Shape, for graphs without a standard operator. */
+/** Has Shape. */
 const ANY_OPSET = { domain: '', version: 13n };
 
-/**
- * The benchmark's model with the shapes of some of its values as its only outputs. @throws PlatformError as {@link
- * materialize}
- */
+/** Only the shapes of these values are outputs. @throws PlatformError as {@link materialize} */
 export function withShapesAsOutputs(benchmark: Benchmark, values: ReadonlyMap<string, TensorType>): Uint8Array {
   const model = decode(benchmark);
   const shapes = [...values].map(([name, { elementType }]) => shapeOf(name, elementType));
@@ -144,13 +137,13 @@ export function withShapesAsOutputs(benchmark: Benchmark, values: ReadonlyMap<st
   return ModelProto.encode({ ...model, graph, opsetImport }).finish();
 }
 
-/** The values of an input, in blocks; see fillBlocks. Booleans are 0 or 1 for any range. */
+/** Booleans are 0 or 1 for any range. */
 export function inputBlocks({ elementType, dims, fill }: BenchmarkInput): Generator<Uint8Array> {
   const [low, high] = [fill.low, fill.high].map((bound) => Math.min(1, Math.max(0, bound))) as [number, number];
   return fillBlocks(elementType, elementCount(dims), elementType === 'bool' ? { ...fill, low, high } : fill);
 }
 
-/** The values of a weight, in blocks, each of which is only valid until the next one is asked for. */
+/** Each block is only valid until the next one is asked for. */
 export function weightBlocks(weight: FillableWeight): Iterable<Uint8Array> {
   return weight.data === undefined ? inputBlocks(weight) : fileBlocks(weight.data);
 }
@@ -173,13 +166,8 @@ export function makeFeeds(benchmark: Benchmark): ReadonlyMap<string, TensorValue
     const { name, elementType, dims, fill } = input;
     if (elementType === 'string') {
       feeds.set(name, { elementType, dims, bytes: new Uint8Array(), strings: words(elementCount(dims), fill.seed) });
-      continue;
-    }
-    if (isFedAsFloat(input)) {
-      feeds.set(fedName(input), tensorOf({ ...input, elementType: 'float32' }));
-      continue;
-    }
-    feeds.set(name, tensorOf(input));
+    } else if (isFedAsFloat(input)) feeds.set(fedName(input), tensorOf({ ...input, elementType: 'float32' }));
+    else feeds.set(name, tensorOf(input));
   }
   return feeds;
 }

@@ -10,12 +10,10 @@ function boundTypes({ graph }: Model, benchmark: Benchmark): ReadonlyMap<string,
   return new Map([...graph.types].map(([name, type]) => [name, bound.get(name) ?? type]));
 }
 
-/** Values in place of the weight's own values where values do not matter: while a graph is optimized. */
+/** Values do not matter while a graph is optimized. */
 const STAND_IN = { low: 0, high: 1, seed: 1 } as const;
 
-/**
- * @param path of the file that the benchmark was made of @throws PlatformError `model` where the file cannot be read
- */
+/** @param path of the file that the benchmark was made of @throws PlatformError `model` */
 export async function modelWithOwnWeights(
   benchmark: Benchmark,
   path: string,

@@ -15,7 +15,7 @@ const WEIGHTS_FILE = 'weights.bin';
 const WEIGHTS_FOLDER = 'weights';
 
 export interface OpenFilledOptions {
-  /** Folder for files of weights that do not fit into memory. The files are removed when the model is open. */
+  /** For weights that do not fit into memory. The files are removed when the model is open. */
   readonly temporaryFolder: string;
   readonly inlineLimitBytes?: number;
 }
@@ -46,22 +46,13 @@ function writeExternal(folder: string, { model, files }: ExternalModel): string 
   return path;
 }
 
-function writeExternalOrExplain(folder: string, model: ExternalModel): string {
-  try {
-    return writeExternal(folder, model);
-  } catch (cause) {
-    const problem = `the weights of a large model cannot be written to ${folder}: ${messageOf(cause)}`;
-    throw new PlatformError('storage', `${problem}; free space there or set TMPDIR to another folder`, { cause });
-  }
-}
-
 interface FilledSource {
   readonly source: ModelSource;
   readonly weightsFiles?: readonly MappedFile[];
   readonly remove: () => void;
 }
 
-/** From this size on, weights are in files where the predictor maps files. */
+/** From this size on, weights are in files. */
 const MIN_MAPPED_BYTES = 16 * 2 ** 20;
 
 /** In memory, each weight from this size on has a file of its own, which is removed when the runtime has a copy. */
@@ -70,17 +61,15 @@ const OWN_FILE_BYTES = 2 ** 20;
 function inFiles(folder: string, model: ExternalModel): FilledSource {
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
-    return { source: { kind: 'file', path: writeExternalOrExplain(folder, model) }, remove };
-  } catch (error) {
+    return { source: { kind: 'file', path: writeExternal(folder, model) }, remove };
+  } catch (cause) {
     remove();
-    throw error;
+    const problem = `the weights of a large model cannot be written to ${folder}: ${messageOf(cause)}`;
+    throw new PlatformError('storage', `${problem}; free space there or set TMPDIR to another folder`, { cause });
   }
 }
 
-/**
- * The model with references to its weights in files beside its own file, so that these weights are not copied;
- * undefined where it has no such weights, or where the rest is too large for one buffer.
- */
+/** Refers to weights in files beside the model's own; undefined without such weights, or past the limit. */
 function inPlace({ path, ...fillable }: FillableModel, limitBytes: number): FilledSource | undefined {
   const isBeside = ({ data }: FillableWeight): boolean => data !== undefined && data.path !== path;
   if (path === undefined || !fillable.weights.some(isBeside)) return undefined;
@@ -110,8 +99,8 @@ function fill(
 }
 
 /**
- * Fills the weights of a model and creates its session. Weights in files beside the model's own are not copied. One
- * copy of the other weights is in memory; on Linux it is removed when the runtime has its own copy.
+ * Weights in files beside the model's own are not copied. One copy of the others is in memory; on Linux it is removed
+ * when the runtime has its own.
  *
  * @throws PlatformError `storage` where the temporary folder cannot hold the weights, and the predictor's errors
  */
@@ -141,10 +130,7 @@ function sourceToOptimize(fillable: FillableModel, predictor: Predictor, options
   return inFiles(fitsInMemory(bytes) ? inMemory(temporaryFolder) : join(temporaryFolder, WEIGHTS_FOLDER), model);
 }
 
-/**
- * @param keepsValues whether the values of large weights matter, because the optimized model will run @throws as
- * {@link openFilledModel}
- */
+/** @param keepsValues whether the optimized model will run @throws as {@link openFilledModel} */
 export async function optimizeFilledModel(
   predictor: Predictor,
   fillable: FillableModel,

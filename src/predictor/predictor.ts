@@ -9,17 +9,16 @@ export interface Framework {
 }
 
 /**
- * A complete ONNX model: the file's bytes, or its path where weights are in files beside it. Where the framework maps
- * weight files, the bytes may also refer to files in a folder.
+ * A file's bytes, or its path where weights are beside it. Bytes may refer to a folder where weight files are mapped.
  */
 export type ModelSource =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly weightsFolder?: string }
   | { readonly kind: 'file'; readonly path: string };
 
-/** Protobuf's limit for one message, which an ONNX file is. */
+/** For one message, which an ONNX file is. */
 export const PROTOBUF_LIMIT_BYTES = 2 ** 31 - 1;
 
-/** One framework that can open models. Implementations load native code, so only a worker process makes one. */
+/** Implementations load native code, so only a worker process makes one. */
 export interface Predictor {
   readonly framework: Framework;
 
@@ -30,29 +29,26 @@ export interface Predictor {
   /** @throws the framework's error where it refuses the model; see failure.ts */
   open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel>;
 
-  /** The framework profiles its runs itself; absent where it cannot do this. @throws as {@link Predictor.open} */
+  /** Absent where the framework cannot profile its runs. @throws as {@link Predictor.open} */
   readonly openProfiled?: (model: ModelSource, runOptions: RunOptions, folder: string) => Promise<ProfiledModel>;
 
   /**
-   * The types of all values that the framework infers without running the model; absent where it infers none.
+   * Types are inferred without running the model; absent where the framework infers none.
    *
-   * @param model with its weights as inputs, and every value as an output
-   * @throws as {@link Predictor.open}
+   * @param model with its weights as inputs, and every value as an output @throws as {@link Predictor.open}
    */
   readonly inferStaticTypes?: (model: Uint8Array) => Promise<ReadonlyMap<string, TensorType>>;
 
   /**
-   * Writes the graph that the framework would execute into an existing folder. Without `keepsWeights`, its large
-   * weights may be missing.
+   * Writes the graph that the framework would execute. @returns the path of the optimized model
    *
-   * @returns the path of the optimized model
    * @throws the framework's error where it refuses the model
    */
   optimize(model: ModelSource, runOptions: RunOptions, folder: string, options: OptimizeOptions): Promise<string>;
 }
 
 export interface OptimizeOptions {
-  /** Whether the optimized model has to hold all its weights; a model with subgraphs has to. */
+  /** Else large weights may be missing; a model with subgraphs needs them. */
   readonly keepsWeights: boolean;
 }
 
@@ -63,13 +59,13 @@ export interface OpenModel {
 }
 
 export interface ProfiledModel extends OpenModel {
-  /** All runs so far. Can be called only once, because it ends the profile. */
+  /** Can be called only once, because it ends the profile. */
   profile(): Promise<readonly ProfiledRun[]>;
 }
 
 export interface PreparedRun {
-  /** Runs the model once and discards its outputs. */
+  /** Discards the outputs. */
   execute(): Promise<void>;
-  /** Runs the model once and returns its outputs by name; values that are not tensors are left out. */
+  /** Outputs by name; values that are not tensors are left out. */
   evaluate(): Promise<ReadonlyMap<string, TensorValue>>;
 }

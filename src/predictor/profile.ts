@@ -1,7 +1,7 @@
 import type { KernelFacts } from '../measurement/kernel-facts.js';
 
 export interface ProfiledKernel extends KernelFacts {
-  /** Name of the node that the runtime executes, after its own graph optimizer. */
+  /** Of a node after the runtime's own optimizer. */
   readonly name: string;
   readonly opType: string;
   readonly executionProvider: string;
@@ -12,7 +12,7 @@ export interface ProfiledKernel extends KernelFacts {
   readonly inputTypes: readonly string[];
   readonly outputTypes: readonly string[];
   readonly elementType: string;
-  /** Kernels of the subgraphs of If, Loop and Scan that it executed. Its own time includes theirs. */
+  /** Of the subgraphs of If, Loop and Scan. A kernel's own time includes theirs. */
   readonly inner: readonly ProfiledKernel[];
 }
 

@@ -1,4 +1,3 @@
-// The thread of remove-when-mapped.ts.
 import { readFileSync, rmSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { coverWhole, type MappedFile, mappedRanges } from './mapped-ranges.js';

@@ -5,20 +5,15 @@ import type { MappedFile } from './mapped-ranges.js';
 /** Smaller weights are not worth a thread. */
 const MIN_BYTES = 64 * 2 ** 20;
 
-/**
- * Whether pages have 4 KB, so that no page has parts of two weights. A file that is mapped completely is then mapped
- * for each of its weights.
- */
+/** Pages have 4 KB, so that none has parts of two weights, and a mapped file is mapped for each of its weights. */
 const KNOWS_PAGES = process.platform === 'linux' && process.arch === 'x64';
 
 /**
- * Removes files of weights as soon as this process has mapped all of them. A runtime maps all weights, and then packs
- * one after another into its own memory and unmaps it. The memory of a removed file is free when no part of the file is
- * mapped. So a large weight has a file of its own: its memory is free when this weight is packed, not only when all
- * weights are packed. Where a runtime works differently, nothing is removed.
+ * Removes files of weights as soon as this process has mapped all of them. A runtime maps all weights, then packs one
+ * after another into its own memory and unmaps it. The memory of a removed file is free when nothing of it is mapped,
+ * so a large weight has a file of its own. Where a runtime works differently, nothing is removed.
  *
- * A thread does this, because the runtime blocks the calling thread meanwhile. The thread is ready when the promise
- * resolves.
+ * A thread does this, because the runtime blocks the calling thread; it is ready when the promise resolves.
  *
  * @returns a function that ends the watch
  */

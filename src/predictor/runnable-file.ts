@@ -4,12 +4,7 @@ import { inlineTensor } from './encode-weights.js';
 import { materialize } from './materialize.js';
 import { PROTOBUF_LIMIT_BYTES } from './predictor.js';
 
-/**
- * A benchmark as one ONNX file for any reader: its made-up weights are initializers.
- *
- * @returns undefined where it would be larger than an ONNX file may be
- * @throws PlatformError `usage` where the benchmark has no valid graph
- */
+/** For any reader: made-up weights are initializers; undefined past ONNX's limit. @throws PlatformError `usage` */
 export function runnableFile(benchmark: Benchmark): Uint8Array | undefined {
   if (inputBytes(benchmark.inputs, 'weight') + benchmark.model.length > PROTOBUF_LIMIT_BYTES) return undefined;
   const { graph: encoded, weights } = materialize(benchmark);

@@ -4,22 +4,19 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { packageVersion } from './package-version.js';
 
-/** The package whose versions can be chosen. */
+/** Its versions can be chosen. */
 const PACKAGE = 'onnxruntime-node';
 
 const FORM = /^onnxruntime-node@(.+)$/;
 
-/** Versions as npm spells them: no ranges, no paths. */
+/** As npm spells them: no ranges, no paths. */
 const VERSION = /^\d+\.\d+\.\d+[\w.+-]*$/;
 
-/** A version of the runtime that the user installed, and that a worker process can load. */
 export interface RuntimePackage {
-  /** Of the package. */
   readonly folder: string;
   readonly version: string;
 }
 
-/** The folder in which each version has a folder of its own. */
 function runtimesFolder(): string {
   return process.env['MLMODELSCOPE_RUNTIMES'] || join(envPaths('mlmodelscope', { suffix: '' }).data, 'runtimes');
 }
@@ -28,23 +25,16 @@ export function isRuntimePackage(text: string): boolean {
   return FORM.test(text);
 }
 
-function readManifest(folder: string): unknown {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-}
-
 /**
- * The package that `onnxruntime-node@VERSION` or `onnxruntime-node@FOLDER` names, where npm installed it. Nothing is
- * loaded, downloaded or installed here. Only command lines name packages.
+ * `onnxruntime-node@VERSION` or `onnxruntime-node@FOLDER`. Nothing is loaded, downloaded or installed here.
  *
  * @throws PlatformError `usage` for another text, `not_found` where it is not installed
  */
 export function runtimePackageOf(text: string): RuntimePackage {
   const [, named = ''] = FORM.exec(text) ?? [];
   if (named === '') {
-    throw new PlatformError(
-      'usage',
-      `${text}: expected ${PACKAGE}@VERSION or ${PACKAGE}@FOLDER, as in ${PACKAGE}@1.27.0`,
-    );
+    const expected = `expected ${PACKAGE}@VERSION or ${PACKAGE}@FOLDER, as in ${PACKAGE}@1.27.0`;
+    throw new PlatformError('usage', `${text}: ${expected}`);
   }
   const isVersion = VERSION.test(named);
   if (!isVersion && !isAbsolute(named) && !named.startsWith('.')) {
@@ -54,7 +44,7 @@ export function runtimePackageOf(text: string): RuntimePackage {
   const folder = isVersion ? join(place, 'node_modules', PACKAGE) : resolve(named);
   let manifest: unknown;
   try {
-    manifest = readManifest(folder);
+    manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   } catch (cause) {
     const remedy = isVersion
       ? `'npm install --prefix ${place} ${text}' installs it`

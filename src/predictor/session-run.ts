@@ -8,9 +8,9 @@ import { staticTypeOf } from '../onnx/model/static-type.js';
 import type { OptimizeOptions, PreparedRun } from './predictor.js';
 import { elementsOf, type TensorValue } from './tensor-value.js';
 
-// The common part of the JavaScript bindings of ONNX Runtime; both take their types from onnxruntime-common.
+// Common to both JavaScript bindings of ONNX Runtime.
 
-/** Only errors: the runtime's warnings are about models, and a worker process's standard error is not shown. */
+/** Warnings are about models, and a worker process's standard error is not shown. */
 const LOG_SEVERITY_ERROR = 3;
 
 function tensorOf(make: TensorConstructor, name: string, value: TensorValue): Tensor {
@@ -25,19 +25,11 @@ function valueOf(tensor: Tensor): TensorValue {
   const { type, dims, data } = tensor;
   // Strings come as a plain array.
   if (Array.isArray(data)) return { elementType: type, dims, bytes: new Uint8Array() };
-  return {
-    elementType: type,
-    dims,
-    bytes: new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength),
-  };
+  const bytes = new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength);
+  return { elementType: type, dims, bytes };
 }
 
-/**
- * Prepares runs of a session with the same inputs.
- *
- * @param make the binding's own Tensor
- * @throws PlatformError `unsupported` where an input cannot be passed in
- */
+/** @param make the binding's own Tensor @throws PlatformError `unsupported` where an input cannot be passed in */
 export function prepareRun(
   make: TensorConstructor,
   session: InferenceSession,
@@ -57,7 +49,7 @@ export function prepareRun(
   };
 }
 
-/** The types of a session's outputs, where every dimension is known. */
+/** Of outputs where every dimension is known. */
 export function staticTypesIn(outputs: readonly InferenceSession.ValueMetadata[]): ReadonlyMap<string, TensorType> {
   const types = new Map<string, TensorType>();
   for (const output of outputs) {
@@ -84,21 +76,15 @@ export function sessionOptionsOf(runOptions: RunOptions): InferenceSession.Sessi
   };
 }
 
-/**
- * Weights from this size on go into a separate file, so that no model exceeds protobuf's 2 GB. Smaller weights stay in
- * the model, including all that may steer an operator.
- */
+/** So that no model exceeds protobuf's 2 GB. Smaller weights stay in the model: they may steer an operator. */
 const EXTERNAL_FROM_BYTES = String(2 ** 17);
 
-/** The file beside an optimized model that gets its large weights. */
 export const OPTIMIZED_WEIGHTS = 'optimized.bin';
 
 /**
- * Options of a session that writes its optimized graph. Keys: onnxruntime_session_options_config_keys.h of ONNX
- * Runtime.
+ * Keys: onnxruntime_session_options_config_keys.h of ONNX Runtime.
  *
- * @param keepsWeights writes all weights into the model, because weights of a subgraph would be written twice into a
- *   separate file
+ * @param keepsWeights in the model: weights of a subgraph would be written twice into a separate file
  */
 export function optimizingOptionsOf(
   runOptions: RunOptions,

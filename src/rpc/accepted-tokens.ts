@@ -2,14 +2,13 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Role } from './roles.js';
 
 export interface AcceptedToken {
-  /** The name of its holder, for messages. */
   readonly name: string;
   readonly role: Role;
   readonly sha256: Buffer;
 }
 
 export interface AcceptedTokens {
-  /** Returns undefined for a token that is not accepted. Takes a time that does not depend on the token. */
+  /** Takes a time that does not depend on the token. */
   find(token: string): AcceptedToken | undefined;
 }
 
@@ -17,7 +16,7 @@ export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** Finds the token that a client shows. Compares all tokens, in a time that does not depend on where they differ. */
+/** Compares all tokens, in a time that does not depend on where they differ. */
 export function findToken(shown: string, tokens: readonly AcceptedToken[]): AcceptedToken | undefined {
   const digest = hashToken(shown);
   return tokens.filter(({ sha256 }) => timingSafeEqual(sha256, digest))[0];

@@ -17,7 +17,7 @@ interface CancellableCall {
   off(event: 'cancelled', listener: () => void): unknown;
 }
 
-/** Waits for a turn of the event loop, for a part of a call's work that takes some milliseconds or more. */
+/** Waits for a turn of the event loop, before work of some milliseconds or more. */
 export type WaitForLoop = () => Promise<void>;
 
 export class ActiveCalls {
@@ -56,7 +56,6 @@ export class ActiveCalls {
     }
   }
 
-  /** A handler that gives the answer of `work`. */
   unary<Request, Response>(
     work: (
       call: ServerUnaryCall<Request, Response>,
@@ -67,14 +66,13 @@ export class ActiveCalls {
     return (call, callback) => void this.answer(call, callback, (...context) => work(call, ...context));
   }
 
-  /** A handler whose call ends with `work`. */
   streaming<Request, Response>(
     work: (call: ServerWritableStream<Request, Response>, signal: AbortSignal) => Promise<void>,
   ): handleServerStreamingCall<Request, Response> {
     return (call) => void this.stream(call, (signal) => work(call, signal));
   }
 
-  /** Waits until the client has taken the message. @throws PlatformError the reason of the signal, if it aborts */
+  /** Resolves when the client has taken the message. @throws PlatformError the reason of the signal */
   async send<Response>(
     call: ServerWritableStream<unknown, Response>,
     message: Response,
@@ -93,10 +91,7 @@ export class ActiveCalls {
     throwIfCancelled(signal);
   }
 
-  /**
-   * Sends a message of a stream that the client can do without. It is left out while the client does not read: such a
-   * client causes no error, and its messages would accumulate.
-   */
+  /** Leaves the message out while the client does not read: it causes no error, and its messages would accumulate. */
   tell<Response>(
     call: Pick<ServerWritableStream<unknown, Response>, 'write' | 'writableNeedDrain'>,
     message: Response,

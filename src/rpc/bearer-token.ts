@@ -36,7 +36,7 @@ function unauthenticated(shown: string | undefined): Refusal {
   return { code: status.UNAUTHENTICATED, details: `${problem}; ${ADVICE}` };
 }
 
-/** Returns the reason why a call is refused, or undefined for a call that is allowed. */
+/** Returns why a call is refused; undefined where it is allowed. */
 type Decide = (path: string, shown: string | undefined, holder: AcceptedToken | undefined) => Refusal | undefined;
 
 /** With one token for everything, reads need none. */
@@ -56,18 +56,16 @@ const byRole: Decide = (path, shown, holder) => {
 };
 
 export interface TokenCheck {
-  /** Refuses a call that its token does not allow, before the server reads any message of the call. */
+  /** Refuses before the server reads any message of the call. */
   readonly interceptor: ServerInterceptor;
-  /** The name of the token that the call with this metadata has shown; undefined for no accepted token. */
+  /** undefined for no accepted token */
   holderOf(metadata: Metadata): string | undefined;
-  /** The same for a token that came in another way, as from a browser. @param path of the method with the same effect */
+  /** For a token that came in another way, as from a browser. @param path of the method with the same effect */
   judge(path: string, shown: string | undefined): Judgement;
 }
 
 export interface Judgement {
-  /** Why the call is refused; undefined where it is allowed. */
   readonly refusal: PlatformError | undefined;
-  /** undefined without an accepted token. */
   readonly holder: string | undefined;
 }
 
@@ -85,7 +83,7 @@ export function checkToken({ token, acceptedTokens, ownToken }: ServerSecurity):
 }
 
 function check(tokens: AcceptedTokens, decide: Decide): TokenCheck {
-  /** Names of the tokens that calls have shown, by the metadata of the call. The token itself is not passed on. */
+  /** Names by the metadata of the call. The token itself is not passed on. */
   const holders = new WeakMap<Metadata, string>();
   const interceptor: ServerInterceptor = ({ path }, call) => {
     const listener = new ServerListenerBuilder()

@@ -1,9 +1,9 @@
 import { InterceptingCall, type Interceptor, ListenerBuilder, RequesterBuilder, status } from '@grpc/grpc-js';
 
-/** 24 days. Timers of Node.js take little more (2^31 - 1 ms), and so do servers that use the same library. */
+/** Timers of Node.js take little more (2^31 - 1 ms), and so do servers that use the same library. */
 const MAX_MS = 24 * 24 * 3_600_000;
 
-/** A `grpc-timeout` in milliseconds has up to eight digits. Source: gRPC over HTTP/2, "TimeoutValue". */
+/** A `grpc-timeout` has up to eight digits. Source: gRPC over HTTP/2, "TimeoutValue". */
 const MAX_MILLISECONDS = 99_999_999;
 
 function timeoutHeader(ms: number): string {
@@ -11,10 +11,8 @@ function timeoutHeader(ms: number): string {
 }
 
 /**
- * Ends a call after a time by the monotonic clock, here and on the server.
- *
- * The library's own deadlines are times of the wall clock. The library computes the time left when the connection is
- * ready, or when it retries, and sends this time to the server. If the clock is set forward before, no time is left.
+ * Ends a call by the monotonic clock, here and on the server. The library's deadlines are times of the wall clock: if
+ * the clock is set forward before it sends the time left, none is left.
  *
  * @param wantedMs 24 days at most
  */

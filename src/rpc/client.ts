@@ -22,9 +22,9 @@ import { fromStatus, type PeerKind } from './status.js';
 
 export interface RpcClientOptions {
   readonly security?: ClientSecurity | undefined;
-  /** Whether to use TLS for a server on loopback. By default, TLS is used if `security` has TLS settings. */
+  /** By default, TLS is used beyond loopback, and if `security` has TLS settings. */
   readonly tls?: boolean | undefined;
-  /** Sent with every call, for a process without tracing that works for a trace. */
+  /** For a process without tracing that works for a trace. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -35,14 +35,13 @@ export interface Method<Request, Response> {
 }
 
 export interface RpcCallOptions {
-  /** Counted from the start of the call. Every call has a deadline. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Calls to one address. Every method throws a PlatformError: `unavailable` without an answer, `timeout` past the
- * deadline, `cancelled` after the signal, else the error that the other side answers.
+ * Every method throws a PlatformError: `unavailable` without an answer, `timeout` past the deadline, `cancelled` after
+ * the signal, else the error that the other side answers.
  */
 export interface RpcClient {
   readonly address: string;
@@ -53,7 +52,7 @@ export interface RpcClient {
     options: RpcCallOptions,
   ): Promise<Response>;
 
-  /** The answers as they come. Reading stops while the caller does not take them. Leaving the loop cancels the call. */
+  /** Reading stops while the caller takes no answers. Leaving the loop cancels the call. */
   stream<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
@@ -67,16 +66,16 @@ export interface RpcClient {
 
   failure(error: unknown, signal?: AbortSignal): PlatformError;
 
-  /** Converts an answer. @throws PlatformError `internal` for an invalid answer, which is not the caller's fault */
+  /** @throws PlatformError `internal` for an invalid answer, which is not the caller's fault */
   decodeAnswer<T>(convert: () => T): T;
 
-  /** Calls back once: when the connection is lost, or at once where there is none. */
+  /** Calls back once, also where there is no connection. */
   onceDisconnected(then: () => void): void;
 
   close(): void;
 }
 
-/** The library retries a call that may be repeated if no answer comes: up to three attempts within about a second. */
+/** Up to three attempts within about a second, for calls that may be repeated. */
 const SERVICE_CONFIG = JSON.stringify({
   methodConfig: [
     {
@@ -98,7 +97,7 @@ const SERVICE_CONFIG = JSON.stringify({
 const CHANNEL_OPTIONS: ChannelOptions = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
   'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
-  // Keepalive, which detects that a machine is gone: calls that wait for their turn have long deadlines.
+  // Detects that a machine is gone: calls that wait for their turn have long deadlines.
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 10_000,
   'grpc.initial_reconnect_backoff_ms': 200,
@@ -127,7 +126,7 @@ function channelCredentials(security: ClientSecurity): ReturnType<typeof credent
   return credentials.createSsl(caPem ?? null, identity?.keyPem ?? null, identity?.certificatePem ?? null);
 }
 
-/** The client connects with its first call. Beyond loopback, it always uses TLS. */
+/** Connects with its first call. Beyond loopback, it always uses TLS. */
 export function createRpcClient(address: string, kind: PeerKind, options: RpcClientOptions = {}): RpcClient {
   quietLibrary();
   const { security = {}, headers = {} } = options;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { FairSemaphore } from '../base/fair-semaphore.js';
 import { FAREWELL_MS, type ServerLimits } from './limits.js';
 
-/** Interval of checks. A local network transfers a hundred megabytes in a second. */
+/** A local network transfers a hundred megabytes in a second. */
 const LOOK_INTERVAL_MS = 25;
 
 interface Connection {
@@ -19,11 +19,9 @@ interface Connection {
 
 export interface Receiving {
   delivered(bytes: number): void;
-  /** The request is complete or will never come. May be called again. */
   end(): void;
   /**
-   * Closes the connection after the client has had time to read the reason. There is no other way to end a stream that
-   * continues.
+   * Closes the connection after the client has had time to read the reason: nothing else ends a stream that goes on.
    */
   giveUp(): void;
 }
@@ -48,9 +46,8 @@ type Limits = Pick<
 >;
 
 /**
- * The connections of a server, each with the received bytes that no handler has yet. A message stays in memory until it
- * is complete, and a client can delay that. Past the limit, the connections with the most bytes are closed. An answer
- * stays in memory until the client takes it. Past the limits for answers, further answers are refused.
+ * A message is in memory until it is complete, and a client can delay that: past the limit, the connections with the
+ * most bytes are closed. An answer is in memory until the client takes it: past the limits, further ones are refused.
  */
 export class Connections {
   readonly #byPeer = new Map<string, Connection>();
@@ -80,9 +77,8 @@ export class Connections {
   }
 
   /**
-   * Registers the stream of a call from the client at this address, `ip:port`. A connection without calls is closed
-   * after `idleMs`. The library's own limit uses the wall clock: after the clock is set back by a day, idle connections
-   * would stay for a day.
+   * Closes a connection after `idleMs` without calls. The library's own limit uses the wall clock: set back by a day,
+   * it would keep idle connections for a day.
    */
   opened(peer: string, stream: ServerHttp2Stream): void {
     const connection = this.#byPeer.get(peer);
@@ -93,7 +89,7 @@ export class Connections {
     stream.once('close', () => {
       connection.calls--;
       if (connection.calls > 0 || connection.socket.destroyed) return;
-      // A graceful close informs the client first, so that the client repeats a call that it makes at this moment.
+      // A graceful close tells the client first, so that it repeats a call that it makes at this moment.
       connection.idle = setTimeout(() => session?.close(), this.limits.idleMs).unref();
     });
   }

@@ -1,10 +1,10 @@
-// A thread that reads the package's contract and then ends. Reading takes some tenths of a second; see reflection.ts.
+// Reading the contract takes some tenths of a second; see reflection.ts.
 import { loadSync } from '@grpc/proto-loader';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parentPort } from 'node:worker_threads';
 
-/** The package's own contract, three folders above dist/src/rpc. */
+/** Three folders above dist/src/rpc. */
 const PROTO_FOLDER = fileURLToPath(new URL('../../../proto/', import.meta.url));
 
 const names = readdirSync(PROTO_FOLDER, { recursive: true, encoding: 'utf8' });

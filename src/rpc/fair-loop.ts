@@ -1,25 +1,20 @@
-/** Work up to this long shares one turn of the event loop: thousands of small answers must not wait for a turn each. */
+/** Work up to this long shares one turn: thousands of small answers must not wait for a turn each. */
 const SHARED_MS = 5;
 
-/**
- * Iterations of the event loop between two turns. A short call of another client takes several iterations, and would
- * wait for a turn in each of them.
- */
+/** A short call of another client takes several iterations, and would wait for a turn in each of them. */
 const ITERATIONS_BETWEEN = 3;
 
 interface Line {
   readonly waiting: (() => void)[];
-  /** When its next turn is due, in the time that turns take, see {@link FairLoop}. */
+  /** In the time that turns take. */
   dueMs: number;
 }
 
 /**
- * Gives callers turns of the event loop. Work that takes some tens of milliseconds for one client takes seconds for a
- * hundred clients that ask at once. Between two turns, other clients are served.
- *
- * The turns are fair by time: the next turn goes to the client whose turns have taken the least, and a client that had
- * none for a while is on a par with the one that is served. So a client that asks for little never waits for the
- * pending work of one that asks for much. A client's own turns come in the order of its calls.
+ * Gives turns of the event loop, between which other clients are served: work of tens of milliseconds for one client is
+ * seconds for a hundred that ask at once. The next turn goes to the client whose turns have taken the least time; one
+ * that had none for a while is on a par with the one that is served. So a client that asks for little never waits for
+ * the pending work of one that asks for much. A client's own turns come in the order of its calls.
  */
 export class FairLoop {
   readonly #lines = new Map<string, Line>();
@@ -59,7 +54,7 @@ export class FairLoop {
     }
     this.#nowMs = line.dueMs;
     line.waiting.shift()?.();
-    // Promises are settled before this callback, so that the work of the turn is done by then.
+    // Promises are settled before this callback, and with them the work of the turn.
     queueMicrotask(() =>
       process.nextTick(() => {
         line.dueMs += performance.now() - beginMs;
@@ -68,7 +63,7 @@ export class FairLoop {
     );
   }
 
-  /** The waiting client whose turn is due first. Forgets clients that have waited for nothing since theirs was due. */
+  /** Forgets clients that have waited for nothing since their turn was due. */
   #next(): Line | undefined {
     let next: Line | undefined;
     for (const [client, line] of this.#lines) {

@@ -3,19 +3,14 @@ import { contractFormat, type MessageFormat, standardFormat } from './message-fo
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
-/**
- * The library's server with requests and answers as bytes for all services. {@link formats} has the decoders and
- * encoders for the interceptors.
- */
+/** The library's server with requests and answers as bytes; interceptors decode and encode them by {@link formats}. */
 export class GuardedServer extends Server {
-  readonly formats: ReadonlyMap<string, MessageFormat>;
-  readonly #formats: Map<string, MessageFormat>;
+  readonly formats: Map<string, MessageFormat>;
 
-  /** @param makeOptions is given the formats, which are filled as services are added */
+  /** @param makeOptions is given the formats, which are filled with the services */
   constructor(makeOptions: (formats: ReadonlyMap<string, MessageFormat>) => ServerOptions) {
     const formats = new Map<string, MessageFormat>();
     super(makeOptions(formats));
-    this.#formats = formats;
     this.formats = formats;
   }
 
@@ -23,7 +18,7 @@ export class GuardedServer extends Server {
     this.#add(definition, implementation, (_, method) => standardFormat(method));
   }
 
-  /** @param maxRequestBytes by method; all others take requests of at most 4 MiB */
+  /** @param maxRequestBytes by method; 4 MiB without one */
   addContractService(
     definition: ServiceDefinition,
     implementation: UntypedServiceImplementation,
@@ -38,7 +33,7 @@ export class GuardedServer extends Server {
     formatOf: (name: string, method: ServiceDefinition[string]) => MessageFormat,
   ): void {
     const bytesOnly = Object.entries(definition).map(([name, method]) => {
-      this.#formats.set(method.path, formatOf(name, method));
+      this.formats.set(method.path, formatOf(name, method));
       return [name, { ...method, requestDeserialize: asItIs, responseSerialize: asItIs }];
     });
     super.addService(Object.fromEntries(bytesOnly) as ServiceDefinition, implementation);

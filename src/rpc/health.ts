@@ -7,7 +7,7 @@ export interface Health {
   setStatus(service: string, status: 'SERVING' | 'NOT_SERVING'): void;
 }
 
-/** Adds the standard health checks; the server itself, the empty name, is serving from now on. */
+/** The server itself, the empty name, is serving from now on. */
 export function addHealth(server: Pick<Server, 'addService'>): Health {
   const health = new HealthImplementation({ '': 'SERVING' });
   const known = new Set(['']);

@@ -2,22 +2,21 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 import { PlatformError } from '../base/errors.js';
 
 export interface EncodedAnswer {
-  /** The message is `head` and then `body`. Answers may share a body. */
+  /** Answers may share a body. */
   readonly head: Uint8Array;
   readonly body: Uint8Array;
-  /** Called when the answer is sent, or its client is gone. */
+  /** Called when it is sent, or its client is gone. */
   readonly close: () => void;
 }
 
 /**
- * An answer that may be large. It is opened when the connection's earlier large answers are sent, and sent in pieces. So
- * it takes no memory of its own, however many clients ask for it and never read it.
+ * Opened when the connection's earlier large answers are sent, and sent in pieces. So it takes no memory of its own,
+ * however many clients ask for it and never read it.
  */
 export class LargeAnswer {
   constructor(readonly open: (signal: AbortSignal) => Promise<EncodedAnswer>) {}
 }
 
-/** The method with large answers besides its own. */
 export function withLargeAnswers<Request, Response>(
   method: MethodDefinition<Request, Response>,
 ): MethodDefinition<Request, Response | LargeAnswer> {

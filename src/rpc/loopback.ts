@@ -11,7 +11,7 @@ export function isLoopbackAddress(address: string): boolean {
   return version !== 0 && LOOPBACK.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Whether the host of a target is this machine. The only such name is localhost, which is not looked up. */
+/** localhost is not looked up. */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || isLoopbackAddress(host);
 }
@@ -21,7 +21,7 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** Parses HOST:PORT, IPv6 addresses in brackets; undefined for anything else. */
+/** IPv6 addresses are in brackets. */
 export function parseHostPort(text: string): HostPort | undefined {
   const match = /^(?:\[(?<ipv6>[0-9a-fA-F:.]+)\]|(?<name>[^:[\]/\s]+)):(?<port>\d{1,5})$/.exec(text);
   const host = match?.groups?.['ipv6'] ?? match?.groups?.['name'];

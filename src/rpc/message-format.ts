@@ -26,16 +26,20 @@ function requireSize(bytes: Buffer, maxBytes: number): void {
   throw new PlatformError('usage', `the request has ${bytes.length} bytes; this method takes at most ${maxBytes}`);
 }
 
-function damaged(cause: unknown): PlatformError {
-  if (cause instanceof PlatformError) return cause;
-  return new PlatformError('usage', `the request is damaged: ${messageOf(cause)}`, { cause });
+function decoded(method: AnyMethod, bytes: Buffer): unknown {
+  try {
+    return method.requestDeserialize(bytes);
+  } catch (cause) {
+    if (cause instanceof PlatformError) throw cause;
+    throw new PlatformError('usage', `the request is damaged: ${messageOf(cause)}`, { cause });
+  }
 }
 
 export function noRoom(): PlatformError {
   return new PlatformError('exhausted', 'the server has no room for more requests; try again later');
 }
 
-/** A method of the contract. Values of a request may take as much memory as the method's largest request has bytes. */
+/** Values of a request may take as much memory as the method's largest request has bytes. */
 export function contractFormat(method: AnyMethod, maxBytes = MAX_REQUEST_BYTES): MessageFormat {
   const maxValues = Math.floor(maxBytes / VALUE_BYTES);
   const tooMany = (): PlatformError =>
@@ -49,13 +53,9 @@ export function contractFormat(method: AnyMethod, maxBytes = MAX_REQUEST_BYTES):
         Math.min(maxValues, mostValues),
         mostValues < maxValues ? noRoom : tooMany,
       );
-      try {
-        // Generated decoders take a reader as well, although their type does not show it.
-        const request = method.requestDeserialize(reader as unknown as Buffer);
-        return { request, valueBytes: reader.values * VALUE_BYTES };
-      } catch (error) {
-        throw damaged(error);
-      }
+      // Generated decoders take a reader as well, although their type does not show it.
+      const request = decoded(method, reader as unknown as Buffer);
+      return { request, valueBytes: reader.values * VALUE_BYTES };
     },
     encode: (message) => method.responseSerialize(message),
     isPaced: false,
@@ -66,11 +66,7 @@ export function standardFormat(method: AnyMethod): MessageFormat {
   return {
     decode(bytes) {
       requireSize(bytes, MAX_NAME_REQUEST_BYTES);
-      try {
-        return { request: method.requestDeserialize(bytes), valueBytes: 0 };
-      } catch (error) {
-        throw damaged(error);
-      }
+      return { request: decoded(method, bytes), valueBytes: 0 };
     },
     encode: (message) => method.responseSerialize(message),
     isPaced: true,

@@ -9,12 +9,11 @@ import { toStatus } from './status.js';
 /** Health checks are answered even when all other calls are refused. */
 const ALWAYS_ANSWERED = '/grpc.health.v1.Health/Check';
 
-/** A larger request is decoded in its own turn of the event loop. One read may contain many smaller requests. */
+/** A larger request has its own turn of the event loop. One read may contain many smaller ones. */
 const MAX_AT_ONCE_BYTES = 1024;
 
 /**
- * Decodes requests, which the library hands over as bytes, and keeps account of them: a request that is late, too large
- * for its method, damaged, or beyond the server's memory is answered with an error.
+ * Answers a request that is late, too large for its method, damaged, or beyond the server's memory with an error.
  *
  * @param formats by path; requests of other methods are passed on
  */
@@ -69,8 +68,7 @@ export function receiveRequests(
         next(metadata);
       })
       .withOnReceiveMessage((message: unknown, next) => {
-        // Only a stream goes on after a message. For other calls, the count ends with the request. A compressed request
-        // is larger here than its received bytes.
+        // Only a stream goes on after a message. A compressed request is larger here than its received bytes.
         if (requestStream) {
           clearTimeout(overdue);
           if (Buffer.isBuffer(message)) receiving?.delivered(message.length);

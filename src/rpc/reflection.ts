@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { ownValue } from '../base/own-value.js';
 import { toStatus } from './status.js';
 
-/** The part of the contract that reflection needs: each file once. A thread reads it while other calls are answered. */
+/** Each file once. A thread reads the contract while other calls are answered. */
 async function contract(): Promise<PackageDefinition> {
   const thread = new Worker(new URL('./contract-thread.js', import.meta.url));
   const [files] = (await once(thread, 'message')) as [readonly Uint8Array[]];
@@ -27,10 +27,7 @@ function versionsOf(
   return versions;
 }
 
-/**
- * Adds server reflection, v1 and v1alpha, for the named services of `proto/`. The contract is read at the first call,
- * because reading takes as long as starting the rest of a server.
- */
+/** v1 and v1alpha. The contract is read at the first call: it takes as long as starting the rest of a server. */
 export function addReflection(server: Server, services: readonly string[]): void {
   let read: Promise<ReturnType<typeof versionsOf>> | undefined;
   for (const [index, { definition, implementation }] of versionsOf({}, []).entries()) {

@@ -1,11 +1,8 @@
 /**
- * The purposes of tokens. Each role may make the calls that {@link rolesFor} names, and no others:
- *
  * - `read`: follow evaluations, read and analyze results, list agents, models and plugins
  * - `submit`: all of `read`; submit and cancel evaluations, and predict
  * - `agent`: register as an agent, and nothing else
  * - `plugin`: attach as a plugin, and measure on agents
- * - `full`: everything
  */
 export const ROLES = ['read', 'submit', 'agent', 'plugin', 'full'] as const;
 
@@ -18,7 +15,7 @@ const SUBMITTERS: readonly Role[] = ['submit', 'full'];
 const AGENTS: readonly Role[] = ['agent', 'full'];
 const PLUGINS: readonly Role[] = ['plugin', 'full'];
 
-/** Every method of `proto/`, and the standard methods of every server. A test compares this list with the contract. */
+/** Also the standard methods of every server. A test compares this list with the contract. */
 const ROLES_OF_METHODS: readonly (readonly [service: string, methods: Readonly<Record<string, AllowedRoles>>])[] = [
   [
     'mlmodelscope.evaluation.v1.EvaluationService',
@@ -78,7 +75,7 @@ const ALLOWED: ReadonlyMap<string, AllowedRoles> = new Map(
   }),
 );
 
-/** The paths of all methods that have an entry, as `/package.Service/Method`. */
+/** As `/package.Service/Method`. */
 export const METHODS_WITH_ROLES: readonly string[] = [...ALLOWED.keys()];
 
 export function rolesFor(path: string): AllowedRoles {

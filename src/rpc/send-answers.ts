@@ -9,20 +9,17 @@ import type { FairLoop } from './fair-loop.js';
 import type { MessageFormat } from './message-format.js';
 import { toStatus } from './status.js';
 
-/** Bytes of a large answer that are sent in one turn of the event loop, and that its client has to take before more. */
+/** Sent in one turn of the event loop; the client has to take it before more. */
 const PIECE_BYTES = 256 * 1024;
 
 type Call = ConstructorParameters<typeof ServerInterceptingCall>[0];
 
-/**
- * The HTTP/2 stream of the library's innermost call. The library does not reset a stream if the client does not read,
- * or keeps its side open after the end. It offers no way to do so.
- */
+/** The library offers no way to reset a stream whose client does not read, or keeps its side open after the end. */
 function streamOf(call: Call): ServerHttp2Stream | undefined {
   return (call as { readonly stream?: ServerHttp2Stream }).stream;
 }
 
-/** A call whose answers are encoded, and counted in the memory limits, before they are sent. */
+/** Answers are encoded, and counted in the memory limits, before they are sent. */
 class AnsweringCall extends ServerInterceptingCall {
   #unsentBytes = 0;
   #isReadWanted = false;
@@ -70,7 +67,7 @@ class AnsweringCall extends ServerInterceptingCall {
     else super.startRead();
   }
 
-  /** Sends the pieces itself: the library would copy the whole answer, and write it at once. */
+  /** The library would copy the whole answer, and write it at once. */
   async #sendLarge(answer: LargeAnswer): Promise<void> {
     const { signal } = this.#ended;
     const leave = await this.connection.large.take({ signal });
@@ -92,11 +89,7 @@ class AnsweringCall extends ServerInterceptingCall {
     }
   }
 
-  /**
-   * Resolves when the client has taken the piece. The time until its turn is no delay of the client.
-   *
-   * @returns what is left of the time that the client has
-   */
+  /** Resolves when the client has taken the piece, with what is left of its time; time until its turn is no delay. */
   async #sendPiece(piece: Uint8Array, leftMs: number): Promise<number> {
     const { signal } = this.#ended;
     await this.loop.take(this.getPeer());
@@ -136,7 +129,6 @@ class AnsweringCall extends ServerInterceptingCall {
     streamOf(this.call)?.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** Everything is sent, or the client has gone. */
   #end(): void {
     this.#ended.abort();
     clearTimeout(this.#overdue);
@@ -148,8 +140,8 @@ class AnsweringCall extends ServerInterceptingCall {
 }
 
 /**
- * Encodes answers, which the library takes as bytes, and keeps account of them. An answer past the memory limits is
- * refused. The stream of an answer that the client does not take is reset. No stream outlives its call.
+ * An answer past the memory limits is refused. The stream of an answer that the client does not take is reset. No
+ * stream outlives its call.
  *
  * @param formats by path
  */

@@ -24,29 +24,28 @@ import { sendAnswers } from './send-answers.js';
 const SHUTDOWN_LIMIT_MS = 2000;
 
 export interface RpcServerOptions {
-  /** None by default, which is enough on loopback. */
   readonly security?: ServerSecurity | undefined;
   readonly limits?: Partial<ServerLimits> | undefined;
 }
 
 export interface AddOptions<Implementation> {
-  /** The limits of methods whose requests may be larger than 4 MiB; 64 MiB at most. */
+  /** At most 64 MiB; 4 MiB for other methods. */
   readonly maxRequestBytes?: Partial<Readonly<Record<keyof Implementation, number>>>;
 }
 
 export interface RpcServer {
-  /** For handlers: answers calls, and aborts the work behind them when the server closes. */
+  /** Aborts the work behind calls when the server closes. */
   readonly calls: ActiveCalls;
 
-  /** Whether a call has shown the token, or none is needed. For reads that give more to clients with the token. */
+  /** Whether a call has shown the token, or none is needed. */
   isTrusted(call: { readonly metadata: Metadata }): boolean;
 
   holderOf(call: { readonly metadata: Metadata }): string;
 
-  /** Bytes received on a call's connection, including those of incomplete messages. */
+  /** Of the call's connection, including those of incomplete messages. */
   receivedBytes(call: { getPeer(): string }): number;
 
-  /** Adds a service and its health. Call it before `listen`. */
+  /** Adds its health as well. Call it before `listen`. */
   addService<Implementation extends UntypedServiceImplementation>(
     definition: ServiceDefinition<Implementation>,
     implementation: Implementation,
@@ -55,8 +54,7 @@ export interface RpcServer {
 
   /**
    * @returns host:port; port 0 takes a free one
-   * @throws PlatformError `usage` where the address is not on loopback and the server has no TLS or no token,
-   *   `unavailable` where it cannot listen there
+   * @throws PlatformError `usage` beyond loopback without TLS or a token, `unavailable` where it cannot listen
    */
   listen(address: HostPort): Promise<string>;
 
@@ -70,7 +68,7 @@ function credentialsOf({ identity, clientCaPem }: ServerSecurity): ServerCredent
   return ServerCredentials.createSsl(clientCaPem ?? null, [pair], clientCaPem !== undefined);
 }
 
-/** @throws PlatformError `usage` where other machines reach an address, and TLS or a token is missing */
+/** @throws PlatformError `usage` */
 export function assertProtected(host: string, address: string, security: ServerSecurity): void {
   if (isLoopbackAddress(address)) return;
   const { identity, token, acceptedTokens } = security;
@@ -92,7 +90,7 @@ function bind(listener: net.Server, host: string, address: string, port: number)
     listener.once('error', onError);
     listener.listen({ host: address, port }, () => {
       listener.off('error', onError);
-      // From now on, errors concern single connections, for example too few file descriptors; the others continue.
+      // From now on, errors concern single connections, for example too few file descriptors.
       listener.on('error', () => {});
       resolve((listener.address() as net.AddressInfo).port);
     });
@@ -112,7 +110,7 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_concurrent_streams': limits.callsPerConnection,
-    // Keepalive, which detects clients whose machine is gone: these do not cancel their calls.
+    // Detects clients whose machine is gone: these do not cancel their calls.
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,
     'grpc.enable_channelz': 0,

@@ -1,5 +1,5 @@
 import { Metadata, status, type StatusObject } from '@grpc/grpc-js';
-import { type ErrorCode, messageOf, PlatformError } from '../base/errors.js';
+import { type ErrorCode, isErrorCode, messageOf, PlatformError } from '../base/errors.js';
 
 const STATUS_OF: Readonly<Record<ErrorCode, status>> = {
   usage: status.INVALID_ARGUMENT,
@@ -31,13 +31,13 @@ const CODE_OF: Partial<Record<status, ErrorCode>> = {
   [status.CANCELLED]: 'cancelled',
 };
 
-/** Trailer with the error code, which is more specific than the status. */
+/** More specific than the status. */
 const ERROR_CODE_TRAILER = 'mlmodelscope-error-code';
 
-/** Bytes of a status message as it travels, percent-encoded; clients refuse headers that are much larger. */
+/** Percent-encoded, as it travels; clients refuse headers that are much larger. */
 const MAX_DETAILS_BYTES = 6000;
 
-/** Shortens a text to the length that a status can carry. Replaces lone surrogates, which cannot be encoded. */
+/** Lone surrogates cannot be encoded. */
 function detailsOf(text: string): string {
   const whole = text.replace(/\p{Surrogate}/gu, '\uFFFD');
   if (encodeURI(whole).length <= MAX_DETAILS_BYTES) return whole;
@@ -58,10 +58,6 @@ export function toStatus(thrown: unknown): StatusObject {
   return { code: STATUS_OF[code], details: detailsOf(messageOf(thrown)), metadata };
 }
 
-function isErrorCode(value: unknown): value is ErrorCode {
-  return typeof value === 'string' && Object.hasOwn(STATUS_OF, value);
-}
-
 /** The part of the library's message of a failed connection that helps a user. */
 function causeIn(details: string): string {
   return /Last error: (?:Error: )?(?<cause>.+?)\. Resolution note/.exec(details)?.groups?.['cause'] ?? details;
@@ -80,7 +76,7 @@ const COMMANDS: Readonly<Record<PeerKind, string>> = {
   'inference server': 'start the server there, and name its gRPC port',
 };
 
-/** Signs that one side uses TLS and the other does not, or that one side does not trust the other's certificate. */
+/** One side uses TLS and the other does not, or one side does not trust the other's certificate. */
 const TLS_TROUBLE = /certificate|SSL|TLS|ECONNRESET|hang up|socket|altnames|^Failed to connect/i;
 
 function adviceFor(kind: PeerKind, cause: string): string {

@@ -1,23 +1,22 @@
 import { type ErrorCode, messageOf, PlatformError } from '../base/errors.js';
 import { keepGoing } from '../base/keep-trying.js';
-
+/** A server that is restarted is back within seconds. */
 /** After a failure; a server that is restarted is back within seconds. */
 const RETRY_MS = 1000;
 
-/** Codes of refusals that would be repeated. */
+/** They would be repeated. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['usage', 'unauthenticated', 'forbidden', 'unsupported']);
 
 export interface StayConnectedOptions {
   readonly signal: AbortSignal;
-  /** Called once when the server stops answering, and again if it stops after another answer. */
   readonly onLost?: ((problem: string) => void) | undefined;
 }
 
 /**
- * Keeps a connection to a server, through restarts of the server, until the signal aborts.
+ * Stays connected through restarts of the server, until the signal aborts.
  *
  * @param attempt calls `answers` when the server answers; ends when the signal aborts, or fails
- * @throws PlatformError if the server refuses: a wrong token, a token without the role, an invalid request
+ * @throws PlatformError if the server refuses
  */
 export async function stayConnected(
   attempt: (answers: () => void) => Promise<void>,

@@ -1,6 +1,6 @@
 import type { Exporter, TableResult } from './exporter.js';
 
-/** RFC 4180: quoted where a field holds a comma, a quote or a line break; also kept from being read as a formula. */
+/** RFC 4180; also kept from being read as a formula. */
 function field(value: string | number | null | undefined): string {
   if (typeof value === 'number') return String(value);
   const text = value ?? '';
@@ -8,6 +8,5 @@ function field(value: string | number | null | undefined): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A header, then the records; an unknown value is an empty field. */
 export const csv: Exporter<Pick<TableResult, 'records'>> = ({ records: { keys, rows } }) =>
   [keys, ...rows].map((row) => `${row.map(field).join(',')}\r\n`).join('');

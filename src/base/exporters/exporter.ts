@@ -7,13 +7,11 @@ export interface TableResult {
   /** For spreadsheets. */
   readonly records: {
     readonly keys: readonly string[];
-    /** Numbers in full precision; null and undefined stand for unknown values. */
+    /** Null and undefined are unknown values. */
     readonly rows: readonly (readonly (string | number | null | undefined)[])[];
   };
-  /** For people. */
   readonly table: AlignedTable;
-  /** Warnings above the table, in sentences: what to know before its numbers. */
+  /** Above the table: what to know before its numbers. */
   readonly warnings?: readonly string[];
-  /** Notes below the table, in sentences. */
   readonly notes: readonly string[];
 }

@@ -3,7 +3,6 @@ import type { Exporter, TableResult } from './exporter.js';
 import { json } from './json.js';
 import { markdown } from './markdown.js';
 
-/** Every format that tables are exported in. */
 export const TABLE_EXPORTERS = { json, csv, markdown } as const satisfies Record<string, Exporter<TableResult>>;
 
 export type TableFormat = keyof typeof TABLE_EXPORTERS;

@@ -1,6 +1,6 @@
 import type { Exporter, TableResult } from './exporter.js';
 
-/** Escapes a cell's text: no character ends the cell or makes a link, an element or emphasis. */
+/** No character ends the cell or makes a link, an element or emphasis. */
 function escaped(text: string): string {
   return text.replace(/[\\|<&[\]*`]/g, '\\$&');
 }

@@ -20,7 +20,7 @@ const { submitEvaluation, followEvaluation, getEvaluation, listEvaluations, canc
 
 const CALL_DEADLINE_MS = 30_000;
 
-/** Long, because the server reads every model before it answers. */
+/** The server reads every model before it answers. */
 const SUBMIT_DEADLINE_MS = 5 * 60_000;
 
 /** After this time the stream is opened again from its last event. */
@@ -41,19 +41,15 @@ export interface PluginSummary extends Registration {
   readonly running: number;
 }
 
-/**
- * Evaluations of a server. Every method throws a PlatformError with the server's error, or where the server does not
- * answer.
- */
+/** Methods throw a PlatformError with the server's error, or where the server does not answer. */
 export interface EvaluationClient {
-  /** @param id made by the caller. The same submission under the same id is the same evaluation. */
+  /** The same submission under the same id is the same evaluation. */
   submit(id: string, submission: Submission, signal?: AbortSignal): Promise<EvaluationSummary>;
   /** The events after a sequence number until the last one, also through a restart of the server. */
   follow(id: string, afterSequence: number, signal?: AbortSignal): AsyncIterable<LoggedEvent>;
-  /** The last event comes without its result; {@link EvaluationClient.follow} gives the result. */
+  /** The last event comes without its result. */
   get(id: string): Promise<{ readonly evaluation: EvaluationSummary; readonly last: LoggedEvent | undefined }>;
   list(most: number): Promise<readonly EvaluationSummary[]>;
-  /** @returns the evaluation when it has ended */
   cancel(id: string): Promise<EvaluationSummary>;
   plugins(): Promise<readonly PluginSummary[]>;
   close(): void;
@@ -63,16 +59,13 @@ function codeOf(error: unknown): ErrorCode | undefined {
   return error instanceof PlatformError ? error.code : undefined;
 }
 
-/** Joins the parts of a result that came before the event. Older servers send the result in the event itself. */
+/** Older servers send the result in the event itself. */
 function withResult(logged: LoggedEvent, parts: readonly string[]): LoggedEvent {
   if (logged.event.kind !== 'done' || parts.length === 0) return logged;
   return { ...logged, event: { ...logged.event, resultJson: parts.join('') } };
 }
 
-/**
- * Waits, for a limited time, until the server ends the stream after the last event. Then the call succeeds; otherwise
- * it is cancelled.
- */
+/** Waits, for a limited time, until the server ends the stream: then the call succeeds instead of being cancelled. */
 async function untilEnd(answers: AsyncIterator<unknown> | undefined): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, END_LIMIT_MS)));
@@ -93,7 +86,6 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
   async function* follow(id: string, afterSequence: number, signal?: AbortSignal): AsyncGenerator<LoggedEvent> {
     let after = afterSequence;
     let answers: AsyncIterator<FollowEvaluationResponse, undefined> | undefined;
-    /** Parts of the result since the stream began. */
     let parts: string[] = [];
     const next = async (hears: () => void): Promise<IteratorResult<FollowEvaluationResponse, undefined>> => {
       const request = { evaluationId: id, afterSequence: BigInt(after), resultInParts: true };
@@ -119,7 +111,7 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
           signal,
           clock: options.clock,
         });
-        // The stream ended without a last event: there are no events after the sequence number.
+        // There are no events after the sequence number.
         if (answer.done === true) return;
         const { event } = answer.value;
         if (event?.event?.$case === 'resultPart') parts.push(event.event.value.json);

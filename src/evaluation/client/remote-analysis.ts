@@ -12,7 +12,7 @@ export interface AskedAnalysis {
   readonly settings: object;
 }
 
-/** Has a server run an analysis on its store. @throws PlatformError with the server's error */
+/** @throws PlatformError with the server's error */
 export async function runRemoteAnalysis(
   server: string,
   { plugin, analysis, settings }: AskedAnalysis,

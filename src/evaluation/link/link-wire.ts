@@ -1,4 +1,3 @@
-// Converts between the messages of proto/mlmodelscope/evaluation/v1/plugin_service.proto and the messages of a link.
 // `fromWire…` returns undefined for a kind of message that only a newer version knows.
 import { PlatformError } from '../../base/errors.js';
 import type { AttachRequest, AttachResponse } from '../../generated/mlmodelscope/evaluation/v1/plugin_service.js';

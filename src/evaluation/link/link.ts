@@ -4,13 +4,13 @@ import type { PluginEvent } from '../event.js';
 export interface Registration {
   readonly name: string;
   readonly version: string;
-  /** JSON Schema (draft 2020-12) of the evaluation manifests that it runs, as JSON. */
+  /** JSON Schema (draft 2020-12) as JSON. */
   readonly manifestSchemaJson: string;
-  /** Evaluations that it can run at a time. */
+  /** Evaluations at a time. */
   readonly slots: number;
 }
 
-/** Identifies a run of an evaluation: a message of an earlier run may arrive during a later one. */
+/** A message of an earlier run may arrive during a later one. */
 export interface RunKey {
   readonly evaluation: string;
   /** From 1. */
@@ -20,16 +20,16 @@ export interface RunKey {
 export interface AgentEndpoint {
   readonly address: string;
   readonly tls: boolean;
-  /** The token to show to it, which works nowhere else; '' for none. */
+  /** It works nowhere else; '' for none. */
   readonly token: string;
 }
 
-/** An evaluation to run. The platform sends the submission encoded, and the plugin receives it decoded. */
+/** The platform sends the submission encoded, and the plugin receives it decoded. */
 export interface Run<Submitted> extends RunKey {
   readonly submission: Submitted;
-  /** The agents that may measure, at least one. The submission says how many agents of each system measure. */
+  /** The agents that may measure. The submission says how many of each system do. */
   readonly agents: readonly AgentEndpoint[];
-  /** W3C trace context of the client that submitted it: traceparent, tracestate. */
+  /** W3C trace context of the submitting client: traceparent, tracestate. */
   readonly traceContext: Readonly<Record<string, string>>;
 }
 
@@ -43,13 +43,10 @@ export type PlatformMessage<Submitted> =
   | ({ readonly kind: 'run' } & Run<Submitted>)
   | ({ readonly kind: 'stop' } & RunKey);
 
-/**
- * One end of the connection between the platform and a plugin. Iterating it, which is possible once, gives the messages
- * of the other end.
- */
+/** One end of a connection. It can be iterated once. */
 export interface Link<Sent, Received> extends AsyncIterable<Received> {
   send(message: Sent): Promise<void>;
-  /** Ends the iterations at both ends. May be called again. */
+  /** May be called again. */
   close(): void;
 }
 

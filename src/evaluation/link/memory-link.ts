@@ -2,7 +2,7 @@ import type { Submission } from '../submission.js';
 import { decodeSubmission } from '../wire/submission-wire.js';
 import type { Link, PlatformEnd, PluginEnd, PlatformMessage, PluginMessage } from './link.js';
 
-/** Most messages that wait for the other end. Then the sender waits. */
+/** When this many messages wait for the other end, the sender waits. */
 const CAPACITY = 16;
 
 class Channel<T> implements AsyncIterable<T> {

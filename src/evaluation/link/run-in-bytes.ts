@@ -5,9 +5,7 @@ import {
   Run,
 } from '../../generated/mlmodelscope/evaluation/v1/plugin_service.js';
 
-/**
- * A message to a plugin. The submission of a run is separate, encoded as it was received: see {@link attachInBytes}.
- */
+/** The submission of a run is encoded as it was received. */
 export type AttachResponseInBytes =
   | { readonly kind: 'run'; readonly run: Run; readonly submission: Uint8Array }
   | { readonly kind: 'other'; readonly message: AttachResponse };
@@ -28,8 +26,5 @@ function write(response: AttachResponseInBytes): Buffer {
   return Buffer.concat([before(RUN, length), ...run]);
 }
 
-/**
- * The `attach` method. The server's event loop neither decodes nor encodes its submissions, because that takes some
- * tenths of a second.
- */
+/** The event loop neither decodes nor encodes submissions, because that takes some tenths of a second. */
 export const attachInBytes = { ...PluginServiceService.attach, responseSerialize: write };

@@ -8,17 +8,14 @@ interface MessageStream {
   iterator(options: { readonly destroyOnReturn: boolean }): AsyncIterator<unknown>;
 }
 
-/** Encodes the messages that are sent, and decodes the messages that are received. */
 export interface LinkFormat<Sent, Received, SentMessage, ReceivedMessage> {
   readonly toWire: (message: Sent) => SentMessage;
   readonly fromWire: (message: ReceivedMessage) => Received | undefined;
 }
 
 /**
- * A link over a gRPC stream, on either side. Its iteration ends with the stream and throws the errors of the stream and
- * the format. It reads a message only when the reader asks for one, so that a fast sender waits.
- *
- * @param end called on the stream when the link is closed
+ * A link over a gRPC stream, on either side. It reads a message only when the reader asks for one, so that a fast
+ * sender waits.
  */
 export function streamLink<Sent, Received, SentMessage, ReceivedMessage>(
   stream: MessageStream,
@@ -27,7 +24,7 @@ export function streamLink<Sent, Received, SentMessage, ReceivedMessage>(
 ): Link<Sent, Received> {
   let close = (): void => {};
   const closed = new Promise<undefined>((resolve) => (close = () => resolve(undefined)));
-  // An error without a listener would end the process; the reader gets it as well.
+  // An error without a listener would end the process.
   stream.on('error', close);
   stream.on('cancelled', close);
   stream.on('close', close);

@@ -8,7 +8,7 @@ import type { PluginTools } from './run-evaluation.js';
 import { servePlugin } from './serve-plugin.js';
 import { streamLink } from '../link/stream-link.js';
 
-/** After this time a stream is opened again. It may be long, because the server relies on the plugin's renewals. */
+/** Long, because the server relies on the plugin's renewals. */
 const STREAM_DEADLINE_MS = 7 * 24 * 3600_000;
 
 export interface AttachOptions {
@@ -19,11 +19,7 @@ export interface AttachOptions {
   readonly onLost?: ((problem: string) => void) | undefined;
 }
 
-/**
- * Runs a plugin's evaluations for the server at an address, through restarts of the server, until the signal aborts.
- *
- * @throws PlatformError where the server refuses the plugin, for example without a valid token
- */
+/** Serves until the signal aborts, through restarts of the server. @throws PlatformError where the server refuses */
 export async function attachPlugin(
   evaluation: Evaluation,
   server: string,
@@ -51,7 +47,7 @@ export async function attachPlugin(
       throw thrown instanceof PlatformError ? thrown : client.failure(thrown);
     }
     if (signal.aborted) return;
-    // Where the plugin never registered, the call's error gives the reason. A later end has many possible causes.
+    // A later end has many possible causes.
     if (!isRegistered && refusal !== undefined) throw client.failure(refusal);
     throw new PlatformError('unavailable', `the server at ${server} ended the connection`);
   };

@@ -1,9 +1,9 @@
 import { throwIfCancelled } from '../../base/cancellation.js';
-import { type ErrorCode, messageOf, PlatformError } from '../../base/errors.js';
+import { type ErrorCode, isErrorCode, messageOf, PlatformError } from '../../base/errors.js';
 import { merged } from '../../base/merged.js';
 import { buildProvenance } from '../../agent/provenance.js';
 import type { Evaluation, EvaluationRequest } from '../evaluation.js';
-import { type EvaluationEvent, isErrorCode, MAX_RESULT_BYTES, type PluginEvent, checkPluginEvent } from '../event.js';
+import { MAX_RESULT_BYTES, type PluginEvent, checkPluginEvent } from '../event.js';
 import { type SystemResult, type SystemsResult, buildSystemsResult } from '../systems-result.js';
 import { evaluateOn, type EvaluationPlace } from './evaluate-on.js';
 import { JointProgress } from './joint-progress.js';
@@ -82,13 +82,13 @@ function note(level: 'info' | 'warning', message: string): PluginEvent {
   return checkPluginEvent({ kind: 'note', level, message });
 }
 
-/** The document, without the plugin's own documents where all of them together are too long. */
+/** Without the plugin's own documents where all of them together are too long. */
 function withinLimit(result: SystemsResult): SystemsResult {
   if (JSON.stringify(result).length <= MAX_RESULT_BYTES) return result;
   return { ...result, systems: result.systems.map((system) => ({ ...system, result: null })) };
 }
 
-/** An event of one system as an event of the whole evaluation; undefined where that system is done or cancelled. */
+/** undefined where the system is done or cancelled */
 function shown({ system, event }: OnSystem, progress: JointProgress): PluginEvent | undefined {
   const { name } = system;
   switch (event.kind) {
@@ -109,11 +109,10 @@ function shown({ system, event }: OnSystem, progress: JointProgress): PluginEven
 }
 
 /**
- * Runs a plugin's evaluation on each of several systems, at the same time. Where one system fails, the results of the
- * others are kept: the failure is a part of the document, which is then partial.
+ * Systems are evaluated at the same time. Where one fails, its failure is a part of the document, which is then
+ * partial.
  *
- * @throws PlatformError `cancelled` after the signal; where all systems fail, with the code of the first failure and
- *   the messages of all
+ * @throws PlatformError `cancelled`; where all systems fail, with the code of the first failure and all messages
  */
 export async function* evaluateEach(
   evaluation: Evaluation,
@@ -155,10 +154,6 @@ export async function* evaluateEach(
     models: names,
     systems: results,
   });
-  const done: EvaluationEvent = {
-    kind: 'done',
-    result: withinLimit(document),
-    partial: results.some(({ partial }) => partial),
-  };
-  yield checkPluginEvent(done);
+  const partial = results.some((result) => result.partial);
+  yield checkPluginEvent({ kind: 'done', result: withinLimit(document), partial });
 }

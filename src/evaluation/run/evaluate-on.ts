@@ -7,19 +7,13 @@ import { runPlugin } from './run-plugin.js';
 
 export type EvaluationPlace = Pick<EvaluationContext, 'store' | 'signal'>;
 
-/** One agent for all machines of a system. It adds notes on the machines, for users, to `notes`. */
 function agentOf({ machines }: MeasuringSystem, notes: PluginEvent[]): BenchmarkAgent {
   const [only, ...others] = machines;
   if (others.length === 0) return only.agent;
   return spreadAgent(machines, { tell: (level, message) => notes.push({ kind: 'note', level, message }) });
 }
 
-/**
- * Runs a plugin's evaluation on a system. The machines of the system share the work.
- *
- * @param notes for users, which are told between the plugin's events; others may add to it
- * @throws PlatformError as {@link runPlugin}
- */
+/** @param notes for users; others may add to it @throws PlatformError as {@link runPlugin} */
 export async function* evaluateOn(
   evaluation: Evaluation,
   request: EvaluationRequest,

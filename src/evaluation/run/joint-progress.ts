@@ -6,7 +6,7 @@ export class JointProgress {
   /** By the system and the step. */
   readonly #counts = new Map<string, Measuring>();
   readonly #latest = new Map<string, Measuring>();
-  /** Measurements of counts that have made room for others of the same step. */
+  /** Of counts that have made room for others of the same step. */
   #before = 0;
 
   event(system: string, measuring: Measuring): PluginEvent {

@@ -5,18 +5,16 @@ import { identifySystem, runOptionsOf, type System } from '../../measurement/sys
 import { systemDifferences } from '../../measurement/system-differences.js';
 
 export interface MeasuringSystem {
-  /** A short name that no other system of the evaluation has. */
+  /** Short; no other system of the evaluation has it. */
   readonly name: string;
   readonly system: System;
   readonly machines: readonly [Machine, ...Machine[]];
 }
 
-/** At least one system. */
 export type FoundSystems = readonly [MeasuringSystem, ...MeasuringSystem[]];
 
 /**
- * A name for each system: the facts in which the systems differ, or the processor where they have the same facts.
- * Systems with the same name also get the start of their fingerprint, as long as it takes to distinguish them.
+ * The facts in which systems differ, else the processor; with the start of the fingerprint where names are the same.
  */
 function namesOf(systems: readonly System[]): readonly string[] {
   const differences = systemDifferences(systems);
@@ -52,7 +50,7 @@ export function withAgents(system: MeasuringSystem, most: number): MeasuringSyst
   return { ...system, machines: [first, ...rest.slice(0, most - 1)] };
 }
 
-/** A sentence with the agents that measure on a system. @param most the number of agents that was asked for */
+/** @param most the number of agents that was asked for */
 export function sentenceOf({ system, machines }: MeasuringSystem, most: number): string {
   const { processor, framework, frameworkVersion } = system;
   const of = most === Infinity || machines.length >= most ? '' : ` (of ${most} that were asked for)`;

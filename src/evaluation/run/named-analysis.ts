@@ -15,7 +15,6 @@ function named<T extends { readonly name: string }>(name: string, known: readonl
   throw new PlatformError('usage', `there is no ${what} ${name}; ${advice}`);
 }
 
-/** @throws PlatformError `usage` */
 export function pluginWithAnalyses(name: string, plugins: Analysts): Analysts[number] {
   return named(
     name,
@@ -24,7 +23,6 @@ export function pluginWithAnalyses(name: string, plugins: Analysts): Analysts[nu
   );
 }
 
-/** @throws PlatformError `usage` */
 export function namedAnalysis(name: string, { name: plugin, analyses = [] }: Analysts[number]): Analysis {
   return named(name, analyses, `analysis of ${plugin} named`);
 }

@@ -3,7 +3,7 @@ import { throwIfCancelled } from '../../base/cancellation.js';
 import type { ResultStore } from '../../store/result-store.js';
 import type { ReadableStore } from '../analysis.js';
 
-/** After this many documents, timers and signals get their turn: a store in memory never waits by itself. */
+/** Then timers and signals get their turn: a store in memory never waits by itself. */
 const READ_AT_ONCE = 256;
 
 async function* whileWanted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {

@@ -37,7 +37,7 @@ function parseSettings(analysis: Analysis, settings: object): unknown {
   throw new PlatformError('usage', `settings of ${analysis.name}: ${problems.join('; ')}`);
 }
 
-/** A promise that rejects when the signal aborts. `forget` removes its listener after the work is done. */
+/** The promise rejects when the signal aborts. */
 function aborted(signal: AbortSignal): { readonly promise: Promise<never>; readonly forget: () => void } {
   let forget = (): void => {};
   const promise = new Promise<never>((_, reject) => {
@@ -49,7 +49,7 @@ function aborted(signal: AbortSignal): { readonly promise: Promise<never>; reado
 }
 
 /**
- * Runs a plugin's analysis, which is untrusted: its result is checked, and an analysis that does not end is abandoned.
+ * An analysis is untrusted: its result is checked, and one that does not end is abandoned.
  *
  * @throws PlatformError `usage` for wrong settings, `timeout`, `cancelled`, `internal` where the analysis fails or
  *   returns no valid table, and the PlatformErrors that it throws

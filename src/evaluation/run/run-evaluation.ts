@@ -16,26 +16,13 @@ import { type FoundSystems, largestOf, sentenceOf, systemsOf, withAgents } from 
 
 export interface PluginTools {
   readonly store: ResultStore;
-  /** Connects to the agent at an address; the caller closes it. */
+  /** The caller closes the agent. */
   readonly connect: (agent: AgentEndpoint) => Promise<BenchmarkAgent>;
-  /**
-   * All agents of an agent's class of systems as one agent, which closes it; for evaluations that ask for one agent of
-   * each system only. Undefined where agents share no work.
-   */
+  /** All agents of an agent's class of systems as one, which closes it; undefined where agents share no work. */
   readonly shared?: ((agent: BenchmarkAgent) => BenchmarkAgent) | undefined;
 }
 
-function describeRun({ models, manifest }: LoadedEvaluation, [{ system }]: FoundSystems): void {
-  setSpanModels({ models, batchSizes: [manifest.batch_size] });
-  setSpanFramework(system);
-}
-
-/**
- * The first agent that answers, with the others of its system to replace it when it ends.
- *
- * @param notes where a note on each replaced agent is added
- * @throws PlatformError of the first agent where no agent answers
- */
+/** Others of its system replace the agent when it ends. @param notes gets one for each replaced agent */
 function oneAgentAt(
   endpoints: readonly AgentEndpoint[],
   connect: PluginTools['connect'],
@@ -45,12 +32,7 @@ function oneAgentAt(
   return standbyAgent(standbys, { tell: (message) => notes.push({ kind: 'note', level: 'warning', message }) });
 }
 
-/**
- * The agents that answer.
- *
- * @param notes where a note on each agent that does not answer is added
- * @throws PlatformError of the first agent where no agent answers
- */
+/** The agents that answer. @throws PlatformError of the first agent where none does */
 async function machinesAt(
   endpoints: readonly AgentEndpoint[],
   connect: (agent: AgentEndpoint) => Promise<BenchmarkAgent>,
@@ -93,10 +75,11 @@ async function* eventsOf(
   try {
     yield* notes.splice(0);
     const systems = systemsOf(machines, loaded.manifest.threads);
-    describeRun(loaded, systems);
+    setSpanModels({ models: loaded.models, batchSizes: [loaded.manifest.batch_size] });
+    setSpanFramework(systems[0].system);
     const edges = { store, signal };
     if (placement === 'each') {
-      // By name, so that the order is the same each time and does not depend on the order of the agents.
+      // By name, so that the order does not depend on that of the agents.
       const sorted = systems.toSorted((one, other) => (one.name < other.name ? -1 : 1));
       const limited = sorted.map((system) => withAgents(system, most));
       yield* evaluateEach(evaluation, request, limited, { ...edges, most });
@@ -111,8 +94,7 @@ async function* eventsOf(
 }
 
 /**
- * Runs an evaluation and yields its events; the last event says how it ended. It never throws. It ends soon after the
- * signal aborts, even if the plugin does not stop.
+ * Never throws: the last event says how it ended. Ends soon after the signal aborts, even if the plugin does not stop.
  */
 export async function* runEvaluation(
   evaluation: Evaluation,

@@ -14,7 +14,7 @@ import {
 
 const STOP_LIMIT_MS = 5000;
 
-/** Waits for the plugin's answer; for a limited time only after the signal has asked the plugin to stop. */
+/** For a limited time only after the signal has asked the plugin to stop. */
 async function untilStopped<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort = (): void => {};
@@ -33,7 +33,7 @@ async function untilStopped<T>(answer: Promise<T>, signal: AbortSignal): Promise
   }
 }
 
-/** Checks a plugin's event. It is untrusted, because a plugin is foreign code. */
+/** A plugin is foreign code. */
 function checked(name: string, told: EvaluationEvent): PluginEvent {
   const wrong = (problem: string): PlatformError =>
     new PlatformError('internal', `the plugin ${name} sent an invalid event: ${problem}; report it to its author`);
@@ -51,7 +51,7 @@ function checked(name: string, told: EvaluationEvent): PluginEvent {
   throw wrong(schemaProblems(parsed.error).join('; '));
 }
 
-/** A plugin's own events; other errors than a PlatformError say where in the plugin they happened. */
+/** Other errors than a PlatformError say where in the plugin they happened. */
 async function* failingAs(
   evaluation: Evaluation,
   request: EvaluationRequest,
@@ -67,8 +67,7 @@ async function* failingAs(
 }
 
 /**
- * Runs a plugin's evaluation, and yields its events up to the last one. It ends soon after the signal aborts, even if
- * the plugin does not stop.
+ * Ends soon after the signal aborts, even if the plugin does not stop.
  *
  * @throws PlatformError as the plugin does, and `internal` for an invalid event or an end without a result
  */

@@ -8,13 +8,10 @@ import { type PluginTools, runEvaluation } from './run-evaluation.js';
 
 export const EVALUATION_SPAN = 'evaluation';
 
-/** Renewals per lease, of which two may be lost. */
+/** Two may be lost. */
 const RENEWALS_PER_LEASE = 3;
 
-/**
- * Number of evaluations at a time. An agent measures one benchmark at a time, so more evaluations would only wait for
- * each other.
- */
+/** An agent measures one benchmark at a time, so more evaluations would only wait for each other. */
 const SLOTS = 1;
 
 function runKey({ evaluation, attempt }: RunKey): string {
@@ -22,14 +19,12 @@ function runKey({ evaluation, attempt }: RunKey): string {
 }
 
 export interface ServePluginOptions {
-  /** Aborting it stops the running evaluations and closes the link, so that no more evaluations start. */
+  /** Stops the running evaluations and closes the link. */
   readonly signal?: AbortSignal;
   readonly onRegistered?: () => void;
 }
 
-/**
- * Runs a plugin's evaluations for the platform at the other end of the link, until the link and the runs have ended.
- */
+/** Ends when the link and the runs have ended. */
 export async function servePlugin(
   evaluation: Evaluation,
   link: PluginEnd,

@@ -1,4 +1,3 @@
-// Converts between the messages of proto/mlmodelscope/evaluation/v1/event.proto and this project's own types.
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { PlatformError } from '../../base/errors.js';
 import { schemaProblems } from '../../base/schema-problems.js';
@@ -14,7 +13,7 @@ import type { z } from 'zod';
 
 const LEVELS = { info: wire.Note_Level.INFO, warning: wire.Note_Level.WARNING } as const;
 
-/** An event as a plugin sends it, without a sequence number: the platform numbers it. */
+/** Without a sequence number: the platform numbers events. */
 export function toWireEvent(event: PlatformEvent): wire.Event {
   return { sequence: 0n, time: undefined, event: payloadOf(event) };
 }
@@ -28,8 +27,7 @@ const DONE = 9;
 const RESULT_JSON = 1;
 
 /**
- * A last event with its result, in wire format, up to the result: its bytes come next. So they are encoded only once,
- * and never copied.
+ * A last event in wire format up to its result: those bytes come next, so they are encoded only once, and never copied.
  *
  * @param field number of the field that the event is in
  */
@@ -58,13 +56,12 @@ function tagOf(field: number): number {
   return (field << 3) | WireType.LengthDelimited;
 }
 
-/** A part of an event's result. The parts are sent before the event. */
+/** Parts are sent before their event. */
 export function toWireResultPart({ sequence, at }: LoggedEvent, json: string): wire.Event {
   const event = { $case: 'resultPart', value: { json } } as const;
   return { sequence: BigInt(sequence - 1), time: new Date(at), event };
 }
 
-/** The event without its result, for a reader without access to results. */
 export function toWireWithheld(logged: LoggedEvent): wire.Event {
   const { event, ...rest } = toWireLogged(logged);
   if (event?.$case !== 'done') return { ...rest, event };
@@ -86,7 +83,10 @@ function payloadOf(event: PlatformEvent): wire.Event['event'] {
     case 'note':
       return { $case: 'note', value: { level: LEVELS[event.level], message: event.message } };
     case 'done':
-      return { $case: 'done', value: doneOf(event) };
+      return {
+        $case: 'done',
+        value: { resultJson: event.resultJson ?? '', partial: event.partial, resultWithheld: false },
+      };
     case 'failed':
       return { $case: 'failed', value: event };
     case 'cancelled':
@@ -96,10 +96,6 @@ function payloadOf(event: PlatformEvent): wire.Event['event'] {
 
 function estimateOf({ percentiles = [], ...event }: Extract<PlatformEvent, { readonly kind: 'estimate' }>) {
   return { ...event, percentiles: percentiles.map(({ reason = '', ...percentile }) => ({ ...percentile, reason })) };
-}
-
-function doneOf({ resultJson, partial }: Extract<PlatformEvent, { readonly kind: 'done' }>): wire.Done {
-  return { resultJson: resultJson ?? '', partial, resultWithheld: false };
 }
 
 function plain({ event }: wire.Event): unknown {
@@ -132,18 +128,13 @@ function checked<Event>(message: wire.Event | undefined, schema: z.ZodType<Event
   throw new PlatformError('usage', `not an event: ${schemaProblems(parsed.error).join('; ')}`);
 }
 
-/**
- * Checks a plugin's event, because plugins are untrusted.
- *
- * @throws PlatformError `usage` for an invalid event, or one that only the platform makes
- */
+/** Plugins are untrusted. @throws PlatformError `usage` for an event that is invalid, or only the platform's */
 export function fromWirePluginEvent(message: wire.Event | undefined): PluginEvent {
   return checked(message, pluginEventSchema);
 }
 
 /**
- * Checks a server's event, because servers may have other versions. Returns undefined for a part of a result, and for a
- * kind that only a newer version knows.
+ * Returns undefined for a part of a result, and for a kind that only a newer version knows.
  *
  * @throws PlatformError `usage` for a message that is not an event
  */

@@ -1,5 +1,3 @@
-// Converts between the messages of proto/mlmodelscope/evaluation/v1/evaluation_service.proto and this project's own
-// types.
 import { PlatformError } from '../../base/errors.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import type { EvaluationRecord, EvaluationState } from '../records.js';
@@ -17,19 +15,13 @@ export type EvaluationSummary = Pick<
   'id' | 'name' | 'plugin' | 'state' | 'submittedAt' | 'changedAt'
 >;
 
-export function toWireEvaluation({
-  id,
-  name,
-  plugin,
-  state,
-  submittedAt,
-  changedAt,
-}: EvaluationRecord): wire.Evaluation {
-  const times = { submittedAt: new Date(submittedAt), changedAt: new Date(changedAt) };
+export function toWireEvaluation(record: EvaluationRecord): wire.Evaluation {
+  const { id, name, plugin, state } = record;
+  const times = { submittedAt: new Date(record.submittedAt), changedAt: new Date(record.changedAt) };
   return { id, name, plugin, state: STATES[state], ...times };
 }
 
-/** @throws PlatformError `internal` for a state that only a newer version knows, or a missing evaluation */
+/** @throws PlatformError `internal` for a state that only a newer version knows */
 export function fromWireEvaluation(message: wire.Evaluation | undefined): EvaluationSummary {
   const state = (Object.keys(STATES) as EvaluationState[]).find((key) => STATES[key] === message?.state);
   if (message === undefined || state === undefined) {

@@ -1,4 +1,3 @@
-// Converts between the messages of proto/mlmodelscope/evaluation/v1/submission.proto and this project's own types.
 import { fromWireBenchmark, toWireBenchmark } from '../../agent/wire/benchmark-wire.js';
 import { PlatformError } from '../../base/errors.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/submission.js';
@@ -6,7 +5,7 @@ import { quoted } from '../../base/quoted.js';
 import type { AgentChoice } from '../../manifest/index.js';
 import type { Submission } from '../submission.js';
 
-/** The evaluation, three manifests that it refers to, and a thousand models' manifests, files and lock files. */
+/** The evaluation, three manifests, and a thousand models' manifests, files and lock files. */
 const MAX_FILES = 4 + 3 * 1000;
 const MAX_GRAPHS = 1000;
 const MAX_PATH = 1000;
@@ -75,7 +74,6 @@ export function encodeSubmission(submission: Submission): Uint8Array {
   return wire.Submission.encode(toWireSubmission(submission)).finish();
 }
 
-/** The inverse of {@link encodeSubmission}. */
 export function decodeSubmission(bytes: Uint8Array): Submission {
   return fromWireSubmission(wire.Submission.decode(bytes));
 }

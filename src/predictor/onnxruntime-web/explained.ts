@@ -1,12 +1,9 @@
 import { messageOf } from '../../base/errors.js';
 
-/** The runtime's messages where something is too large for its 32-bit addresses. */
+/** Something is too large for 32-bit addresses. */
 const TOO_LARGE = /SafeIntOnOverflow|failed to allocate a buffer of size/;
 
-/**
- * Converts a value that the runtime threw to an error with a clear message: compiled code throws the address of a C++
- * exception, and ends with a trap or an abort where it cannot continue.
- */
+/** Compiled code throws the address of a C++ exception, and ends with a trap or an abort where it cannot continue. */
 export function explained(thrown: unknown): unknown {
   if (typeof thrown === 'number') return new Error(`the WebAssembly runtime threw a C++ exception (at ${thrown})`);
   const options = { cause: thrown };

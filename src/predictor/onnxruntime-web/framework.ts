@@ -17,9 +17,8 @@ function engineVersion(): string {
 }
 
 /**
- * ONNX Runtime's WebAssembly build and the version that is installed, found without loading it. V8 makes the machine
- * code of its kernels, so V8's version is part of the framework's version, as build metadata of semantic versioning:
- * 1.30.0+v8.11.3.
+ * V8 makes the machine code of the kernels, so V8's version is part of the framework's version, as build metadata of
+ * semantic versioning: 1.30.0+v8.11.3.
  *
  * @throws PlatformError `unsupported` where the package is not installed
  */

@@ -13,10 +13,7 @@ async function load(specifier: string, configure: (library: Library) => void): P
   return library;
 }
 
-/**
- * The library for Node, which finds its runtime in its own folder. Its number of threads is fixed when it starts, so
- * each number of threads needs a process of its own.
- */
+/** The number of threads is fixed when the library starts, so each number needs a process of its own. */
 export function libraryWithThreads(threads: number): Promise<Library> {
   measuring ??= {
     threads,
@@ -32,9 +29,9 @@ export function libraryWithThreads(threads: number): Promise<Library> {
 }
 
 /**
- * A second copy of the library, with memory of its own and a runtime that can write files; see writing-runtime.ts. Not
- * for measuring: calls out of that runtime pass through additional functions. This copy is the package's build for
- * WebAssembly alone, because that build shares nothing with the first copy.
+ * A second copy with memory of its own and a runtime that can write files; see writing-runtime.ts. Not for measuring:
+ * calls out of it pass through additional functions. The build for WebAssembly alone shares nothing with the first
+ * copy.
  */
 export function libraryThatWrites(): Promise<Library> {
   writing ??= load('onnxruntime-web/wasm', ({ env }) => {

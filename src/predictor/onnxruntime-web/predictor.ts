@@ -14,8 +14,7 @@ import { whileWritingTo } from './writing-runtime.js';
 import { WrittenFiles } from './written-files.js';
 
 /**
- * Opening a model from memory takes three times its size of the runtime's 4 GB; weights in files take only their own
- * size.
+ * Opening a model from memory takes three times its size of the runtime's 4 GB; weights in files take their own size.
  */
 const INLINE_LIMIT_BYTES = 2 ** 30;
 

@@ -1,5 +1,4 @@
-// The part of the WebAssembly JavaScript interface that is used here. Node implements it, but only the types of
-// browsers (lib.dom) declare it.
+// Node implements this, but only the types of browsers (lib.dom) declare it.
 // Source: https://webassembly.github.io/spec/js-api/
 
 declare namespace WebAssembly {

@@ -4,10 +4,10 @@ import { PlatformError } from '../../base/errors.js';
 import { gigabytes } from '../../base/gigabytes.js';
 import { ModelProto, TensorProto_DataLocation } from '../../generated/onnx/onnx.js';
 
-/** Bytes that 32-bit WebAssembly addresses. */
+/** By WebAssembly with 32 bits. */
 const ADDRESSABLE_BYTES = 2 ** 32;
 
-/** Most bytes of one read; a system call takes less than 2 GB. */
+/** A system call reads less than 2 GB. */
 const READ_BYTES = 2 ** 30;
 
 export interface WeightFile {
@@ -15,7 +15,7 @@ export interface WeightFile {
   readonly data: Uint8Array;
 }
 
-/** Names of the files in which a model keeps initializers. Source: external_data in the ONNX project's onnx.proto. */
+/** Source: external_data in the ONNX project's onnx.proto. */
 function weightFileNames(model: Uint8Array): readonly string[] {
   const initializers = ModelProto.decode(model).graph?.initializer ?? [];
   const external = initializers.filter(({ dataLocation }) => dataLocation === TensorProto_DataLocation.EXTERNAL);
@@ -38,11 +38,7 @@ async function readWhole(path: string, byteLength: number): Promise<Uint8Array> 
   return bytes;
 }
 
-/**
- * The files beside a model that hold its weights: the runtime has no file system to find them in.
- *
- * @throws PlatformError `unsupported` where they are more than the runtime can address, or lie elsewhere
- */
+/** The runtime has no file system to find the files in. @throws PlatformError `unsupported` for too many bytes */
 export async function readWeightFiles(model: Uint8Array, modelPath: string): Promise<WeightFile[]> {
   const names = weightFileNames(model);
   const elsewhere = names.find((name) => basename(name) !== name);

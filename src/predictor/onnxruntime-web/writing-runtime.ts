@@ -1,7 +1,6 @@
 // The WebAssembly runtime with files that it can write. The published build has none (Emscripten's FILESYSTEM=0): its
-// calls to open, write and close end in stubs. It can save its optimized graph, so only a place for the bytes is
-// missing. The library loads this module in place of its own (env.wasm.wasmPaths.mjs), and this module answers the
-// runtime's file calls before they reach the stubs.
+// calls to open, write and close end in stubs. The library loads this module in place of its own
+// (env.wasm.wasmPaths.mjs), and this module answers the runtime's file calls before they reach the stubs.
 //
 // The calls have minified names, so they are recognized by their arguments: a call that creates a file has the
 // directory AT_FDCWD and the flag O_CREAT, and all later calls have the descriptor that we return. Source: musl's
@@ -21,7 +20,6 @@ const WASI_ESPIPE = 70;
 const SEEK_SET = 0;
 const SEEK_CUR = 1;
 
-/** Most bytes of a path that are read. */
 const PATH_BYTES = 4096;
 
 type Call = (...args: readonly (number | bigint)[]) => unknown;
@@ -37,7 +35,7 @@ type ModuleFactory = (config: ModuleConfig) => Promise<unknown>;
 
 let files: WrittenFiles | undefined;
 
-/** Redirects the runtime's writes during `act` to `target`; one call at a time. */
+/** One call at a time. */
 export async function whileWritingTo<T>(target: WrittenFiles, act: () => Promise<T>): Promise<T> {
   files = target;
   try {
@@ -86,10 +84,7 @@ function write({ memory, to }: CallOfRuntime, descriptor: number, vectors: numbe
   return WASI_OK;
 }
 
-/**
- * `fd_seek(descriptor, offset, whence, result)`. An offset from the end is not supported, because the end is not known
- * here.
- */
+/** `fd_seek(descriptor, offset, whence, result)`; the end of a file is not known here. */
 function seek({ memory, to }: CallOfRuntime, descriptor: number, offset: bigint, whence: number, result: number) {
   if (whence !== SEEK_SET && whence !== SEEK_CUR) return WASI_ESPIPE;
   const position = to.seek(descriptor, Number(offset), whence === SEEK_SET ? 'beginning' : 'position');
@@ -98,7 +93,7 @@ function seek({ memory, to }: CallOfRuntime, descriptor: number, offset: bigint,
   return WASI_OK;
 }
 
-/** Answers a call for one of our files; undefined for every other call. */
+/** undefined for a call that is not for one of our files. */
 function answer(call: CallOfRuntime): number | undefined {
   const { args, to } = call;
   const [descriptor, second, third, fourth] = args;
@@ -107,7 +102,7 @@ function answer(call: CallOfRuntime): number | undefined {
     to.close(descriptor);
     return WASI_OK;
   }
-  // The call asks whether it is a terminal, which would be written to line by line.
+  // The call asks whether it is a terminal.
   if (args.length === 3 && second === TIOCGWINSZ) return -ENOTTY;
   if (args.length !== 4 || typeof third !== 'number' || typeof fourth !== 'number') return undefined;
   if (typeof second === 'bigint') return seek(call, descriptor, second, third, fourth >>> 0);
@@ -120,7 +115,6 @@ function memoryIn(imports: WebAssembly.ModuleImports): WebAssembly.Memory {
   return memory;
 }
 
-/** The imports, with our answers in front of the stubs. */
 function withFiles(imports: WebAssembly.ModuleImports): WebAssembly.ModuleImports {
   const memory = memoryIn(imports);
   const wrapped = Object.entries(imports).map(([name, value]): [string, WebAssembly.ImportValue] => {

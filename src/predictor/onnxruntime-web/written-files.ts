@@ -1,10 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/**
- * First of our descriptors. They are larger than those of Emscripten and of the operating system, and not the address
- * of anything.
- */
+/** Larger than the descriptors of Emscripten and the operating system, and not the address of anything. */
 const FIRST_DESCRIPTOR = 2_000_000_003;
 
 interface WrittenFile {
@@ -12,10 +9,7 @@ interface WrittenFile {
   position: number;
 }
 
-/**
- * Files that the runtime writes while it saves its graph. All files are in one folder, independent of the folders in
- * their paths.
- */
+/** All files are in one folder, independent of the folders in their paths. */
 export class WrittenFiles {
   readonly #files = new Map<number, WrittenFile>();
   #made = 0;
@@ -54,7 +48,6 @@ export class WrittenFiles {
     return written !== undefined;
   }
 
-  /** Moves to `offset`, counted from the position or from the beginning. @returns the new position */
   seek(descriptor: number, offset: number, from: 'position' | 'beginning'): number | undefined {
     const file = this.#files.get(descriptor);
     if (file === undefined) return undefined;

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { packageVersion } from '../package-version.js';
 import type { Framework } from '../predictor.js';
 
-/** Environment variable with the folder of the package that a worker process loads. Agents set it, never users. */
+/** Folder of the package that a worker process loads. Agents set it, never users. */
 export const CHOSEN_PACKAGE = 'MLMODELSCOPE_WORKER_ONNXRUNTIME';
 
 /** @param folder of another package of the runtime than the installed one */

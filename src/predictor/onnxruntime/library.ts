@@ -4,7 +4,6 @@ import { createRequire } from 'node:module';
 import type * as OnnxRuntime from 'onnxruntime-node';
 import { CHOSEN_PACKAGE } from './framework.js';
 
-/** The package that a worker process is told to load; everywhere else the one that is installed with the platform. */
 const { InferenceSession, Tensor } = createRequire(import.meta.url)(
   process.env[CHOSEN_PACKAGE] ?? 'onnxruntime-node',
 ) as typeof OnnxRuntime;

@@ -1,8 +1,6 @@
 /**
- * Turns ONNX Runtime's telemetry off in this process. It has to be loaded before the runtime opens its first model.
- * Otherwise the runtime reads the machine's id, keeps a database of events in the user's cache folder, and sends the
- * events to Microsoft. Any other value of the variable is replaced by 1, so that no data of this project's users leaves
- * the machine.
+ * Has to be loaded before the runtime opens its first model. Otherwise it reads the machine's id, keeps events in the
+ * user's cache folder, and sends them to Microsoft. Any other value of the variable is replaced.
  *
  * Source: ONNX Runtime 1.30, onnxruntime/core/platform/posix/telemetry.cc.
  */

@@ -17,7 +17,7 @@ import { OPTIMIZED_WEIGHTS, optimizingOptionsOf, prepareRun, sessionOptionsOf, s
 import { CHOSEN_PACKAGE, onnxRuntimeFramework } from './framework.js';
 import { InferenceSession, Tensor } from './library.js';
 
-/** Names the folder of external weights. Key: onnxruntime_session_options_config_keys.h of ONNX Runtime. */
+/** Source: onnxruntime_session_options_config_keys.h of ONNX Runtime. */
 const WEIGHTS_FOLDER = 'session.model_external_initializers_file_folder_path';
 
 function createSession(model: ModelSource, options: Session.SessionOptions): Promise<InferenceSession> {

@@ -7,15 +7,15 @@ import { kernelFactsOf } from '../../measurement/kernel-facts.js';
 import { elementTypeOfProfile } from '../../onnx/model/element-type.js';
 import type { ProfiledKernel, ProfiledRun } from '../profile.js';
 
-// The format is that of Chrome's trace events, one event on each line, in the order in which they ended. Source: ONNX
-// Runtime, onnxruntime/core/common/profiler.cc (EndProfiling) and core/framework/sequential_executor.cc (KernelScope).
+// Chrome's trace events, one on each line, in the order in which they ended. Source: ONNX Runtime,
+// onnxruntime/core/common/profiler.cc (EndProfiling) and core/framework/sequential_executor.cc (KernelScope).
 
 const tensorsSchema = z.array(z.record(z.string(), z.array(z.int())));
 
 const kernelSchema = z.object({
   cat: z.literal('Node'),
   name: z.string(),
-  /** Start since the beginning of the session, and duration (`dur`), both in microseconds. */
+  /** Since the beginning of the session, and duration; in microseconds. */
   ts: z.number().nonnegative(),
   dur: z.number().nonnegative(),
   args: z.looseObject({
@@ -35,12 +35,11 @@ const runSchema = z.object({
 
 const eventSchema = z.object({ cat: z.string(), name: z.string() });
 
-/** The end of the file, with white space. */
 const END_BYTES = 16;
 
 const KERNEL_SUFFIX = '_kernel_time';
 
-/** Operators that execute subgraphs. The kernels of a subgraph end before its operator. */
+/** They execute subgraphs, whose kernels end before them. */
 const HOLDERS = new Set('If Loop Scan BeamSearch GreedySearch Sampling WhisperBeamSearch SequenceMap'.split(' '));
 
 interface Timed {
@@ -63,7 +62,7 @@ function timedOf({ name, ts, dur, args }: z.infer<typeof kernelSchema>, inner: r
     name: name.slice(0, -KERNEL_SUFFIX.length),
     opType: args.op_name,
     executionProvider: args.provider,
-    // Since the start of the session; changed to the start of the run when that is known.
+    // Since the start of the session, until the start of the run is known.
     startNs: ts * 1000,
     durationNs: dur * 1000,
     inputDims: dimsOf(args.input_type_shape),
@@ -123,10 +122,7 @@ async function checkComplete(path: string): Promise<void> {
   throw new PlatformError('storage', `${problem}; make room there or set TMPDIR to another folder`);
 }
 
-/**
- * @throws PlatformError `storage` where the file was cut off, `unsupported` where it has another format than this
- * version writes
- */
+/** @throws PlatformError `storage` where the file was cut off, `unsupported` for another format */
 export async function readProfile(path: string): Promise<readonly ProfiledRun[]> {
   const collector = new RunCollector();
   await checkComplete(path);
