@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Collection, CollectionDefinition } from '../store/collection.js';
+import type { Collection } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
 import { platformEventSchema } from './event.js';
 

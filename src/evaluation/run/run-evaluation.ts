@@ -1,7 +1,6 @@
 import type { BenchmarkAgent } from '../../agent/benchmark-agent.js';
 import type { Machine } from '../../agent/spread/machines.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import type { LoadedEvaluation } from '../../registry/load-evaluation.js';
 import type { ResultStore } from '../../store/result-store.js';
 import type { Evaluation } from '../evaluation.js';
 import { failure, type PluginEvent, checkPluginEvent } from '../event.js';
@@ -12,7 +11,7 @@ import { standbyAgent } from '../../agent/spread/standby-agent.js';
 import { isOneAgent } from '../../manifest/index.js';
 import { evaluateEach } from './evaluate-each.js';
 import { evaluateOn } from './evaluate-on.js';
-import { type FoundSystems, largestOf, sentenceOf, systemsOf, withAgents } from './measuring-systems.js';
+import { largestOf, sentenceOf, systemsOf, withAgents } from './measuring-systems.js';
 
 export interface PluginTools {
   readonly store: ResultStore;
