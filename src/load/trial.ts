@@ -60,7 +60,7 @@ export interface QueryRecord {
 
 export type TrialEnd =
   | { readonly kind: 'complete' }
-  /** Cut off because the bound cannot hold any more, or because answers do not come. */
+  | { readonly kind: 'cut'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'cancelled' };
 
