@@ -1,11 +1,9 @@
 import { z } from 'zod';
 
-/** Most agents of a server. */
 const MAX_AGENTS = 1000;
 
 const expected = `one, all or a whole number from 1 to ${MAX_AGENTS}`;
 
-/** How many agents of one system measure an evaluation, at most. */
 export const agentsField = z.union(
   [z.enum(['one', 'all']), z.int().min(1, { error: expected }).max(MAX_AGENTS, { error: expected })],
   { error: expected },
@@ -19,7 +17,7 @@ export const placementField = z.enum(PLACEMENTS, { error: PLACEMENTS.join(' or '
 export type Placement = (typeof PLACEMENTS)[number];
 
 export interface AgentChoice {
-  /** Most agents of one system; Infinity for all. */
+  /** Infinity for all. */
   readonly most: number;
   readonly placement: Placement;
 }

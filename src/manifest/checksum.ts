@@ -4,10 +4,7 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { openRegularFile } from '../base/regular-file.js';
 import type { Checksum } from './model.js';
 
-/**
- * The file is read as a stream. @throws PlatformError with code `model` where it differs or can't be read, `cancelled`
- * where the signal aborts
- */
+/** Reads the file as a stream. @throws PlatformError `model` where it differs or can't be read, `cancelled` */
 export async function verifyChecksum(path: string, checksum: Checksum, signal?: AbortSignal): Promise<void> {
   requireDigest(path, checksum, await digestOf(path, checksum.algorithm, signal));
 }
@@ -30,7 +27,7 @@ export async function digestOf(
   return hash.digest('hex');
 }
 
-/** @throws PlatformError with code `model` where it differs */
+/** @throws PlatformError `model` */
 export function verifyContent(path: string, checksum: Checksum, content: Uint8Array): void {
   requireDigest(path, checksum, createHash(checksum.algorithm).update(content).digest('hex'));
 }

@@ -15,7 +15,7 @@ export interface ManifestDocument {
   readonly positionOf: (offset: number) => Position;
 }
 
-/** `models[0].name`; keys that are no plain words are quoted; `document` is the whole. */
+/** `models[0].name`; keys that are no plain words are quoted. */
 export function formatPath(path: YamlPath): string {
   if (path.length === 0) return 'document';
   return path.reduce<string>((whole, step) => {
@@ -34,12 +34,12 @@ export function nodeAt(root: YamlNode, path: YamlPath): YamlNode | undefined {
   return path.reduce<YamlNode | undefined>(childOf, root);
 }
 
-/** The value at the path; for a missing one, the nearest value around it. */
+/** For a missing value, the nearest one around it. */
 function nearestTo(root: YamlNode, path: YamlPath): YamlNode {
   return nodeAt(root, path) ?? nearestTo(root, path.slice(0, -1));
 }
 
-/** Whether the path leads into a refused construct, which already has a problem. */
+/** A refused construct already has a problem. */
 export function isRefused(root: YamlNode, path: YamlPath): boolean {
   return nearestTo(root, path).kind === 'refused';
 }
@@ -60,14 +60,13 @@ export function describe(node: YamlNode | undefined): string {
   }
 }
 
-/** A problem with the value at the path; `found` defaults to a description of that value. */
 export function problemAt(document: ManifestDocument, path: YamlPath, expected: string, found?: string): Problem {
   const { file, root, positionOf } = document;
   const position = positionOf(nearestTo(root, path).start);
   return { file, ...position, path: formatPath(path), expected, found: found ?? describe(nodeAt(root, path)) };
 }
 
-/** A problem with the last key of the path itself rather than with its value. */
+/** The problem is with the key itself rather than its value. */
 export function problemAtKey(document: ManifestDocument, path: YamlPath, expected: string, found: string): Problem {
   const { file, root, positionOf } = document;
   const parent = nodeAt(root, path.slice(0, -1));
@@ -100,7 +99,7 @@ function firstInvalidByte(bytes: Uint8Array): number {
   return valid;
 }
 
-/** Parses the bytes as one YAML document of plain data. @param maxEvents by default the limit of manifests */
+/** @param maxEvents by default the limit of manifests */
 export function parseDocument(file: string, bytes: Uint8Array, maxEvents?: number): ManifestDocument | Problems {
   let source: string;
   try {

@@ -46,26 +46,23 @@ const modelReference = text(EVALUATED_MODEL, (value) => {
 
 export const batchSizeField = wholeNumber(1, 65_536);
 
-/** Lists of sizes by the names of dimensions, in the `matrix` of a plugin that has one. */
+/** Lists of sizes by the names of dimensions. */
 export const dimensionAxesField = z
   .record(nameField, z.array(dimensionSizeField).min(1).max(100))
   .refine((sizes) => !('batch' in sizes), 'batch belongs under batch_size');
 
 const matrixDimensions = z.object({ dimensions: dimensionAxesField });
 
-/** The first size of each dimension of a matrix, with which models are read. The plugin checks the matrix. */
+/** The sizes with which models are read. The plugin checks the matrix. */
 export function firstSizes({ matrix }: Pick<EvaluationManifest, 'matrix'>): readonly (readonly [string, number])[] {
   const { dimensions = {} } = matrixDimensions.safeParse(matrix).data ?? {};
   return Object.entries(dimensions).map(([name, [first = 0]]) => [name, first]);
 }
 
-/**
- * Settings of one plugin that older manifests have beside `settings` instead of inside it; they still load. The
- * plugin's schema checks their bounds.
- */
+/** Older manifests have these beside `settings` instead of inside it. The plugin's schema checks their bounds. */
 export const MOVED_SETTINGS = ['granularity', 'cut', 'measure_end_to_end'] as const;
 
-/** Keys beside `settings` that the plugin's schema describes. A plugin without such a setting refuses `matrix`. */
+/** The plugin's schema describes these keys beside `settings`. */
 export const PLUGIN_KEYS = [...MOVED_SETTINGS, 'matrix'] as const;
 
 export function movedTo(key: (typeof MOVED_SETTINGS)[number]): {

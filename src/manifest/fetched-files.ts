@@ -2,15 +2,13 @@ import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import type { Checksum } from './model.js';
 
-/** Folder beside manifests that holds the files that `models fetch` downloads for them. */
 export const FETCHED_FOLDER = 'fetched';
 
 export const FETCH_COMMAND = 'mlmodelscope models fetch';
 
 export type Download = {
-  /** http:// or https://, as the manifest has it. */
   readonly url: string;
-  /** Path of the downloaded file, relative to the manifest's folder. */
+  /** Relative to the manifest's folder. */
   readonly path: string;
   readonly checksum?: Checksum | undefined;
 } & (
@@ -28,9 +26,7 @@ function safeSegment(segment: string): string {
   return `${safe.slice(0, MAX_SEGMENT_LENGTH - digest.length - 1)}-${digest}`;
 }
 
-/**
- * The address as a path of plain names, HOST/PATH, like `wget --force-directories`; undefined where it is not a URL.
- */
+/** HOST/PATH of plain names, like `wget --force-directories`; undefined where it is not a URL. */
 export function mirrorPath(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { host, pathname, search } = new URL(url);
@@ -39,15 +35,12 @@ export function mirrorPath(url: string): string | undefined {
   return [host, ...segments, name].map(safeSegment).join('/');
 }
 
-/**
- * Path of the file downloaded from an address, relative to the manifest's folder. An address that is no URL has a path
- * as well; fetching it says what is wrong.
- */
+/** Relative to the manifest's folder. An address that is no URL has a path as well; fetching it says what is wrong. */
 export function fetchedPath(address: string): string {
   return `${FETCHED_FOLDER}/${mirrorPath(address) ?? safeSegment(address)}`;
 }
 
-/** Normalises a relative path within a folder or archive (no `.` or `..`); undefined where the path leads out of it. */
+/** Without `.` and `..`; undefined where the path leads out of the folder or archive. */
 export function pathWithin(path: string): string | undefined {
   if (path === '' || /^[/\\]|^[a-z]:|\\|\0/i.test(path)) return undefined;
   const normal = posix.normalize(path).replace(/\/$/, '');

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { wholeNumber } from '../base/bounded-number.js';
 import { ELEMENT_TYPE_NAMES } from '../onnx/model/element-type.js';
 
-// Schemas for several kinds of manifests. An error message says what was expected; see validate.ts.
+// An error message says what was expected; see validate.ts.
 
-/** A text of at most 1000 characters that passes the test. Any other value gives an error with `expected`. */
+/** At most 1000 characters. */
 export function text(expected: string, test: (value: string) => boolean) {
   return z.string({ error: expected }).refine((value) => value.length <= 1000 && test(value), { error: expected });
 }
@@ -39,7 +39,6 @@ export const frameworkField = z.strictObject({
 
 export type FrameworkConstraint = Readonly<z.output<typeof frameworkField>>;
 
-/** Stands for every framework in every version. */
 export const ANY_FRAMEWORK = 'any';
 
 export type ModelFramework = FrameworkConstraint | typeof ANY_FRAMEWORK;

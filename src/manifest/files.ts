@@ -2,11 +2,9 @@ import { type NotAFile, openRegularFile } from '../base/regular-file.js';
 import { readManifestBytes } from './read-file.js';
 
 export interface ManifestFiles {
-  /** Reads a regular file of at most 1 MiB. */
+  /** At most 1 MiB. */
   read(path: string): Promise<{ readonly ok: true; readonly bytes: Uint8Array } | NotAFile>;
-  /**
-   * A description of the path where it is not a regular file, to follow the word `found`; undefined for a regular file.
-   */
+  /** What there is instead of a regular file, to follow the word `found`; undefined for a regular file. */
   missing(path: string): Promise<string | undefined>;
 }
 

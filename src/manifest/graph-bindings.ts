@@ -16,7 +16,7 @@ function unknownLayer({ layer_name }: ModelTensor, what: string, names: readonly
   return `${what} ${wanted}: the graph has ${names.map(quoted).join(', ')}`;
 }
 
-/** @returns how they differ; undefined where they agree */
+/** @returns how they differ */
 function alignInput(input: ModelTensor, graph: Graph, bindings: Map<string, number>): string | undefined {
   const name = nameOf(input, graph.inputs);
   if (name === undefined) return unknownLayer(input, 'input', graph.inputs);
@@ -43,10 +43,10 @@ function alignInput(input: ModelTensor, graph: Graph, bindings: Map<string, numb
 }
 
 /**
- * The sizes that a manifest gives to its graph's symbolic dimensions: bound by name, or by a size at the symbol's place
- * in an input of the manifest. The result may include names that the graph does not have.
+ * The sizes of symbolic dimensions: bound by name, or by a size at the symbol's place in an input of the manifest. May
+ * include names that the graph does not have.
  *
- * @throws PlatformError with code `model` and a line for each input or output in which manifest and graph differ
+ * @throws PlatformError `model` with a line for each input or output in which manifest and graph differ
  */
 export function graphBindings(manifest: ModelManifest, model: Model, batchSize: number): ReadonlyMap<string, number> {
   const { graph } = model;

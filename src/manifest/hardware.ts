@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { positiveNumber, wholeNumber } from '../base/bounded-number.js';
 import { nameField, oneLineField, versionField } from './fields.js';
 
-/** Architectures as Node names them. */
 const ARCHITECTURES = ['x64', 'arm64', 'arm', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x'] as const;
 
 const constraintShape = {

@@ -5,9 +5,8 @@ export interface ManifestIdentity {
   readonly kind: ManifestKind;
   readonly name: string;
   readonly version: string;
-  /** Of its file. */
   readonly sha256: string;
-  /** Where it was found; undefined where that is not known. No document has it. */
+  /** Where it was found, if known. No document has it. */
   readonly file?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** DLSpec manifests: loading, checking, and following their references. Everything else in this folder is internal. */
+/** Everything else in this folder is internal. */
 export { type AgentChoice, isOneAgent, ONE_AGENT } from './agents.js';
 export { verifyChecksum } from './checksum.js';
 export type { DatasetManifest } from './dataset.js';

@@ -6,7 +6,7 @@ import type { ModelManifest } from './model.js';
 
 const EXPECTED = 'a number, a list of numbers, true, false, or a range such as 0..127';
 
-/** Values of an input. They are never in a file, because servers read no file that a manifest names. */
+/** Never in a file, because servers read no file that a manifest names. */
 export const inputValuesField = z
   .union([z.number(), z.boolean(), z.string(), z.array(z.number()).min(1).max(MAX_LISTED_VALUES)], { error: EXPECTED })
   .transform((value, context): InputValues => {

@@ -23,7 +23,6 @@ interface Manifests {
 
 export type ManifestKind = keyof Manifests;
 
-/** A manifest's type by its kind; `dlspec` names the kind. */
 export type ManifestOf<K extends ManifestKind> = Manifests[K];
 
 const SCHEMAS: { readonly [K in ManifestKind]: z.ZodType<Manifests[K]> } = {
@@ -36,7 +35,7 @@ const SCHEMAS: { readonly [K in ManifestKind]: z.ZodType<Manifests[K]> } = {
 
 export const MANIFEST_KINDS = Object.keys(SCHEMAS) as ManifestKind[];
 
-/** JSON Schema (draft 2020-12) of a kind of manifest as it is written. */
+/** JSON Schema (draft 2020-12) of a manifest as it is written. */
 export function kindJsonSchema(kind: ManifestKind): Readonly<Record<string, unknown>> {
   return z.toJSONSchema(SCHEMAS[kind], { io: 'input', unrepresentable: 'any' });
 }
@@ -45,7 +44,7 @@ function header(kind: ManifestKind): string {
   return `${kind}/v1`;
 }
 
-/** The commands that take manifests of a kind, for messages of other commands. */
+/** For messages of other commands. */
 export function takenBy(kind: ManifestKind | undefined): string {
   switch (kind) {
     case 'model':
@@ -71,7 +70,7 @@ function kindOf<K extends ManifestKind>(document: ManifestDocument, wanted: read
   const kind = wanted.find((candidate) => candidate === stated);
   if (kind !== undefined) return kind;
   const [only] = wanted;
-  // The document is checked as the only possible kind, which also finds all its other problems.
+  // Checked as the only possible kind, which also finds all its other problems.
   if (only !== undefined && wanted.length === 1 && stated === undefined) return only;
   const node = nodeAt(document.root, ['dlspec']);
   const headers = wanted.map(header);
@@ -98,7 +97,7 @@ export function interpretDocument<K extends ManifestKind>(
   return result.ok ? { ok: true, manifest: result.data, notes: [] } : result;
 }
 
-/** The kind of the manifest in a file; undefined where the file states none. Older model manifests are of kind `model`. */
+/** undefined where the file states none */
 export async function kindOfManifest(named: string): Promise<ManifestKind | undefined> {
   const path = shippedManifest(named);
   const file = await readManifestBytes(path);
@@ -108,10 +107,7 @@ export async function kindOfManifest(named: string): Promise<ManifestKind | unde
   return isOlderModel(document) ? 'model' : statedKind(document);
 }
 
-/**
- * Loads the manifest in a file, which must be of one of the wanted kinds (by default any kind). Older model manifests
- * become {@link ModelManifest}s. Files that the manifest refers to are not read.
- */
+/** Older model manifests become {@link ModelManifest}s. Files that the manifest refers to are not read. */
 export async function loadManifest<K extends ManifestKind = ManifestKind>(
   path: string,
   wanted: readonly K[] = MANIFEST_KINDS as K[],

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** The file beside manifests with the digests of the files that were fetched for them. */
+/** Digests of the files that were fetched for the manifests beside it. */
 export const LOCK_FILE = 'models-lock.json';
 
 const pinSchema = z.object({
-  /** Address of the file; for a file of an archive, address of the archive. */
+  /** For a file of an archive, the archive's. */
   url: z.string(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   bytes: z.int().min(0),
@@ -13,13 +13,13 @@ const pinSchema = z.object({
 const lockSchema = z.object({
   version: z.literal(1),
   files: z.record(z.string(), pinSchema),
-  /** SHA-256 of manifests by the references of an evaluation. */
+  /** SHA-256 by the references of an evaluation. */
   manifests: z.record(z.string(), pinSchema.shape.sha256).optional(),
 });
 
 export type Pin = Readonly<z.output<typeof pinSchema>>;
 
-/** Pins by path, relative to the lock file's folder. */
+/** By path, relative to the lock file's folder. */
 export type Lock = ReadonlyMap<string, Pin>;
 
 export function parseLock(bytes: Uint8Array): Lock | undefined {
@@ -31,7 +31,7 @@ export function parseLock(bytes: Uint8Array): Lock | undefined {
   }
 }
 
-/** SHA-256 of manifests by the references of the evaluation beside the lock file; none of an invalid file. */
+/** SHA-256 by the references of the evaluation beside the lock file; none of an invalid file. */
 export function manifestPinsIn(bytes: Uint8Array): ReadonlyMap<string, string> {
   try {
     const { manifests = {} } = lockSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));

@@ -20,11 +20,11 @@ import type { ElementType } from '../onnx/model/element-type.js';
 import type { Dimension, InputValues } from '../onnx/model/model.js';
 import { dimensionExpression } from '../onnx/layers/dimension-expression.js';
 
-/** The symbolic dimension that the evaluation's batch size binds. */
+/** The evaluation's batch size binds it. */
 export const BATCH = 'batch';
 
 export interface ModelTensor {
-  /** Its name in the graph; in older manifests also its place among the inputs or outputs, from 0. */
+  /** Name in the graph; in older manifests also the index among the inputs or outputs. */
   readonly layer_name: string | number;
   readonly element_type?: ElementType | undefined;
   readonly dimensions?: readonly Dimension[] | undefined;
@@ -32,7 +32,6 @@ export interface ModelTensor {
 
 export interface ModelInput extends ModelTensor {
   readonly steps?: ImageSteps | undefined;
-  /** Values that replace made-up ones. */
   readonly values?: InputValues | undefined;
 }
 
@@ -40,10 +39,10 @@ export interface ModelOutput extends ModelTensor {
   readonly steps?: OutputSteps | undefined;
 }
 
-/** Checksum of a file. Only older manifests have MD5. */
+/** Only older manifests have MD5. */
 export interface Checksum {
   readonly algorithm: 'sha256' | 'md5';
-  /** Lower-case hexadecimal digits. */
+  /** Lower-case hexadecimal. */
   readonly digest: string;
 }
 
@@ -55,10 +54,7 @@ const tensorShape = {
     .max(32),
 };
 
-/**
- * The problem of an input that steps make from a picture: its key and the expected value. undefined where there is
- * none.
- */
+/** The key with a problem and its expected value, for an input that steps make from a picture. */
 function stepsProblem({ element_type, dimensions, steps }: ModelInput): [string, string] | undefined {
   if (steps === undefined) return undefined;
   if (element_type !== undefined && !isImageElementType(element_type)) {
@@ -83,7 +79,7 @@ const inputField = z
       const problem = stepsProblem(input);
       if (problem !== undefined) context.addIssue({ code: 'custom', path: [problem[0]], message: problem[1] });
     },
-    // Invalid steps have no parsed form that could be compared with the dimensions.
+    // Invalid steps have no parsed form to compare with the dimensions.
     { when: ({ issues }) => issues.length === 0 },
   )
   .transform((input): ModelInput => input);
@@ -135,7 +131,7 @@ const sourceField = z
     context.addIssue({ code: 'custom', path: ['checksum'], message });
   });
 
-/** The parts of a manifest that {@link reportUnbound} needs. It runs even where other parts have problems. */
+/** What {@link reportUnbound} needs. It runs even where other parts have problems. */
 const bindingPartsSchema = z.object({ inputs: tensorsField(inputField), dimensions: bindingsField });
 
 function reportUnbound(parts: z.output<typeof bindingPartsSchema>, context: z.RefinementCtx): void {
@@ -170,7 +166,7 @@ export const modelSchema = z
   })
   .superRefine(reportUnbound, { when: ({ value }) => bindingPartsSchema.safeParse(value).success });
 
-/** Version and framework as an older manifest writes them, for analyses that use these forms. */
+/** As an older manifest writes them, for analyses that use these forms. */
 export interface WrittenNames {
   /** 1.0 for 1.0.0. */
   readonly version: string;
@@ -179,17 +175,16 @@ export interface WrittenNames {
 }
 
 export interface GraphFile {
-  /** A path relative to the manifest's folder, or zoo:NAME; undefined where an older manifest names no graph. */
+  /** Relative to the manifest's folder, or zoo:NAME; undefined where an older manifest names no graph. */
   readonly graph_path?: string | undefined;
   readonly checksum?: Checksum | undefined;
 }
 
-/** A model manifest. Older ones are converted to it. */
+/** Older manifests are converted to it. */
 export type ModelManifest = Readonly<Omit<z.output<typeof modelSchema>, 'model'>> & {
   readonly model: GraphFile;
   readonly written?: WrittenNames;
   readonly downloads?: readonly Download[] | undefined;
-  /** Parts of an older manifest as they are written, for the platform's registry. */
   readonly published?: PublishedParts | undefined;
 };
 

@@ -19,11 +19,10 @@ export type Located =
   | { readonly ok: false; readonly expected: string; readonly found: string };
 
 /**
- * The path of the manifest that a reference means: a path, or NAME@VERSION of a manifest beside the evaluation, in the
- * folder of its kind there, or in the one beside the evaluation's folder. The file is NAME.yml or NAME@VERSION.yml.
+ * A reference is a path, or NAME@VERSION of a manifest in NAME.yml or NAME@VERSION.yml: beside the evaluation, or in
+ * the folder of its kind there or one folder above.
  *
- * @param from the evaluation's manifest
- * @returns undefined for a reference of another form
+ * @param from the evaluation's manifest @returns undefined for a reference of another form
  */
 export async function locateManifest(
   kind: ManifestKind,
@@ -52,7 +51,7 @@ export async function locateManifest(
   return { ok: false, expected, found: others.length === 0 ? none : others.join(', ') };
 }
 
-/** Why a manifest is not the one that the lock file beside the evaluation pins; undefined where it is, or has no pin. */
+/** Why a manifest is not the one that the lock file beside the evaluation pins. */
 export async function pinProblem(
   reference: string,
   sha256: string,

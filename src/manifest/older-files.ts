@@ -1,9 +1,8 @@
 import { type Download, fetchedPath, pathWithin } from './fetched-files.js';
 import type { Checksum, GraphFile } from './model.js';
 import { isUrl, zooNameOf } from './reference.js';
-
-// Where the files of older manifests are: paths, addresses, or names within an archive. Source: c3sr/dlframework
-// v1.3.4, framework/predictor: an archive is at base_url; any other file is at base_url followed by its own path.
+// Source: c3sr/dlframework v1.3.4, framework/predictor: an archive is at base_url; any other file is at base_url
+// followed by its own path.
 
 export interface OlderFiles {
   readonly base_url?: string | undefined;

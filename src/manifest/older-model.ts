@@ -23,16 +23,16 @@ import { isUrl } from './reference.js';
 import { type IgnoredKey, validateKnownKeys } from './validate.js';
 import type { YamlPath } from './yaml-tree.js';
 
-// Model manifests of the platform before DLSpec (MLModelScope, c3sr/dlframework: builtin_models/*.yml). Every scalar is
-// read as text, because these manifests write versions as 1.0 and 1.10, and every parameter is a text on the wire.
+// Model manifests of MLModelScope before DLSpec (c3sr/dlframework: builtin_models/*.yml). Scalars are read as text:
+// versions are written as 1.0 and 1.10, and every parameter is a text on the wire.
 
-/** An image in these manifests has three dimensions, without the batch; this adds the batch dimension. */
+/** Images in these manifests have no batch dimension. */
 function withBatch({ type, parameters }: OlderTensor): readonly Dimension[] | undefined {
   const { dimensions } = parameters;
   return type === 'image' && dimensions?.length === 3 ? [BATCH, ...layOut(dimensions, parameters)] : dimensions;
 }
 
-/** One manifest entry may name several layers: the boxes, classes and probabilities of a detector, for example. */
+/** One entry may name several layers: the boxes, classes and probabilities of a detector, for example. */
 function tensorsOf(tensor: OlderTensor, index: number): readonly ModelTensor[] {
   const { parameters } = tensor;
   const layers = Object.entries(parameters).filter(([key]) => LAYER_KEY.test(key));
@@ -49,9 +49,7 @@ function hasCode(older: OlderModel, when: 'preprocess' | 'postprocess'): boolean
   return CODE_KEYS.some((key) => key.endsWith(when) && (older[key] ?? '') !== '');
 }
 
-/**
- * How pictures become this input; undefined where the input takes no pictures, or where the manifest's code makes it.
- */
+/** undefined where the input takes no pictures, or where the manifest's code makes it */
 function imageOf(older: OlderModel, { type, parameters }: OlderTensor): OlderImage | undefined {
   if (type !== 'image' || hasCode(older, 'preprocess')) return undefined;
   const { dimensions, element_type } = parameters;
@@ -77,7 +75,7 @@ interface Labels {
   readonly download: Download | undefined;
 }
 
-/** The labels of an output: its own, or else those of the model. */
+/** Its own, or else those of the model. */
 function labelsOf({ model }: OlderModel, { parameters }: OlderTensor): Labels {
   const textAt = (key: string): string => {
     const value = ownValue(parameters, key);
@@ -131,7 +129,7 @@ function publishedParts(older: OlderModel): PublishedParts {
   };
 }
 
-/** Each file once: several outputs may have the same labels. */
+/** Several outputs may have the same labels. */
 function downloadsOf(older: OlderModel, downloads: readonly Download[]): readonly Download[] {
   const labels = outputTensorsOf(older).flatMap((tensor) => labelsOf(older, tensor).download ?? []);
   return [...new Map([...downloads, ...labels].map((download) => [download.url, download])).values()];
@@ -166,7 +164,7 @@ function convert(older: OlderModel): ModelManifest {
   };
 }
 
-/** One note on all keys without effect: unknown keys, and known keys that only the older platform uses. */
+/** Unknown keys, and known keys that only the older platform uses. */
 function ignoredKeysNote(
   document: ManifestDocument,
   unknown: readonly IgnoredKey[],
@@ -200,7 +198,7 @@ function elementTypeNotes(document: ManifestDocument, older: OlderModel): readon
   });
 }
 
-/** Whether a document is a model manifest of the older platform. A DLSpec manifest that lacks its header is not. */
+/** A DLSpec manifest that lacks its header is not one. */
 export function isOlderModel({ root }: ManifestDocument): boolean {
   const has = (...path: (string | number)[]): boolean => nodeAt(root, path) !== undefined;
   if (has('dlspec') || has('inputs', 0, 'layer_name') || has('model', 'checksum')) return false;
@@ -210,7 +208,6 @@ export function isOlderModel({ root }: ManifestDocument): boolean {
 /** As in the original platform. */
 const REPEATED = 'the key is repeated; its last value counts, and repeated mappings are put together';
 
-/** Reads a model manifest of the older platform and converts it to a {@link ModelManifest}. */
 export function readOlderModel(written: ManifestDocument): Loaded<ModelManifest> | Problems {
   const { repeatedKeys } = written;
   const document = { ...written, problems: written.problems.filter((problem) => !repeatedKeys.includes(problem)) };

@@ -6,7 +6,7 @@ import type { Dimension } from '../onnx/model/model.js';
 import { isVersionRange, modelFrameworkField, oneLineField, text } from './fields.js';
 import { BATCH, type Checksum } from './model.js';
 
-// The schema of older model manifests; see older-model.ts. Every scalar is a text, and keys without a value are absent.
+// Every scalar is a text, and keys without a value are absent; see older-model.ts.
 
 export const CODE_KEYS = [
   'before_preprocess',
@@ -19,7 +19,7 @@ export const CODE_KEYS = [
 
 const DIMENSIONS = 'a list of dimensions such as [3, 224, 224]';
 
-/** `[1, 3, 224, 224]` as a list or as a text; a first dimension that is left open is the batch. */
+/** As a list or as a text; a first dimension that is left open is the batch. */
 function parseDimensions(value: string | readonly string[]): readonly Dimension[] | undefined {
   const items = typeof value === 'string' ? value.replace(/^\[(.*)\]$/, '$1').split(',') : value;
   const dimensions = items.map((item, i): Dimension | undefined => {

@@ -3,12 +3,11 @@ import type { Dimension } from '../onnx/model/model.js';
 import type { ClassSteps } from './output-steps.js';
 import { type GeometryStep, IMAGE_ELEMENT_TYPES, type ImageSteps } from './steps.js';
 
-// Converts the parameters of the platform's older manifests for pre- and post-processing to steps. Source:
-// c3sr/dlframework, framework/predictor/image_predictor.go and steps/; c3sr/image, resize.go.
+// Source: c3sr/dlframework, framework/predictor/image_predictor.go and steps/; c3sr/image, resize.go.
 
 export type OlderParameters = Readonly<Record<string, unknown>>;
 
-/** The steps, or why there are none. */
+/** `reason`: why there are no steps. */
 export type OlderImage = { readonly steps: ImageSteps } | { readonly reason: string };
 
 class Unusable extends Error {}
@@ -18,7 +17,7 @@ function textOf(parameters: OlderParameters, key: string): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** `[1, 2, 3]` as a list or as a text, or one number for all three channels. */
+/** A list, a text such as `[1, 2, 3]`, or one number for all three channels. */
 function perChannel(parameters: OlderParameters, key: string, byDefault: number): readonly [number, number, number] {
   const value = ownValue(parameters, key) ?? '';
   const items: readonly unknown[] = Array.isArray(value)
@@ -72,19 +71,19 @@ function geometryOf(parameters: OlderParameters, height: number, width: number):
   return [...cut, { operator: 'resize', shorterSide, method: 'bilinear' }, { operator: 'crop', height, width, anchor }];
 }
 
-/** Whether dimensions are channels, height, width. Older manifests may write them in this order for every layout. */
+/** Older manifests may write dimensions in this order for every layout. */
 function isChannelsFirst([channels]: readonly Dimension[]): boolean {
   return channels === 3;
 }
 
-/** The input's dimensions without the batch, in its layout. */
+/** Without the batch, in the input's layout. */
 export function layOut(dimensions: readonly Dimension[], parameters: OlderParameters): readonly Dimension[] {
   const [channels = '', height = '', width = ''] = dimensions;
   const isTurned = textOf(parameters, 'layout') === 'HWC' && isChannelsFirst(dimensions) && width !== 3;
   return isTurned ? [height, width, channels] : dimensions;
 }
 
-/** How a picture becomes an input with these parameters; `dimensions` as they are written, without the batch. */
+/** `dimensions` are as they are written, without the batch. */
 export function olderImageSteps(
   parameters: OlderParameters,
   dimensions: readonly Dimension[] | undefined,
@@ -114,7 +113,7 @@ export function olderImageSteps(
   }
 }
 
-/** How an output with these parameters becomes classes; `labels` is the path of their names. */
+/** `labels` is the path of their names. */
 export function olderClassSteps(parameters: OlderParameters, labels: string | undefined): ClassSteps {
   const softmax = textOf(parameters, 'probabilities_transform') === 'softmax';
   return { kind: 'classes', softmax, ...(labels === undefined ? {} : { labels }) };

@@ -4,26 +4,23 @@ import { oneLineField, text } from './fields.js';
 import { isUrl } from './reference.js';
 import { operatorOf } from './steps.js';
 
-// Post-processing as a list of named operators with parameters and no code, as steps.ts has it for pre-processing.
-
-/** Steps from one batch element's part of an output to classes. */
+/** For one batch element's part of an output. */
 export interface ClassSteps {
   readonly kind: 'classes';
-  /** Row of the output that has the scores, from 0, or from the end where it is negative; absent: it has no rows. */
+  /** From 0, or from the end where it is negative; absent: the output has no rows. */
   readonly row?: number | undefined;
-  /** Whether softmax turns the scores into probabilities first. */
   readonly softmax: boolean;
   readonly k?: number | undefined;
-  /** Path of a text file with a line for each class, as seen from the manifest's folder. */
+  /** A line for each class; relative to the manifest's folder. */
   readonly labels?: string | undefined;
 }
 
-/** The meaning of a box's four numbers: its corners, with y or x first, or its centre, width and height. */
+/** Corners, with y or x first, or centre, width and height. */
 export const BOX_FORMATS = ['yxyx', 'xyxy', 'cxcywh'] as const;
 
 export type BoxFormat = (typeof BOX_FORMATS)[number];
 
-/** The masks of instances: values from 0 to 1 for each pixel of a box. */
+/** Values from 0 to 1 for each pixel of a box. */
 export interface MaskStep {
   readonly masks: string;
   readonly threshold: number;
@@ -35,10 +32,10 @@ export interface BoxSteps {
   readonly isInPixels: boolean;
   readonly scores: string;
   readonly classes?: string | undefined;
-  /** The output with the number of boxes; absent where all boxes count. */
+  /** Absent where all boxes count. */
   readonly count?: string | undefined;
   readonly threshold: number;
-  /** Whether class 0 is the background, where there is a score for each class. */
+  /** Class 0 is the background, where there is a score for each class. */
   readonly hasBackground: boolean;
   readonly labels?: string | undefined;
   /** Absent where overlapping boxes are all kept. */
@@ -47,7 +44,7 @@ export interface BoxSteps {
   readonly k?: number | undefined;
 }
 
-/** Order of the dimensions of a segmentation; a `map` has a class for each pixel, the others a score for each class. */
+/** A `map` has a class for each pixel, the others a score for each class. */
 export const SEGMENT_LAYOUTS = ['CHW', 'HWC', 'map'] as const;
 
 export interface SegmentSteps {
@@ -96,7 +93,6 @@ const outputStepField = z.strictObject({
 
 type OutputStep = z.output<typeof outputStepField>;
 
-/** The valid orders of operators. Optional operators may be left out. */
 const ORDERS: readonly (readonly { readonly operator: keyof OutputStep; readonly isOptional?: true }[])[] = [
   [{ operator: 'row', isOptional: true }, { operator: 'softmax', isOptional: true }, { operator: 'top_k' }],
   [

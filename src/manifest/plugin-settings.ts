@@ -5,7 +5,7 @@ import { PLUGIN_KEYS } from './evaluation.js';
 import { orThrow } from './problem.js';
 import { dataOf, validate } from './validate.js';
 
-/** Schemas of the settings that manifests have beside `settings`: the same schemas as inside `settings`. */
+/** The same schemas as inside `settings`. */
 function fieldsBeside(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
   const shape: Readonly<Record<string, z.core.$ZodType>> = schema instanceof z.ZodObject ? schema.shape : {};
   const fields = PLUGIN_KEYS.flatMap((key) => {
@@ -16,9 +16,7 @@ function fieldsBeside(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
 }
 
 /**
- * The `settings` of an evaluation's manifest, checked by its plugin's schema. Keys at the old place beside `settings`
- * count where the plugin has a setting of that name and `settings` lacks it. A `matrix` that the plugin does not have is
- * refused.
+ * Keys at the old place beside `settings` count where the plugin has a setting of that name and `settings` lacks it.
  *
  * @throws PlatformError `manifest` with every problem and its place
  */

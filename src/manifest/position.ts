@@ -3,7 +3,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** Line and column by offset into the text, for any number of offsets. Lines end with LF, CR LF or CR, as in YAML. */
+/** Lines end with LF, CR LF or CR, as in YAML. */
 export function positionsIn(text: string): (offset: number) => Position {
   const lineStarts = [0];
   for (const lineBreak of text.matchAll(/\r\n|\r|\n/g)) lineStarts.push(lineBreak.index + lineBreak[0].length);

@@ -2,12 +2,12 @@ import { PlatformError } from '../base/errors.js';
 import { escaped } from '../base/quoted.js';
 
 export interface Problem {
-  /** The manifest's name in messages: the path by which it was found. */
+  /** The path by which the manifest was found. */
   readonly file: string;
-  /** 1-based; the column counts UTF-16 code units, as editors and compilers do. */
+  /** From 1; the column counts UTF-16 code units. */
   readonly line: number;
   readonly column: number;
-  /** For example `models[0].name`; `document` is the manifest as a whole. */
+  /** Such as `models[0].name`; `document` is the whole. */
   readonly path: string;
   readonly expected: string;
   readonly found: string;
@@ -17,7 +17,7 @@ export interface Note extends Omit<Problem, 'expected' | 'found'> {
   readonly message: string;
 }
 
-/** A failure to read or understand manifests, returned rather than thrown. There is at least one problem. */
+/** Returned rather than thrown. There is at least one problem. */
 export interface Problems {
   readonly ok: false;
   readonly problems: readonly Problem[];
@@ -29,7 +29,7 @@ export interface Loaded<M> {
   readonly notes: readonly Note[];
 }
 
-/** Most problems shown of one manifest; a malicious manifest can have one problem per byte. */
+/** A malicious manifest can have one problem per byte. */
 const MAX_SHOWN_PER_FILE = 100;
 
 function place({ file, line, column, path }: Omit<Problem, 'expected' | 'found'>): string {
@@ -44,7 +44,6 @@ export function formatNote(note: Note): string {
   return `${place(note)}: ${note.message}`;
 }
 
-/** One line per problem, at most 100 per manifest. */
 export function formatProblems(problems: readonly Problem[]): string {
   const shown = new Map<string, number>();
   const lines: string[] = [];
@@ -59,7 +58,6 @@ export function formatProblems(problems: readonly Problem[]): string {
   return lines.join('\n');
 }
 
-/** The problems of one manifest from top to bottom. */
 export function byPosition(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
@@ -68,7 +66,7 @@ export function manifestError(problems: readonly Problem[]): PlatformError {
   return new PlatformError('manifest', formatProblems(problems));
 }
 
-/** @throws PlatformError with code `manifest` */
+/** @throws PlatformError `manifest` */
 export function orThrow<T extends { readonly ok: true }>(result: T | Problems): T {
   if (!result.ok) throw manifestError(result.problems);
   return result;

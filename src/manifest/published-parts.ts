@@ -4,10 +4,10 @@ export interface PublishedType {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Parts of an older manifest as they are written, for the platform's registry. */
+/** As they are written, for the platform's registry. */
 export interface PublishedParts {
   readonly inputs: readonly PublishedType[];
-  /** The first output, because the registry takes only one. */
+  /** The first one: the registry takes only one. */
   readonly output: PublishedType | undefined;
   readonly model: {
     readonly base_url: string;
@@ -17,6 +17,6 @@ export interface PublishedParts {
     readonly graph_checksum: string;
     readonly weights_checksum: string;
   };
-  /** Whether lists leave the model out. */
+  /** Lists leave the model out. */
   readonly hidden: boolean;
 }

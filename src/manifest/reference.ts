@@ -24,7 +24,7 @@ export function zooNameOf(text: string): string | undefined {
   return ZOO_NAME.test(name) ? name : undefined;
 }
 
-/** The kind of reference by the text's form alone; undefined where it is not a reference to a model. */
+/** By the text's form alone. */
 export function parseModelReference(text: string): ModelReference | undefined {
   const name = zooNameOf(text);
   if (name !== undefined) return { kind: 'zoo', name };
@@ -33,7 +33,7 @@ export function parseModelReference(text: string): ModelReference | undefined {
   return /\.onnx$/i.test(text) ? { kind: 'onnx', path: text } : undefined;
 }
 
-/** A manifest by its name and its version, as in resnet18@1.0.0. */
+/** As in resnet18@1.0.0. */
 export interface NamedReference {
   readonly name: string;
   readonly version: string;

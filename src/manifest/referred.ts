@@ -12,10 +12,7 @@ export interface Referred<K extends ManifestKind> {
   readonly loaded: Loaded<ManifestOf<K>> | Problems;
 }
 
-/**
- * Loads the manifest that something refers to. A missing file, or a manifest of another kind (the referring one itself,
- * for example), is a problem of the reference. A problem inside the file is placed there.
- */
+/** A missing file, or one of another kind, is a problem of the reference. A problem inside the file is placed there. */
 export async function loadReferred<K extends ManifestKind>(
   path: string,
   kind: K,

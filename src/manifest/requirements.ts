@@ -6,12 +6,11 @@ import { ANY_FRAMEWORK, frameworkText, type ModelFramework } from './fields.js';
 import type { HardwareConstraint } from './hardware.js';
 import type { SoftwareConstraint } from './software.js';
 
-/** The subject of requirements: a System, or a part of one before its run options are chosen. */
+/** A System, or a part of one before its run options are chosen. */
 export type Candidate = Readonly<
   Pick<System, 'framework' | 'frameworkVersion' | 'architecture' | 'processor' | 'cores' | 'memoryBytes'>
 >;
 
-/** The requirements of an evaluation and its models on a system, and the choice of agents, as plain data. */
 export interface Requirements {
   readonly hardware: HardwareConstraint | undefined;
   readonly software: SoftwareConstraint | undefined;
@@ -19,7 +18,7 @@ export interface Requirements {
     readonly name: string;
     readonly manifest: { readonly framework: ModelFramework } | undefined;
   }[];
-  /** Whether any version of a required framework is accepted. */
+  /** Accepts any version of a required framework. */
   readonly allowVersion?: boolean | undefined;
   readonly agents: AgentChoice;
 }
@@ -27,9 +26,8 @@ export interface Requirements {
 const BYTES_PER_GIB = 2 ** 30;
 
 export interface UnmetRequirement {
-  /** In one line, with what is required and what was found. */
   readonly problem: string;
-  /** What helps besides another system. */
+  /** Besides another system. */
   readonly remedy?: string;
 }
 
@@ -52,7 +50,6 @@ function unmetHardware(constraint: HardwareConstraint, system: Candidate): reado
   return problems.map((problem) => ({ problem: `hardware: ${problem}`, remedy: 'change `hardware` in the manifest' }));
 }
 
-/** @param allowVersion whether every version is accepted */
 export function meetsFramework(
   required: ModelFramework,
   { framework, frameworkVersion }: Pick<Candidate, 'framework' | 'frameworkVersion'>,
@@ -65,12 +62,10 @@ export function meetsFramework(
 
 const VERSION_REMEDY = '--allow-version accepts other versions of a framework';
 
-/** The advice where a model asks for another version of a framework. */
 export const FRAMEWORK_REMEDY = `${VERSION_REMEDY}; \`framework: any\` in a model's manifest accepts every framework`;
 
 const OTHER_FRAMEWORK_REMEDY = 'export the model to ONNX, and give the ONNX file a manifest with `framework: any`';
 
-/** The framework that a model asks for, where it is not met. */
 export function unmetByModel(
   name: string,
   required: ModelFramework,
@@ -112,7 +107,7 @@ export function requirementsOf({ hardware, software, models, allowVersion, agent
   return { hardware, software, models: frameworks, agents, ...(allowVersion === true ? { allowVersion } : {}) };
 }
 
-/** The requirements of the evaluation and its models that a system does not meet; empty where it may run. */
+/** Empty where the evaluation may run. */
 export function unmetRequirements(
   { hardware, software, models, allowVersion }: Omit<Requirements, 'agents'>,
   system: Candidate,

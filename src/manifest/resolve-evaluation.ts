@@ -25,11 +25,9 @@ export interface ResolvedEvaluation {
   readonly notes: readonly Note[];
   /** The evaluation's own, and those of hardware, software and dataset. */
   readonly identities: readonly ManifestIdentity[];
-  /** The YAML document of the evaluation itself. */
   readonly document: ManifestDocument;
 }
 
-/** Notes on keys that belong under the plugin's settings now. */
 function movedNotes(document: ManifestDocument): readonly Note[] {
   return MOVED_SETTINGS.flatMap((key): readonly Note[] => {
     if (nodeAt(document.root, [key]) === undefined) return [];
@@ -38,15 +36,12 @@ function movedNotes(document: ManifestDocument): readonly Note[] {
   });
 }
 
-/**
- * Follows the references in one evaluation's document, and collects the problems of these references and of the files
- * that they refer to.
- */
+/** Collects the problems of the references in one evaluation, and of the files that they refer to. */
 class Resolver {
   readonly ownProblems: Problem[] = [];
   readonly referredProblems: Problem[] = [];
   readonly notes: Note[] = [];
-  /** Of the referred manifests of hardware, software and dataset. */
+  /** Of hardware, software and dataset. */
   readonly identities: ManifestIdentity[] = [];
 
   constructor(
@@ -92,7 +87,7 @@ class Resolver {
     return models;
   }
 
-  /** A manifest by its path or its name and version; undefined for another reference, and where there is none. */
+  /** undefined for another reference, and where there is no manifest */
   private async located(
     kind: ManifestKind,
     text: string,
@@ -117,7 +112,6 @@ class Resolver {
     return this.keep(await resolveModelReference(seen, report, this.options))?.model;
   }
 
-  /** The manifest that the path under its kind's key leads to; undefined where there is no path. */
   async manifest<K extends ManifestKind>(kind: K): Promise<ManifestOf<K> | undefined> {
     const node = nodeAt(this.document.root, [kind]);
     if (node?.kind !== 'scalar') return undefined;
@@ -135,14 +129,13 @@ class Resolver {
 
 export interface ReferredManifest {
   readonly kind: ManifestKind;
-  /** As the evaluation has it. */
   readonly reference: string;
   readonly path: string;
   readonly sha256: string;
 }
 
 /**
- * The manifests that an evaluation refers to, whether or not their graphs are there.
+ * Whether or not the graphs are there.
  *
  * @throws PlatformError `manifest` where the evaluation has mistakes, a manifest is missing, or is not the pinned one
  */
@@ -179,9 +172,8 @@ export async function referredManifests(path: string): Promise<readonly Referred
 }
 
 /**
- * Loads an evaluation and everything that it refers to. The problems of all these files are returned together, the
- * evaluation's first. References can't form a cycle: an evaluation refers to models, hardware, software and a dataset,
- * and these refer to no manifest.
+ * Returns the problems of all files together, the evaluation's first. References can't form a cycle: what an evaluation
+ * refers to refers to no manifest.
  */
 export async function resolveEvaluation(
   path: string,

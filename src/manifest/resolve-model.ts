@@ -25,7 +25,7 @@ export type GraphSource =
   | { readonly kind: 'zoo'; readonly name: string };
 
 export interface ResolvedModel {
-  /** The manifest's name, the file's name without `.onnx`, or the zoo's name. */
+  /** Of the manifest, the file without `.onnx`, or the zoo. */
   readonly name: string;
   readonly source: GraphSource;
   readonly manifest: ModelManifest | undefined;
@@ -33,7 +33,7 @@ export interface ResolvedModel {
 }
 
 export interface ResolveOptions {
-  /** Gives the zoo's names; where it is absent, any name is accepted. */
+  /** Absent where any name is accepted. */
   readonly zooNames?: () => Promise<readonly string[]>;
   readonly files?: ManifestFiles;
 }
@@ -151,8 +151,7 @@ async function resolveManifest(
 }
 
 /**
- * Finds the model of a reference. It loads the manifest and checks that the graph exists, but does not compare its
- * checksum (see verifyChecksum). Paths are seen from the current folder.
+ * Checks that the graph exists, but does not compare its checksum (see verifyChecksum).
  *
  * @param report makes the problem where the reference itself is wrong
  */

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { positiveNumber, wholeNumber } from '../base/bounded-number.js';
 import type { ElementType } from '../onnx/model/element-type.js';
 
-// Pre-processing as a list of named operators, after the `steps` of MLModelScope's manifests (Dakkak et al.,
-// arXiv 1911.08031, listing 1). Each has parameters and no code. output-steps.ts has post-processing.
+// Named operators with parameters and no code, after the `steps` of MLModelScope's manifests (Dakkak et al., arXiv
+// 1911.08031, listing 1).
 
 const MAX_SIDE = 16_384;
 const side = wholeNumber(1, MAX_SIDE);
 
-/** A number for every channel, or one each for red, green and blue. The order of the model's channels does not matter. */
+/** For red, green and blue, whatever the order of the model's channels. */
 function perChannel(value: z.ZodType<number>) {
   return z
     .union([value, z.tuple([value, value, value])], { error: 'a number, or one each for red, green and blue' })
@@ -70,10 +70,10 @@ const cropField = z
   });
 
 export interface ImageSteps {
-  /** Order of the channels that the model takes. */
+  /** The model's. */
   readonly colorMode: 'RGB' | 'BGR';
   readonly geometry: readonly GeometryStep[];
-  /** (pixel - mean) / scale for pixels from 0 to 255; always for red, green, blue in this order. */
+  /** (pixel - mean) / scale for pixels from 0 to 255; for red, green, blue in this order. */
   readonly mean: readonly [number, number, number];
   readonly scale: readonly [number, number, number];
   readonly layout: 'CHW' | 'HWC';
@@ -98,7 +98,7 @@ const imageStepField = z.strictObject({
 
 type ImageStep = z.output<typeof imageStepField>;
 
-/** The order of the steps; resize and crop may come in any order among themselves. */
+/** Steps of one rank may come in any order. */
 const RANKS: Readonly<Record<keyof ImageStep, number>> = { decode: 0, resize: 1, crop: 1, normalize: 2, layout: 3 };
 
 const ORDER = 'decode, then resize and crop in any number, then at most one normalize, then layout';
@@ -136,7 +136,6 @@ function imageStepsOf(steps: readonly ImageStep[]): ImageSteps {
 
 export const imageStepsField = z.array(imageStepField).min(1).max(16).superRefine(reportOrder).transform(imageStepsOf);
 
-/** Element types of inputs that steps can make from pictures. */
 export const IMAGE_ELEMENT_TYPES = ['uint8', 'float16', 'float32'] as const satisfies readonly ElementType[];
 
 export type ImageElementType = (typeof IMAGE_ELEMENT_TYPES)[number];
@@ -145,13 +144,13 @@ export function isImageElementType(elementType: ElementType): elementType is Ima
   return IMAGE_ELEMENT_TYPES.some((type) => type === elementType);
 }
 
-/** The size after the steps, in pixels; undefined where it depends on the picture. */
+/** In pixels; undefined where it depends on the picture. */
 export function sizeAfter({ geometry }: ImageSteps): { readonly height: number; readonly width: number } | undefined {
   const last = geometry.at(-1);
   return last !== undefined && 'height' in last ? { height: last.height, width: last.width } : undefined;
 }
 
-/** Dimensions of one element of the batch after the steps, or undefined where they depend on the picture. */
+/** Of one element of the batch; undefined where they depend on the picture. */
 export function dimensionsAfter(steps: ImageSteps): readonly [number, number, number] | undefined {
   const size = sizeAfter(steps);
   if (size === undefined) return undefined;

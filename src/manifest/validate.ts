@@ -6,18 +6,15 @@ import { suggestion } from '../base/suggestion.js';
 import { ownValue } from '../base/own-value.js';
 import type { YamlNode, YamlPath } from './yaml-tree.js';
 
-/** How scalars are read for a schema: as values by YAML's core schema, or as text. */
+/** As values by YAML's core schema, or as text. */
 export type ScalarReading = 'value' | 'text';
 
-/** Whether a key has no value. Readers of older manifests treat such a key as absent. */
+/** Readers of older manifests treat such a key as absent. */
 function isEmpty(node: YamlNode): boolean {
   return node.kind === 'scalar' && node.text.trim() === '';
 }
 
-/**
- * The plain data of a document; refused values are undefined. With the reading `text`, keys without a value are left
- * out.
- */
+/** Refused values are undefined. With the reading `text`, keys without a value are left out. */
 export function dataOf(node: YamlNode, reading: ScalarReading): unknown {
   switch (node.kind) {
     case 'scalar':
@@ -53,7 +50,7 @@ function items(count: number | bigint): string {
   return count === 1 ? '1 item' : `${count} items`;
 }
 
-/** The expected value for an issue of zod. A schema's own error message takes precedence. */
+/** A schema's own error message takes precedence. */
 function expectation(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -69,7 +66,6 @@ function expectation(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** The part of JSON Schema that lists the keys of a mapping. */
 interface KeySchema {
   readonly properties?: Readonly<Record<string, KeySchema>>;
   readonly items?: KeySchema;
@@ -84,7 +80,7 @@ function knownKeys(schema: KeySchema | undefined, path: readonly PropertyKey[]):
   return knownKeys(typeof step === 'number' ? schema.items : ownValue(schema.properties ?? {}, String(step)), rest);
 }
 
-/** The intended alternative of a union: the one whose outermost type fits the value. */
+/** The alternative whose outermost type fits the value. */
 function meantAlternative(issue: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
   const fitting = issue.errors.filter((issues) => {
     return !issues.some(({ code, path }) => (code === 'invalid_type' || code === 'invalid_value') && path.length === 0);
@@ -94,7 +90,7 @@ function meantAlternative(issue: z.core.$ZodIssueInvalidUnion): readonly z.core.
 
 class IssueTranslator {
   private keySchema: KeySchema | undefined;
-  /** The mappings whose known keys a problem lists. */
+  /** Mappings whose known keys a problem lists. */
   private readonly listed = new Set<string>();
 
   constructor(
@@ -139,10 +135,7 @@ class IssueTranslator {
   }
 }
 
-/**
- * Checks a document against a schema. It returns all problems from top to bottom, including problems of the YAML
- * itself. A schema's own error message is used as the expected value, so it reads `a whole number`, not `must be …`.
- */
+/** Problems, also those of the YAML, from top to bottom. A schema's own error message is used as the expected value. */
 export function validate<S extends z.ZodType>(
   document: ManifestDocument,
   schema: S,
@@ -156,7 +149,7 @@ export interface IgnoredKey {
   readonly meant: string | undefined;
 }
 
-/** Removes the keys that a schema does not know from the data, and returns them from top to bottom. */
+/** Removes unknown keys from the data, and returns them from top to bottom. */
 function takeUnknownKeys(document: ManifestDocument, schema: z.ZodType, data: unknown): readonly IgnoredKey[] {
   const translator = new IssueTranslator(document, schema);
   const keys: IgnoredKey[] = [];
@@ -176,7 +169,7 @@ function takeUnknownKeys(document: ManifestDocument, schema: z.ZodType, data: un
   return keys;
 }
 
-/** Like {@link validate}, with every scalar as text. Keys that the schema does not know are ignored and returned. */
+/** Like {@link validate}, with every scalar as text; unknown keys are ignored and returned. */
 export function validateKnownKeys<S extends z.ZodType>(
   document: ManifestDocument,
   schema: S,

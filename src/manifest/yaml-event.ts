@@ -26,7 +26,7 @@ export function textAndValue(source: string, event: ScalarEvent): { readonly tex
   return { text, value: event.style === SCALAR_STYLE.PLAIN ? plainValue(text) : text };
 }
 
-/** The place of the `|` or `>` that announces the block of text at `contentStart`. */
+/** The offset of the `|` or `>` that announces the block at `contentStart`. */
 function blockIndicator(source: string, contentStart: number): number {
   const lineStart = source.lastIndexOf('\n', contentStart - 2) + 1;
   const line = source.slice(lineStart, contentStart).trimEnd();
@@ -34,7 +34,7 @@ function blockIndicator(source: string, contentStart: number): number {
   return indicator < 0 ? contentStart : lineStart + indicator;
 }
 
-/** Where a value starts in the source, with quotes and block indicators; undefined for an empty one. */
+/** With quotes and block indicators; undefined for an empty value. */
 export function startOf(source: string, event: Event | undefined): number | undefined {
   if (event?.type === EVENT_ID.SEQUENCE || event?.type === EVENT_ID.MAPPING) return event.start;
   if (event?.type === EVENT_ID.ALIAS) return event.anchorStart - 1;

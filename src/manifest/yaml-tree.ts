@@ -7,7 +7,7 @@ export type YamlNode =
   | { readonly kind: 'scalar'; readonly start: number; readonly text: string; readonly value: Scalar }
   | { readonly kind: 'sequence'; readonly start: number; readonly items: readonly YamlNode[] }
   | { readonly kind: 'mapping'; readonly start: number; readonly entries: ReadonlyMap<string, YamlEntry> }
-  /** Stands for a construct that manifests must not use; a fault names it. */
+  /** A construct that manifests must not use; a fault names it. */
   | { readonly kind: 'refused'; readonly start: number };
 
 export interface YamlEntry {
@@ -20,7 +20,7 @@ export interface YamlFault {
   readonly path: YamlPath;
   readonly expected: string;
   readonly found: string;
-  /** Whether it is a repeated key. The tree has the last value, and mappings with the entries of all of them. */
+  /** The tree has the last value, and mappings with the entries of all of them. */
   readonly isRepeatedKey?: true;
 }
 
@@ -32,10 +32,10 @@ export interface YamlTree {
 }
 
 const MAX_DEPTH = 32;
-/** Parser events are scalars, and starts and ends of collections. */
+/** Events are scalars, and starts and ends of collections. */
 const MAX_EVENTS = 10_000;
 
-/** The value of a key that is repeated, as the original platform reads it (yaml.v2, decoding into one value). */
+/** As the original platform reads a repeated key (yaml.v2, decoding into one value). */
 function merged(before: YamlNode, again: YamlNode): YamlNode {
   if (before.kind !== 'mapping' || again.kind !== 'mapping') return again;
   const entries = new Map(before.entries);
@@ -56,7 +56,7 @@ class TreeBuilder {
     private readonly events: readonly Event[],
   ) {}
 
-  /** Builds the value at the next event. An empty value has no place of its own and takes `startAround`. */
+  /** An empty value has no place of its own and takes `startAround`. */
   build(path: YamlPath, startAround: number): YamlNode {
     const event = this.events[this.next++];
     const start = startOf(this.source, event) ?? startAround;
@@ -124,8 +124,8 @@ function failed(offset: number, expected: string, found: string): YamlTree {
 }
 
 /**
- * One YAML document as a tree. Only plain data is accepted: aliases, tags, keys other than texts, repeated keys and
- * further documents are faults, so that no input can expand, run code or refer to itself. Never throws.
+ * Only plain data is accepted: aliases, tags, keys other than texts, repeated keys and further documents are faults, so
+ * that no input can expand, run code or refer to itself. Never throws.
  */
 export function parseYaml(source: string, maxEvents = MAX_EVENTS): YamlTree {
   let events: readonly Event[];
