@@ -1,10 +1,6 @@
-/**
- * The package's client: evaluations of a server, and agents that measure. Other packages import it as
- * `dlbricks/client`.
- */
+/** Other packages import it as `dlbricks/client`. */
 export { messageOf, PlatformError, type ErrorCode } from './base/errors.js';
 
-// Evaluations of a server.
 export {
   connectEvaluations,
   type EvaluationClient,
@@ -15,7 +11,6 @@ export type { FinalEvent, LoggedEvent, PlatformEvent } from './evaluation/event.
 export { type LoadedSubmission, type Submission, submissionOf } from './evaluation/submission.js';
 export type { EvaluationSummary } from './evaluation/wire/record-wire.js';
 
-// An agent.
 export { connectAgent } from './agent/client/agent-client.js';
 export type { BenchmarkAgent, MeasuredRequest, MeasureRequest } from './agent/benchmark-agent.js';
 export type { Benchmark } from './measurement/benchmark.js';
@@ -24,6 +19,5 @@ export type { Limits, Protocol } from './measurement/protocol.js';
 export type { RunOptions, System } from './measurement/system.js';
 export { weightlessBenchmark } from './measurement/weightless.js';
 
-// Both.
 export type { RpcClientOptions } from './rpc/client.js';
 export type { ClientSecurity, Identity } from './rpc/security.js';

@@ -1,7 +1,4 @@
-/**
- * The part of the platform that plugins use; docs/plugins.md describes each part. A plugin imports nothing else from
- * `src`, and `src` imports no plugin.
- */
+/** docs/plugins.md describes each part. */
 
 // What a document is of
 export { type Origin, type Provenance, provenanceField, buildProvenance } from './agent/provenance.js';

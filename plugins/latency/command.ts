@@ -85,7 +85,6 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
     },
     host,
   );
-  // Dimensions of a model that was not read are not known.
   if (unusable.length === 0)
     checkInputs(
       batches.flatMap(({ models }) => models),

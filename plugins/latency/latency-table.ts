@@ -29,7 +29,6 @@ const UNKNOWN = '-';
 /** Left out first on a narrow terminal. */
 const DISPENSABLE = ['others', 'measured', 'mean (ms)', 'max (ms)', 'min (ms)', 'runs'];
 
-/** A latency has four significant digits. */
 function milliseconds(title: string, of: (row: TimedRow) => number | null | undefined): LatencyColumn {
   return right(title, (row) => {
     const value = 'reason' in row ? undefined : of(row);

@@ -3,15 +3,12 @@ import { counted, type Protocol } from '../../src/plugin-api.js';
 /** Floating-point numbers err here: 99.9 / 100 * 1000 is a little more than 999. */
 const wholeFrom = (value: number): number => Math.ceil(value - 1e-9);
 
-/**
- * The fewest runs that show a percentile: one of them is then beyond it. 100 for p99, 10 for p90, and as many for p1 and
- * p10.
- */
+/** One run is then beyond the percentile: 100 for p99, 10 for p90, and as many for p1 and p10. */
 export function runsFor(percentage: number): number {
   return wholeFrom(100 / Math.min(percentage, 100 - percentage));
 }
 
-/** Percentile of the runs' times, by the nearest rank; null where there are too few runs to show it. */
+/** By the nearest rank; null where there are too few runs. */
 export function nearestRank(sortedMs: readonly number[], percentage: number): number | null {
   if (sortedMs.length < runsFor(percentage)) return null;
   return sortedMs[wholeFrom((percentage / 100) * sortedMs.length) - 1] ?? null;

@@ -18,7 +18,7 @@ const settings = z.strictObject({
 interface Group {
   readonly model: string;
   readonly signature: string;
-  /** As in seq=128, past=0; '' where all dimensions have a size; null where the document does not say. */
+  /** As in seq=128, past=0; '' where all dimensions have a size; null where not known. */
   readonly dimensions: string | null;
   readonly batch: number;
   readonly protocol: Protocol;
@@ -36,7 +36,7 @@ function settingsOf(groups: readonly Group[]): (group: Group) => string {
   return ({ protocol, system }) => [ofProtocol(protocol), ofSystem(system)].filter((text) => text !== '').join(', ');
 }
 
-/** The spread of the runs of whole models, from the platform's own documents of all plugins. */
+/** From the platform's own documents of all plugins. */
 export const runs: Analysis<z.infer<typeof settings>> = {
   name: 'runs',
   description: 'percentiles of the runs of whole models, by graph, dimensions, settings and system',

@@ -48,15 +48,14 @@ export interface TimingSettings {
   readonly protocol: Protocol;
   readonly limits: Limits;
   readonly remeasure: Remeasure;
-  /** Address of a trace on a tracing server; by default as the environment says. */
+  /** By default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
 }
 
 export interface TimedModel extends ModelToTime {
   readonly measurement: Measurement | undefined;
-  /** Whether an earlier run took the measurement. */
   readonly isStored: boolean;
-  /** Why the model was not run; undefined where it was, or the run was interrupted before it. */
+  /** undefined where the model was run, or the run was interrupted before it */
   readonly refusal?: string | undefined;
 }
 
@@ -86,13 +85,13 @@ async function taskOf(
   return { label: label.join(', '), request, work: 1 };
 }
 
-/** Why a model does not fit into the memory of a measurement, with a batch that does; undefined where it may fit. */
+/** With a batch that fits; undefined where the model may fit. */
 function problemWithMemory(
   { loaded: { model }, batch }: ModelToTime,
   { limits }: TimingSettings,
   { description }: BenchmarkAgent,
 ): string | undefined {
-  // A runtime that knows no types of the values between the layers needs as much, but nobody can tell how much that is.
+  // A runtime that knows no types of values needs as much, but nobody can tell how much.
   if (!isCompletelyTyped(model)) return undefined;
   return memoryProblem('a run', needOfGraph(layerGraph(model)), batch, memoryThere(limits, description));
 }
@@ -115,7 +114,7 @@ async function seriesOf(
   return { system, tasks, plan, results };
 }
 
-/** A timed model among the estimates of the store. It has no interval. */
+/** Without an interval. */
 function estimateOf({ loaded, batch }: ModelToTime, dimensions: string, measurement: Measurement): NewEstimate {
   const { outcome } = measurement;
   const latencyMs = outcome.kind === 'samples' ? trimmedMean(outcome.runMs) : null;
@@ -137,9 +136,9 @@ function estimateOf({ loaded, batch }: ModelToTime, dimensions: string, measurem
 }
 
 /**
- * Times whole models that the store does not have, and stores each at once. A model that fails is a result.
+ * Stores each at once. A model that fails is a result.
  *
- * @returns the models in their order; after an interruption, some have no measurement
+ * @returns in the order of the models; after an interruption, some have no measurement
  * @throws PlatformError where the agent or the store fails
  */
 export async function timeModels(

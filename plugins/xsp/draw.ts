@@ -7,7 +7,6 @@ function numberIn(row: AnalysisTable['rows'][number], key: string): number | und
   return typeof value === 'number' ? value : undefined;
 }
 
-/** Values of columns over the rows: along a model, or by type. */
 export function drawRows(
   title: string,
   [xTitle, position]: readonly [title: string, key: string],
@@ -45,7 +44,6 @@ export function drawBoxes(
   };
 }
 
-/** A bar for each model, made of its rows. */
 export function drawStacks(title: string, part: string, [yTitle, key]: readonly [title: string, key: string]): Draw {
   return ({ rows }) => {
     const models = groupedBy(rows, (row) =>

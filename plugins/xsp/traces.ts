@@ -22,7 +22,7 @@ import {
 
 export const settingsSchema = z.strictObject({
   model: z.string().min(1).optional(),
-  /** A part of the system's name; default: all. */
+  /** A part of the name; default: all. */
   system: z.string().min(1).optional(),
   /** The first digits of the fingerprint of a system in the store, whose peaks count for imported traces. */
   machine: z
@@ -31,7 +31,6 @@ export const settingsSchema = z.strictObject({
     .pipe(z.string().regex(/^[0-9a-f]{4,64}$/))
     .optional(),
   batch: z.int().min(1).optional(),
-  /** Whether rows have the columns that describe the machine. */
   base: z.boolean().default(false),
 });
 
@@ -42,7 +41,7 @@ export interface Kernel {
   readonly ms: number;
   readonly shape: string;
   readonly elementType: string;
-  /** null where a shape or an attribute is not known, or the operator is not counted. */
+  /** null where a shape or attribute is not known, or the operator is not counted. */
   readonly flops: number | null;
   readonly readBytes: number | null;
   readonly writeBytes: number | null;
@@ -61,7 +60,7 @@ export interface Trace {
   readonly peaks: Peaks;
   readonly ridge: number | undefined;
   readonly kernels: readonly Kernel[];
-  /** The whole model without tracing, ms; undefined where only traced runs are known. */
+  /** Without tracing, ms; undefined where only traced runs are known. */
   readonly modelMs: number | undefined;
   readonly tracedMs: number | undefined;
   readonly kernelsMs: number;

@@ -2,7 +2,6 @@ import { sumOf } from '../../src/plugin-api.js';
 import { number, type Row, text } from './analysis.js';
 import { boundBy, type Kernel, ratio, sumOrNull, type Trace } from './traces.js';
 
-/** Operations and bytes in columns of the published names. */
 export const WORK = [
   number('flops', 'operations'),
   number('dram_read_bytes', 'read', 'bytes'),

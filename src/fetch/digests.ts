@@ -33,7 +33,7 @@ export interface Expected {
   readonly pin: Pin | undefined;
 }
 
-/** @throws PlatformError `model` where the digests of a file differ from those in the manifest or the lock file */
+/** @throws PlatformError `model` where digests differ from those in the manifest or the lock file */
 export function requireExpected(from: string, digests: Digests, { checksum, pin }: Expected): void {
   if (checksum !== undefined && !hasChecksum(digests, checksum)) {
     const { algorithm, digest } = checksum;

@@ -32,12 +32,11 @@ function tooLarge(url: URL, maxBytes: number): PlatformError {
   return new PlatformError('usage', `${url.href.slice(0, 200)} is larger than ${gib} GiB; --max-gib N allows more`);
 }
 
-/** A text that is different for different contents at an address; undefined where the server gives none. */
+/** Different for different contents at an address. */
 function validatorOf({ etag, 'last-modified': modified }: IncomingHttpHeaders): string | undefined {
   return etag !== undefined && !etag.startsWith('W/') ? etag : modified;
 }
 
-/** First byte of an answer with a part of the file, and bytes of the whole file. */
 function rangeOf({ headers }: IncomingMessage): { readonly start: number; readonly total: number } | undefined {
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
   return start === undefined ? undefined : { start: Number(start), total: Number(total) };
@@ -60,7 +59,6 @@ class Stalling {
   }
 }
 
-/** Asks for the bytes that the part lacks, and makes the part ready for the answer. */
 async function openRest(text: string, part: Part, rules: UrlRules): Promise<OpenedUrl & { readonly total?: number }> {
   const length = await part.byteLength();
   const state = await part.state();
@@ -105,8 +103,7 @@ async function readRest(
 }
 
 /**
- * Fetches the content of a URL into a part, or only the rest if an earlier process fetched the beginning. If it fails,
- * the received bytes stay in the part. Bytes beyond the size limit are not written.
+ * Fetches only the rest if an earlier process fetched the beginning. If it fails, the received bytes stay in the part.
  *
  * @throws PlatformError `usage` for a URL that is refused or a file that is too large, `not_found` where it cannot be
  *   fetched, `timeout`, `storage` where it cannot be written, and what the signal was aborted with

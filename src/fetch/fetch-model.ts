@@ -16,13 +16,13 @@ import { Part } from './part.js';
 import { unpack } from './unpack.js';
 
 export interface FetchRules extends DownloadRules {
-  /** A folder with files that need not be downloaded, stored as HOST/PATH of their addresses or only by their names. */
+  /** Files that need not be downloaded, as HOST/PATH of their addresses or by their names. */
   readonly mirror: string | undefined;
-  /** Called for a file that is not there, and that the model can do without. */
+  /** For a file that the model can do without. */
   readonly onWarning: (message: string) => void;
 }
 
-/** Codes of failures to get a file, in contrast to one that is not the expected file or cannot be kept. */
+/** In contrast to a file that is not the expected one or cannot be kept. */
 const NOT_GOT: ReadonlySet<ErrorCode> = new Set(['usage', 'not_found', 'unavailable', 'unsupported', 'timeout']);
 
 async function isFile(path: string): Promise<boolean> {
@@ -54,12 +54,11 @@ function pinOf(url: string, { sha256, bytes }: Digests): Pin {
   return { url, sha256, bytes };
 }
 
-/** The checksum of an archive may be that of the archive or that of the graph in it, so it is not checked here. */
+/** May be the checksum of the archive or of the graph in it. */
 function expectedOf({ kind, path, checksum }: Download, lock: Lock) {
   return { checksum: kind === 'archive' ? undefined : checksum, pin: lock.get(path) };
 }
 
-/** Gets one file from the mirror or its address, unless it is there already, and checks it. */
 async function getFile(file: Download, target: string, lock: Lock, rules: FetchRules): Promise<Digests> {
   const expected = expectedOf(file, lock);
   if (await isFile(target)) {
@@ -92,7 +91,7 @@ async function getFile(file: Download, target: string, lock: Lock, rules: FetchR
 
 type Archive = Extract<Download, { kind: 'archive' }>;
 
-/** Unpacks an archive unless it is unpacked already, and returns the digests of the graph in it. */
+/** @returns the digests of the graph in the archive */
 async function getGraphOf(
   manifest: string,
   archive: Archive,
@@ -131,8 +130,7 @@ async function getGraphOf(
 }
 
 /**
- * Gets all files that a manifest names by their addresses, and pins them in the lock file beside it. Files that are
- * there already are only checked.
+ * Gets the files that a manifest names by their addresses, and pins them in the lock file beside it.
  *
  * @throws PlatformError as {@link download} and {@link unpack}; `model` where a file is not the expected one;
  *   `manifest` where the lock file is invalid; `storage` where nothing can be written beside the manifest

@@ -8,7 +8,7 @@ export function lockPath(manifest: string): string {
   return join(dirname(manifest), LOCK_FILE);
 }
 
-/** The pins beside a manifest; none without a lock file. @throws PlatformError `manifest` where the file is invalid */
+/** @throws PlatformError `manifest` where the file is invalid */
 export async function readLock(manifest: string): Promise<Lock> {
   const path = lockPath(manifest);
   const file = await readManifestBytes(path);
@@ -23,8 +23,7 @@ export async function readLock(manifest: string): Promise<Lock> {
 }
 
 /**
- * Adds pins to the lock file beside a manifest, and keeps the others. Pins that another process writes at the same
- * moment may be lost; its next fetch pins them again.
+ * Keeps other pins. Those that another process writes at the same moment may be lost; its next fetch pins them again.
  */
 export async function writePins(manifest: string, pins: ReadonlyMap<string, Pin>): Promise<void> {
   const known = await readLock(manifest);
@@ -41,7 +40,7 @@ async function manifestPins(manifest: string): Promise<ReadonlyMap<string, strin
   return file.ok ? manifestPinsIn(file.bytes) : new Map();
 }
 
-/** Pins the manifests that an evaluation refers to, beside the files of the same folder. Earlier pins stay. */
+/** Earlier pins stay. */
 export async function pinManifests(evaluation: string, found: ReadonlyMap<string, string>): Promise<void> {
   const files = await readLock(evaluation);
   const known = await manifestPins(evaluation);

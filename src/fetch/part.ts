@@ -5,7 +5,7 @@ import { HOST } from '../base/atomic-file.js';
 import { isRunning } from '../base/process-life.js';
 import { makeFolder } from '../base/make-folder.js';
 
-/** Identifies the content of a part, so that the rest of another content is never added to it. */
+/** So that the rest of another content is never added to a part. */
 const stateSchema = z.object({ url: z.string(), validator: z.string() });
 
 export type PartState = Readonly<z.output<typeof stateSchema>>;
@@ -23,10 +23,7 @@ async function abandonedParts(file: string): Promise<readonly string[]> {
   });
 }
 
-/**
- * A file that is not complete yet: a folder beside the final file that one process owns. The next process takes over
- * the content that an earlier process left.
- */
+/** A folder that one process owns. The next process takes over the content that an earlier one left. */
 export class Part {
   private constructor(
     private readonly folder: string,

@@ -10,10 +10,10 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { quoted } from '../base/quoted.js';
 import { pathWithin } from '../manifest/fetched-files.js';
 
-/** Entries of one archive; those of models have some dozens. */
+/** Those of models have some dozens. */
 const MAX_ENTRIES = 10_000;
 
-/** Bytes unpacked for each byte of the archive. Weights hardly compress; texts do by a factor of ten. */
+/** Weights hardly compress; texts do by a factor of ten. */
 const MAX_RATIO = 200;
 
 /** Archives of any ratio may unpack to this much. */
@@ -30,7 +30,6 @@ interface Member {
   readonly content: () => Promise<AsyncIterable<Uint8Array>> | AsyncIterable<Uint8Array>;
 }
 
-/** Whether the operating system refused to read or write; other errors are those of the readers of archives. */
 function isOfSystem(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }
@@ -39,7 +38,7 @@ function refused(file: string, problem: string): PlatformError {
   return new PlatformError('model', `${file} is not unpacked: ${problem}; get its files yourself and name their paths`);
 }
 
-/** Writes members into a folder, within limits: no paths out of it, no links, no file twice. */
+/** No paths out of the folder, no links, no file twice. */
 class SafeFolder {
   #entries = 0;
   #bytes = 0;
@@ -182,7 +181,7 @@ async function sizeOf(archive: string): Promise<number> {
 }
 
 /**
- * Unpacks a tar, tar.gz or zip archive into a folder that is not there yet: whole or not at all.
+ * Unpacks a tar, tar.gz or zip archive into a new folder: whole or not at all.
  *
  * @throws PlatformError `model` where it is no archive, or has links, paths out of it, or more than the limits allow;
  *   `storage` where its files cannot be written

@@ -1,11 +1,11 @@
 import type { Benchmark } from '../measurement/benchmark.js';
 import { weightlessBenchmark } from '../measurement/weightless.js';
 
-/** A run of some milliseconds, with weights of 16 MB: it reads as many bytes in its time as networks for images do. */
+/** Some milliseconds with weights of 16 MB: as many bytes in its time as networks for images read. */
 const ROWS = 128;
 const SIZE = 2048;
 
-/** A model of one layer: its load runs show what a query costs besides the model's run. */
+/** Its load runs show what a query costs besides the model's run. */
 export function handoverModel(): Benchmark {
   const type = (...dims: number[]) => ({ elementType: 'float32', dims }) as const;
   return weightlessBenchmark({

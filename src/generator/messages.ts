@@ -1,4 +1,3 @@
-// The messages between the process of the generator and its parent.
 import type { MeasureProgress, Reach } from '../agent/benchmark-agent.js';
 import type { ServeRequest } from '../agent/wire/load-wire.js';
 import type { ErrorCode } from '../base/errors.js';
@@ -11,7 +10,7 @@ export interface DeployedModel {
   readonly version: string;
 }
 
-/** A server that gets queries. `oip`: of the Open Inference Protocol; `predict`: of the platform's own Predict service. */
+/** `oip`: of the Open Inference Protocol; `predict`: of the platform's own Predict service. */
 export type TargetSpec =
   | { readonly kind: 'agent'; readonly reach: Reach; readonly request: ServeRequest }
   | ({ readonly kind: 'oip' } & Deployment)
@@ -20,7 +19,6 @@ export type TargetSpec =
 export interface Deployment {
   readonly reach: Reach;
   readonly model: DeployedModel;
-  /** Sizes of the queries. */
   readonly samples: readonly number[];
 }
 
@@ -35,7 +33,7 @@ export type ToGenerator =
   | { readonly kind: 'cancel' }
   | { readonly kind: 'close' };
 
-/** How the machine of a server was during all trials. */
+/** During all trials. */
 export interface TargetEnd {
   /** null where the server does not say. */
   readonly conditions: Conditions | null;

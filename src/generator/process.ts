@@ -1,5 +1,4 @@
-// The process that sends queries. start.ts starts it. It has a process of its own so that nothing else delays its timers:
-// neither a runtime that blocks its thread, nor a progress bar.
+// A process of its own, so that neither a runtime that blocks its thread nor a progress bar delays its timers.
 import { execFileSync } from 'node:child_process';
 import { connectServing, nowMs } from '../agent/client/serving-client.js';
 import { messageOf, PlatformError } from '../base/errors.js';
@@ -7,19 +6,18 @@ import { realClock, timerMarginMs } from '../load/clock.js';
 import { type QueryRecord, Trial, type TrialOptions, type TrialOutcome } from '../load/trial.js';
 import type { FromGenerator, OpenTarget, TargetSpec, ToGenerator } from './messages.js';
 
-/** Records of one message. */
 const RECORDS_AT_ONCE = 1000;
 
 const CHRT_LIMIT_MS = 5000;
 
-/** Queries to each server before the first trial, so that connections and code are warm. */
+/** So that connections and code are warm. */
 const WARMUP_QUERIES = 5;
 
 // A terminal's Ctrl-C reaches the whole process group. The parent decides when this process ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGTSTP'] as const) process.on(signal, () => {});
 process.once('disconnect', () => process.exit());
 
-// A busy machine wakes an ordinary process up to two ticks late. Where this user may do that, this thread comes first.
+// A busy machine wakes an ordinary process up to two ticks late.
 try {
   const first = ['--reset-on-fork', '--rr', '--pid', '1', String(process.pid)];
   execFileSync('chrt', first, { stdio: 'ignore', timeout: CHRT_LIMIT_MS });
@@ -64,7 +62,6 @@ function run(options: TrialOptions, onRecord: (record: QueryRecord) => void): Pr
   });
 }
 
-/** Time from the first agent that is ready until the last one is. */
 const READY_LIMIT_MS = 120_000;
 
 /** Agents on one machine would wait for each other's turn for ever. */

@@ -11,28 +11,23 @@ export interface RanTrial extends TrialOutcome {
   readonly records: readonly QueryRecord[];
 }
 
-/** A process that sends queries to servers, which keep their model open between its trials. */
+/** The servers keep their model open between trials. */
 export interface LoadGenerator {
   /** An interrupted trial ends as `cancelled`. @throws PlatformError where the generator's process ends */
   trial(options: TrialOptions): Promise<RanTrial>;
   /** Ends the servers and the process. @throws PlatformError where a server failed */
   close(): Promise<readonly TargetEnd[]>;
-  /** Ends the process at once. */
   kill(): void;
 }
 
 export interface GeneratorOptions {
   readonly signal: AbortSignal;
-  /** Samples of the queries before the first trial. */
+  /** Before the first trial. */
   readonly warmupSamples: number;
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
 }
 
-/**
- * Starts the generator and has the servers open their model.
- *
- * @throws PlatformError where a server cannot, and `cancelled` after the signal
- */
+/** @throws PlatformError where a server cannot open its model, and `cancelled` */
 export async function startGenerator(
   targets: readonly TargetSpec[],
   { signal, warmupSamples, onProgress }: GeneratorOptions,
@@ -94,7 +89,6 @@ export async function startGenerator(
   };
 }
 
-/** Sends a message and waits for the answer that `answerIn` finds. */
 function ask<T>(
   child: ChildProcess,
   message: ToGenerator,

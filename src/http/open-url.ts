@@ -10,18 +10,17 @@ const MAX_REDIRECTS = 5;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** The rules for requests: allowed addresses, headers, and the signal that ends them. */
 export interface UrlRules {
   readonly isAllowed: (address: string) => boolean;
-  /** Reason for refusing an address; follows the URL in the message. */
+  /** Follows the URL in the message. */
   readonly refusal: string;
-  /** Reason for refusing http://; follows the URL in the message; undefined where http:// is allowed. */
+  /** Follows the URL in the message; undefined where http:// is allowed. */
   readonly httpRefusal?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
 
-/** An answer that is no redirect. The reader closes it. */
+/** No redirect. The reader closes it. */
 export interface OpenedUrl {
   readonly url: URL;
   readonly response: http.IncomingMessage;
@@ -46,7 +45,7 @@ function parseUrl(text: string, { httpRefusal }: UrlRules, base?: URL): URL {
   return url;
 }
 
-/** Resolves names like the system does, and fails where any of a name's addresses is not allowed. */
+/** Fails where any of a name's addresses is not allowed. */
 function guardedLookup(url: URL, { isAllowed, refusal }: UrlRules): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
@@ -84,9 +83,7 @@ async function request(url: URL, rules: UrlRules): Promise<OpenedUrl> {
 }
 
 /**
- * Requests a URL: only with http or https, and only from allowed addresses. The same rules hold for redirects and
- * resolved names.
- * Proxies and cookies are not used.
+ * Only http and https, and allowed addresses, also for redirects and resolved names. No proxies, no cookies.
  *
  * @throws PlatformError `usage` for a URL that is refused, `not_found` where nothing answers; the connection's error
  *   after the signal

@@ -22,10 +22,7 @@ const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
   ['224.0.0.0', 3],
 ];
 
-/**
- * IPv6 ranges that are special or stand for an IPv4 address, within 2000::/3. All of IPv6 on the internet is within
- * 2000::/3.
- */
+/** Ranges within 2000::/3, where all of IPv6 on the internet is, that are special or stand for an IPv4 address. */
 const SPECIAL_IPV6: readonly (readonly [string, number])[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -45,10 +42,7 @@ function isOwn(address: string): boolean {
   return Object.values(networkInterfaces()).some((own) => own?.some((one) => one.address === address));
 }
 
-/**
- * Whether an IP address is one on the internet: not of this machine, its network, a cloud's metadata service, or one
- * that stands for such an address in another notation.
- */
+/** Not of this machine, its network, a cloud's metadata service, or one that stands for such an address. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

@@ -17,15 +17,14 @@ export interface EvaluatedDocuments {
   readonly spans: readonly SpanDocument[];
 }
 
-/** Version of a model without a manifest: the first version of the platform's models. */
+/** The first version of the platform's models. */
 const MODEL_VERSION = '1.0';
 
-/** Identifiers of the documents of an evaluation. */
 export function idsOf({ id }: Evaluated): { readonly evaluation: string; readonly performance: string } {
   return { evaluation: objectId(`evaluation ${id}`), performance: objectId(`performance ${id}`) };
 }
 
-/** The two documents of an evaluation, and its trace. The same evaluation has the same documents. */
+/** The same evaluation has the same documents. */
 export function documentsOf(evaluated: Evaluated): EvaluatedDocuments {
   const { id, model, system, host, level } = evaluated;
   const created_at = new Date(evaluated.endedAt).toISOString();
@@ -85,7 +84,7 @@ function machineOf(system: System, hostname: string): EvaluationDocument['machin
   };
 }
 
-/** An identifier from a hash of the text, so that it is the same in every store. */
+/** From a hash of the text, so that it is the same in every store. */
 export function objectId(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }

@@ -4,14 +4,14 @@ import { jaegerDocumentSchema } from '../tracing/jaeger-document.js';
 import { TRACE_LEVELS } from '../tracing/trace-level.js';
 
 /*
- * The platform's own documents, with the names that its analyses read (c3sr/evaluation, evaluation.go and
- * performance.go; c3sr/machine, machine.proto, whose names come out in lower case). Identifiers are ObjectIds and times
- * are dates in MongoDB; fields that do not apply to a processor without GPU are left out, except for `gpu_driver`.
+ * Names are those that the platform's analyses read (c3sr/evaluation, evaluation.go and performance.go; c3sr/machine,
+ * machine.proto, in lower case). Identifiers are ObjectIds and times are dates in MongoDB; fields that need a GPU are
+ * left out, except for `gpu_driver`.
  */
 
 const objectId = z.string().regex(/^[0-9a-f]{24}$/);
 const time = z.iso.datetime({ precision: 3 });
-/** The platform's `machine`. Its analyses read the memory and the first processor's name. */
+/** Analyses read the memory and the first processor's name. */
 const machineSchema = z.strictObject({
   hostname: z.string(),
   kernelarch: z.string(),
@@ -26,29 +26,27 @@ const named = z.strictObject({ name: z.string(), version: z.string() });
 
 export const evaluationDocumentSchema = z.strictObject({
   _id: objectId,
-  /** An identifier of the system and the protocol, so that evaluations of one run of the command share it. */
+  /** Of the system and the protocol, so that evaluations of one run of the command share it. */
   run_id: z.string(),
   created_at: time,
-  /** The framework that ran. `model.framework` is the framework that the model's manifest asks for. */
+  /** `model.framework` is the one that the model's manifest asks for. */
   framework: named,
   model: z.strictObject({ ...named.shape, framework: named }),
   dataset_category: z.string(),
   dataset_name: z.string(),
-  /** With Go's names, as in the platform: amd64. Before 0.2, with the names of Node.js. */
+  /** With Go's names: amd64. Before 0.2, with those of Node.js. */
   machine_architecture: z.string(),
   using_gpu: z.boolean(),
   batch_size: z.int().min(1),
-  /** The agent's host. Before 0.2, the host of the command. */
+  /** Before 0.2, the host of the command. */
   hostname: z.string(),
   trace_level: z.string(),
   performance_id: objectId,
-  /** Identifiers of predictions that were published. */
   input_prediction_ids: z.array(objectId).optional(),
   public: z.boolean(),
   machine_information: machineSchema,
   /** Empty without a GPU: the platform's tables fail without it. Absent before 0.2. */
   gpu_driver: z.string().optional(),
-  /** Texts, as the platform has them. */
   metadata: z.record(z.string(), z.string()),
 });
 
@@ -67,7 +65,7 @@ export const performanceDocumentSchema = z.strictObject({
       .max(TRACE_LEVELS.length - 1),
     z.string(),
   ]),
-  /** Address of the trace on a trace server; empty where the trace is only in this document. */
+  /** Empty where the trace is only in this document. */
   trace_url: z.string(),
 });
 
@@ -84,7 +82,7 @@ export const EVALUATION_DOCUMENTS: CollectionDefinition<EvaluationDocument> = {
 const classFields = { index: z.int(), label: z.string() };
 const boxFields = { ...classFields, xmin: z.number(), xmax: z.number(), ymin: z.number(), ymax: z.number() };
 
-/** A feature as the platform's driver writes it, with the names of its fields in lower case. */
+/** Field names are in lower case, as the platform's driver writes them. */
 const featureSchema = z.strictObject({
   id: z.string(),
   /** FeatureType of features.proto. */
@@ -97,16 +95,13 @@ const featureSchema = z.strictObject({
   ]),
 });
 
-/**
- * The predictions for one input (c3sr/evaluation, prediction.go). Most of its fields have no name for the database
- * there, so that the driver makes one.
- */
+/** Source: c3sr/evaluation, prediction.go. Most fields have no name for the database there, so the driver makes one. */
 const inputPredictionFields = z.strictObject({
   _id: objectId,
   createdat: time,
   inputid: z.string(),
   inputindex: z.int().min(0),
-  /** Empty, because the right label is not known. */
+  /** Empty: the right label is not known. */
   expectedlabel: z.string(),
   features: z.array(featureSchema),
 });

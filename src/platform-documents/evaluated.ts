@@ -8,28 +8,28 @@ export interface NamedFramework {
 
 export interface EvaluatedModel {
   readonly name: string;
-  /** The version and framework as the model's manifest writes them; undefined for a model without a manifest. */
+  /** As the model's manifest writes them; undefined for a model without a manifest. */
   readonly manifest?: { readonly version: string; readonly framework: NamedFramework | undefined } | undefined;
   readonly batchSize: number;
-  /** Sizes of the inputs' other named dimensions, as in `seq=128, past=0`; undefined where they are not known. */
+  /** Of other named dimensions, as in `seq=128, past=0`; undefined where not known. */
   readonly dimensions?: string | undefined;
 }
 
 export interface EvaluatedLayer {
   readonly name: string;
   readonly opName: string;
-  /** Shape of its outputs: [1,64,56,56]. */
+  /** Such as [1,64,56,56]. */
   readonly shape: string;
   readonly durationMs: number;
 }
 
 export interface EvaluatedRun {
   readonly durationMs: number;
-  /** In the order in which they are executed; none where layers were not traced. */
+  /** In order of execution; none where layers were not traced. */
   readonly layers: readonly EvaluatedLayer[];
 }
 
-/** Runs of one model at one level of tracing. The platform calls this an evaluation. */
+/** Runs of one model at one level of tracing. */
 export interface Evaluated {
   /** Decides the documents' identifiers. */
   readonly id: string;
@@ -37,14 +37,13 @@ export interface Evaluated {
   readonly model: EvaluatedModel;
   readonly system: System;
   readonly host: string;
-  /** The end of the last run, ISO 8601. */
+  /** Of the last run, ISO 8601. */
   readonly endedAt: string;
   readonly level: Extract<TraceLevel, 'MODEL_TRACE' | 'FRAMEWORK_TRACE'>;
   readonly warmupMs: readonly number[];
   readonly runs: readonly EvaluatedRun[];
-  /** The dataset of its inputs; by default made-up values. */
+  /** By default made-up values. */
   readonly dataset?: { readonly category: string; readonly name: string } | undefined;
-  /** Identifiers of the documents with its predictions. */
   readonly inputPredictionIds?: readonly string[] | undefined;
   readonly metadata: Readonly<Record<string, string>>;
 }

@@ -24,9 +24,8 @@ function layerSpans(layers: readonly EvaluatedLayer[], runMicros: number): reado
 }
 
 /**
- * The trace of an evaluation, with the names and tags of the platform's agents (c3sr/dlframework, predict_urls.go): a
- * `c_predict` span for each run, and the run's layers as its children. Only durations are measured: the runs are laid
- * out one after another, up to the end of the last one, and so are the layers of each.
+ * Names and tags are those of the platform's agents (c3sr/dlframework, predict_urls.go): a `c_predict` span for each
+ * run, with its layers as children. Only durations are measured: runs and layers are laid out one after another.
  */
 export function evaluationTrace({
   model,
@@ -50,7 +49,7 @@ export function evaluationTrace({
     const prediction = { name: 'c_predict', ...times, attributes, children: layerSpans(layers, times.startMicros) };
     return { name: 'evaluate_batch', ...times, attributes: { ...application, batch_index }, children: [prediction] };
   });
-  // Warm-ups have no c_predict spans, because analyses average all c_predict spans.
+  // Analyses average all c_predict spans, so warm-ups have none.
   const warmUp = {
     name: 'warm_up',
     startMicros,

@@ -7,21 +7,17 @@ import { documentsOf, idsOf } from './documents-of.js';
 import type { Evaluated } from './evaluated.js';
 
 export interface KeepOptions {
-  /** Address of a trace on a tracing server; by default as the environment says. */
+  /** By default as the environment says. */
   readonly traceUrlTemplate?: string | undefined;
 }
 
-/**
- * A stored document; undefined where there is none, and where the server is gone. New documents then stay on this
- * machine.
- */
+/** undefined also where the server is gone; new documents then stay on this machine. */
 async function storedIn<T>({ isUnavailable }: ResultStore, get: () => Promise<T | undefined>): Promise<T | undefined> {
   return isUnavailable === true ? undefined : unlessUnavailable(get());
 }
 
 /**
- * Stores an evaluation in the platform's form: an `evaluation`, and a `performance` with its trace. Where traces are
- * sent to a tracing server whose addresses are known, the trace is sent there as well, once. It is idempotent.
+ * Idempotent. Where traces are sent to a tracing server whose addresses are known, the trace is sent there once.
  *
  * @throws PlatformError `storage` as the store does, `usage` for an invalid URL template in the environment
  */

@@ -14,7 +14,7 @@ interface TracedKernel {
 }
 
 export interface LayeredModel extends EvaluatedModel {
-  /** Identifier of the trace that the runs are in; undefined where none is kept. */
+  /** Of the runs' trace; undefined where none is kept. */
   readonly traceId: string | undefined;
   readonly host: string;
   readonly system: System;
@@ -26,10 +26,7 @@ export interface LayeredModel extends EvaluatedModel {
   readonly kernels: readonly TracedKernel[];
 }
 
-/**
- * Whether no other kernel contains this one. A kernel's time includes the kernels of its subgraphs, and the platform's
- * layers do not nest.
- */
+/** A kernel's time includes the kernels of its subgraphs, and the platform's layers do not nest. */
 function isOutermost({ sequenceIndex }: TracedKernel): boolean {
   return !sequenceIndex.includes('-');
 }
@@ -45,12 +42,7 @@ function tracedRuns({ tracedMs, kernels }: LayeredModel): readonly EvaluatedRun[
   }));
 }
 
-/**
- * Stores a model with traced kernels in the platform's form: an evaluation at FRAMEWORK_TRACE with its layers, and one
- * at MODEL_TRACE with the untraced runs, because the platform has one evaluation for each level.
- *
- * @throws PlatformError as {@link keepEvaluated}
- */
+/** At FRAMEWORK_TRACE with layers, and at MODEL_TRACE with the untraced runs. @throws as {@link keepEvaluated} */
 export async function keepLayers(store: ResultStore, layered: LayeredModel, options?: KeepOptions): Promise<void> {
   const { traceId, host, system, endedAt, untracedMs, name, manifest, batchSize } = layered;
   const runId = traceId ?? randomUUID();

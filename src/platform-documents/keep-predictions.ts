@@ -13,14 +13,14 @@ export interface InputFeature {
   readonly corners?: { readonly xmin: number; readonly xmax: number; readonly ymin: number; readonly ymax: number };
 }
 
-/** The predictions for an input; without features where it could not be used. */
+/** Without features where the input could not be used. */
 export interface InputPrediction {
   readonly inputId: string;
   readonly features: readonly InputFeature[];
 }
 
 export interface Predictions {
-  /** Identifier of this run of the command; decides the documents' identifiers. */
+  /** Of this run of the command; decides the documents' identifiers. */
   readonly id: string;
   readonly model: EvaluatedModel;
   readonly system: System;
@@ -28,10 +28,10 @@ export interface Predictions {
   readonly dataset: NonNullable<Evaluated['dataset']>;
   /** ISO 8601. */
   readonly endedAt: string;
-  /** Times of the model's runs with a whole batch. */
+  /** With a whole batch. */
   readonly runMs: readonly number[];
   readonly inputs: readonly InputPrediction[];
-  /** '' where the predictions are not traced. */
+  /** '' where not traced. */
   readonly traceId: string;
 }
 
@@ -61,13 +61,7 @@ function inputDocument(
   };
 }
 
-/**
- * Stores predictions in the platform's form: an `input_prediction` for each input, and an evaluation at MODEL_TRACE with
- * the model's runs.
- *
- * @returns the evaluation's identifier
- * @throws PlatformError as {@link keepEvaluated}
- */
+/** @returns the evaluation's identifier @throws PlatformError as {@link keepEvaluated} */
 export async function keepPredictions(
   store: ResultStore,
   predictions: Predictions,

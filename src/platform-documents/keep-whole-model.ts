@@ -9,12 +9,7 @@ export interface WholeModel extends EvaluatedModel {
   readonly measurement: Measurement;
 }
 
-/**
- * Stores an end-to-end measurement of a model in the platform's form, at MODEL_TRACE: only its runs, no layers. A
- * failed measurement is not stored.
- *
- * @throws PlatformError as {@link keepEvaluated}
- */
+/** At MODEL_TRACE. A failed measurement is not stored. @throws PlatformError as {@link keepEvaluated} */
 export async function keepWholeModel(store: ResultStore, whole: WholeModel, options?: KeepOptions): Promise<void> {
   const { host, measurement, ...model } = whole;
   const { system, protocol, outcome, signature, measuredAt } = measurement;

@@ -1,7 +1,6 @@
 /*
- * Snappy's block format, in which the platform embeds traces. Source: google/snappy, format_description.txt: the length
- * of the text as a varint, then literals and copies of earlier bytes. This is the compressor alone, because nothing
- * here reads such traces; the one library for it that needs no compiler has had no release since 2022.
+ * Source: google/snappy, format_description.txt: the text's length as a varint, then literals and copies of earlier
+ * bytes. The one library that needs no compiler has had no release since 2022.
  */
 
 /** Copies of fewer bytes save nothing. */
@@ -12,7 +11,7 @@ const FARTHEST = 0xffff;
 
 const HASH_BITS = 14;
 
-/** A varint: 7 bits a byte, the lowest first. */
+/** 7 bits a byte, the lowest first. */
 function varint(value: number): readonly number[] {
   const bytes: number[] = [];
   let rest = value;
@@ -20,22 +19,20 @@ function varint(value: number): readonly number[] {
   return [...bytes, rest];
 }
 
-/** The bytes before a literal: lengths up to 60 are in the tag, others in the four bytes after it. */
+/** Lengths up to 60 are in the tag, others in the four bytes after it. */
 function literalTag(length: number): readonly number[] {
   if (length <= 60) return [(length - 1) << 2];
   const less = length - 1;
   return [63 << 2, less & 0xff, (less >>> 8) & 0xff, (less >>> 16) & 0xff, less >>> 24];
 }
 
-/** A copy with a two-byte offset. */
 function copyTag(offset: number, length: number): readonly number[] {
   return [((length - 1) << 2) | 2, offset & 0xff, offset >>> 8];
 }
 
-/** Compresses bytes, so that every Snappy library can decompress them. */
 export function snappyCompress(input: Buffer): Buffer {
   const parts: Uint8Array[] = [Uint8Array.from(varint(input.length))];
-  /** For each hash, the last position of four bytes with this hash, plus 1. */
+  /** By hash, the last position of four bytes with it, plus 1. */
   const seen = new Int32Array(1 << HASH_BITS);
   let literalStart = 0;
   const literalUpTo = (end: number): void => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SpanAttributeValue, SpanDocument } from '../tracing/span-document.js';
 
-/** A span without identifiers. Times are whole microseconds, as in the platform's traces. */
+/** Times are whole microseconds. */
 export interface PlainSpan {
   readonly name: string;
   /** Since 1970. */
@@ -13,12 +13,7 @@ export interface PlainSpan {
 
 const NS_PER_MICROSECOND = 1000n;
 
-/**
- * One trace of one process, the root first.
- *
- * @param seed decides the identifiers: the same seed and spans always give the same trace
- * @param resource the process
- */
+/** The root comes first. @param seed decides the identifiers: the same seed and spans give the same trace */
 export function traceSpans(seed: string, resource: SpanDocument['resource'], root: PlainSpan): readonly SpanDocument[] {
   const trace_id = hash(seed).slice(0, 32);
   const spans: SpanDocument[] = [];

@@ -5,19 +5,15 @@ import { numbersOf, partOfRank, type BatchPosition, wrongShape } from './element
 import { type DetectedBox, MAX_CLASS, type PredictedFeature } from './feature.js';
 import { suppressOverlaps } from './non-max-suppression.js';
 
-/** How outputs become objects; see BoxSteps. */
 export interface Detector extends Omit<BoxSteps, 'labels' | 'isInPixels'> {
   readonly labels?: readonly string[] | undefined;
-  /** The share of the model's input that one unit of a box stands for: 1 / width and 1 / height for pixels. */
+  /** Share of the input that one unit of a box stands for: 1 / width and 1 / height for pixels. */
   readonly unit: { readonly x: number; readonly y: number };
 }
 
 type Outputs = ReadonlyMap<string, TensorValue>;
 
-/**
- * Most candidates that are compared; only the best are kept. Comparing each pair of them takes a tenth of a second.
- * Detectors have some hundreds above a threshold.
- */
+/** Only the best candidates are compared: each pair takes time, and detectors have some hundreds above a threshold. */
 const MAX_CANDIDATES = 4096;
 
 interface Candidate extends DetectedBox {
@@ -37,7 +33,7 @@ function cornersOf(format: BoxFormat, [a, b, c, d]: readonly [number, number, nu
   }
 }
 
-/** Whether the corners form a box. A model may give NaN, or corners in the wrong order. */
+/** A model may give NaN, or corners in the wrong order. */
 function isBox({ xmin, xmax, ymin, ymax }: Corners): boolean {
   return [xmin, xmax, ymin, ymax].every(Number.isFinite) && xmin <= xmax && ymin <= ymax;
 }
@@ -117,9 +113,7 @@ function candidatesOf(outputs: DetectorOutputs, name: string, detector: Detector
   return candidates.sort((a, b) => b.probability - a.probability).slice(0, MAX_CANDIDATES);
 }
 
-/**
- * Adds the mask. Masks are [box, row, column], or [box, class, row, column] with one for all classes or one for each.
- */
+/** Masks are [box, row, column], or [box, class, row, column] with one for all classes or one for each. */
 function withMask(
   { box, ...found }: Candidate,
   { masks, threshold }: NonNullable<Detector['masks']>,
@@ -142,10 +136,9 @@ function withMask(
 }
 
 /**
- * The objects in one element of the batch, the highest score first.
+ * The highest score comes first.
  *
- * @param name of the output that has the boxes
- * @param limit the most objects; 0 for as many as the manifest says
+ * @param name of the output that has the boxes @param limit the most objects; 0 for as many as the manifest says
  * @throws PlatformError `manifest` where an output is missing or has another shape than the steps need; `unsupported`
  *   where it cannot be divided
  */

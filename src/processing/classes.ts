@@ -1,6 +1,6 @@
 export interface ClassScore {
   readonly index: number;
-  /** The model's output: a probability if the model or a softmax step makes one. */
+  /** A probability if the model or a softmax step makes one. */
   readonly score: number;
 }
 
@@ -13,7 +13,7 @@ export function softmax(scores: ArrayLike<number>): Float64Array {
   return powers.map((power) => power / sum);
 }
 
-/** NaN comes last, and equal scores keep their order, so that the order is deterministic. */
+/** NaN comes last, and equal scores keep their order. */
 function byScore(a: ClassScore, b: ClassScore): number {
   const [left, right] = [a.score, b.score].map((score) => (Number.isNaN(score) ? -Infinity : score)) as [
     number,
@@ -22,7 +22,7 @@ function byScore(a: ClassScore, b: ClassScore): number {
   return left === right ? a.index - b.index : left > right ? -1 : 1;
 }
 
-/** The k highest scores, the highest first. */
+/** The highest first. */
 export function topK(scores: ArrayLike<number>, k: number): readonly ClassScore[] {
   return Array.from(scores, (score, index): ClassScore => ({ index, score }))
     .sort(byScore)

@@ -2,10 +2,10 @@ import sharp from 'sharp';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { CHANNELS, type Image, MAX_PIXELS } from './image.js';
 
-/** Far more than any picture within {@link MAX_PIXELS} takes. */
+/** Far more than any picture takes. */
 const DECODE_LIMIT_S = 20;
 
-/** Formats of photographs. The library's other formats (SVG, PDF, TIFF, …) would only enlarge the attack surface. */
+/** The library's other formats (SVG, PDF, TIFF, …) would only enlarge the attack surface. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif'];
 
 sharp.block({ operation: ['VipsForeignLoad'] });
@@ -14,7 +14,7 @@ sharp.unblock({ operation: LOADERS.map((format) => `VipsForeignLoad${format}Buff
 sharp.cache(false);
 sharp.concurrency(1);
 
-/** Decodes base64 text, which some clients send because they follow the contract's comment to the letter. */
+/** Some clients send base64, because they follow the contract's comment to the letter. */
 function encodedBytesOf(bytes: Uint8Array): Uint8Array {
   const isText = bytes.length > 0 && bytes.every((byte) => byte >= 0x20 && byte < 0x7f);
   return isText
@@ -23,8 +23,8 @@ function encodedBytesOf(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * Decodes a JPEG, PNG, WebP or GIF (its first picture). Pixels are those of the file: colour profiles and orientation
- * tags are ignored, as the usual training pipelines do; transparency is dropped, grey becomes RGB.
+ * A JPEG, PNG, WebP or GIF (its first picture). Colour profiles and orientation tags are ignored, as the usual training
+ * pipelines do; transparency is dropped, grey becomes RGB.
  *
  * @throws PlatformError `usage` where it is none of these, damaged, cut short or too large
  */

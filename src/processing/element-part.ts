@@ -7,7 +7,7 @@ export interface BatchPosition {
   readonly rows: number;
 }
 
-/** The part of an output that belongs to one element, where the output's first dimension is the batch. */
+/** The output's first dimension is the batch. */
 function slice({ elementType, dims, bytes }: TensorValue, index: number, parts: number): TensorValue {
   const partBytes = bytes.length / parts;
   // A copy is aligned to 8 bytes, which its elements may need.
@@ -20,20 +20,14 @@ function cannotDivide({ dims }: TensorValue, rows: number): PlatformError {
   return new PlatformError('unsupported', `${message}; ask for batch_size 1`);
 }
 
-/**
- * A batch of one may have outputs without a batch. @throws PlatformError `unsupported` where the output cannot be
- * divided
- */
+/** A batch of one may have outputs without a batch. @throws PlatformError `unsupported` */
 export function partOf(output: TensorValue, { row, rows }: BatchPosition): TensorValue {
   if (output.dims[0] === rows) return slice(output, row, rows);
   if (rows === 1) return output;
   throw cannotDivide(output, rows);
 }
 
-/**
- * The part has `rank` dimensions. @throws PlatformError `unsupported` where the output cannot be divided; `manifest`
- * where it has another rank
- */
+/** @throws PlatformError `unsupported` where the output cannot be divided; `manifest` where it has another rank */
 export function partOfRank(output: TensorValue, rank: number, position: BatchPosition, what: string): TensorValue {
   const { dims } = output;
   if (dims.length === rank && position.rows === 1) return output;
@@ -47,10 +41,7 @@ export function wrongShape(what: string, expected: string, dims: readonly number
   return new PlatformError('manifest', `${message}; correct the steps in the model's manifest`);
 }
 
-/**
- * @param row from 0, or from the end where it is negative @throws PlatformError `usage` where there is no such row,
- * which depends on the input
- */
+/** @param row from the end where it is negative @throws PlatformError `usage` where there is no such row */
 export function rowOfPart(part: TensorValue, row: number): TensorValue {
   const [count = 0] = part.dims;
   const index = row < 0 ? count + row : row;
@@ -59,7 +50,6 @@ export function rowOfPart(part: TensorValue, row: number): TensorValue {
   throw new PlatformError('usage', `${message}, which has no such row; give an input that makes more rows`);
 }
 
-/** Elements of any type as numbers. */
 export function numbersOf(part: TensorValue): Float64Array {
   const elements = elementsOf(part);
   if (part.elementType === 'float16') return Float64Array.from(elements as Uint16Array, fromFloat16Bits);

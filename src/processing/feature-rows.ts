@@ -14,14 +14,13 @@ export interface FeatureRow {
   readonly details: string;
 }
 
-/** How many numbers of a raw output a row shows. */
 const SHOWN_VALUES = 6;
 
 function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** The numbers of an output in JSON: null where not finite, and text for whole numbers beyond 2^53. */
+/** null where not finite, and text for whole numbers beyond 2^53. */
 export function valuesOf({ elementType, dims, bytes }: RawFeature): (number | string | null)[] {
   // The copy is aligned to its elements.
   const elements = elementsOf({ elementType, dims, bytes: new Uint8Array(bytes) });
@@ -74,7 +73,6 @@ export function featureRows(feature: PredictedFeature): readonly FeatureRow[] {
   }
 }
 
-/** What a row says: its label, or the number of its class. */
 export function resultText({ index, label }: FeatureRow): string {
   return label === '' ? `class ${index}` : label;
 }

@@ -1,6 +1,6 @@
 import type { ElementType } from '../onnx/model/element-type.js';
 
-/** Largest index of a class: the contract has 32-bit integers. */
+/** The contract has 32-bit integers. */
 export const MAX_CLASS = 2 ** 31 - 1;
 
 export interface ClassShare {
@@ -9,11 +9,10 @@ export interface ClassShare {
   readonly share: number;
 }
 
-/** An object in a picture. Coordinates are from 0 to 1, from the left and the top of the model's input. */
+/** Coordinates are from 0 to 1, from the left and the top of the model's input. */
 export interface DetectedBox {
   readonly index: number;
   readonly label: string;
-  /** The score as the model gives it. */
   readonly probability: number;
   readonly xmin: number;
   readonly xmax: number;

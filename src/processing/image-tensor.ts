@@ -4,10 +4,9 @@ import { ELEMENT_TYPES, type ElementType } from '../onnx/model/element-type.js';
 import { float16Bits } from '../onnx/model/float16.js';
 import { CHANNELS, type Image } from './image.js';
 
-/** Element types of pictures: one array element per channel of a pixel. */
 type Pixels = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
 
-/** The value for a byte of one channel. All steps are in float32, as NumPy computes them. */
+/** All steps are in float32, as NumPy computes them. */
 function normalized(pixel: number, mean: number, scale: number): number {
   return Math.fround(Math.fround(pixel - Math.fround(mean)) / Math.fround(scale));
 }
@@ -27,7 +26,7 @@ function encode(elementType: ImageElementType, value: number): number {
   }
 }
 
-/** The values for all 256 bytes, for each channel: red, green and blue. */
+/** For all 256 bytes of red, green and blue. */
 function tablesOf({ mean, scale }: ImageSteps, elementType: ImageElementType): readonly Pixels[] {
   return mean.map((channelMean, channel) => {
     const table = arrayOf(elementType, 256);
@@ -39,9 +38,9 @@ function tablesOf({ mean, scale }: ImageSteps, elementType: ImageElementType): r
 }
 
 /**
- * Normalizes pictures of the same size, and stores them one after another.
+ * Stores pictures of the same size one after another.
  *
- * @returns the tensor's bytes: [picture, channel, row, column] for CHW, [picture, row, column, channel] for HWC
+ * @returns [picture, channel, row, column] for CHW, [picture, row, column, channel] for HWC
  * @throws PlatformError `unsupported` for an element type that pictures cannot be converted to
  */
 export function imageTensor(

@@ -4,10 +4,7 @@ import { openRegularFile } from '../base/regular-file.js';
 /** Far more than any list of classes takes. */
 export const MAX_LABELS_BYTES = 4 * 2 ** 20;
 
-/**
- * A line for each class. @throws PlatformError `manifest` where there is no such file, or it is too large for a list
- * of labels
- */
+/** A line for each class. @throws PlatformError `manifest` where there is no such file, or it is too large */
 export async function readLabels(path: string): Promise<readonly string[]> {
   const wrong = (found: string): PlatformError => {
     return new PlatformError('manifest', `labels: expected a text file with a line for each class, found ${found}`);

@@ -11,7 +11,7 @@ function areaOf({ xmin, xmax, ymin, ymax }: ScoredBox): number {
   return (xmax - xmin) * (ymax - ymin);
 }
 
-/** Intersection over union of two boxes, from 0 to 1; 0 for two without an area. */
+/** From 0 to 1; 0 for two boxes without an area. */
 export function overlapOf(a: ScoredBox, b: ScoredBox): number {
   const width = Math.min(a.xmax, b.xmax) - Math.max(a.xmin, b.xmin);
   const height = Math.min(a.ymax, b.ymax) - Math.max(a.ymin, b.ymin);
@@ -21,11 +21,9 @@ export function overlapOf(a: ScoredBox, b: ScoredBox): number {
 }
 
 /**
- * Greedy non-maximum suppression: a box that overlaps a better one of its class by more than `iou` is left out, as
- * torchvision.ops.batched_nms does it.
+ * Greedy, as torchvision.ops.batched_nms; with `acrossClasses`, as torchvision.ops.nms.
  *
  * @param boxes the best first
- * @param acrossClasses whether a better box of another class also suppresses a box (torchvision.ops.nms)
  */
 export function suppressOverlaps<T extends ScoredBox>(
   boxes: readonly T[],

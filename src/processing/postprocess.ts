@@ -35,16 +35,12 @@ export function readClasses(
   });
 }
 
-/** One element's part of an output as it is. */
 export function rawOf(name: string, output: TensorValue, position: BatchPosition): PredictedFeature {
   const { elementType, dims, bytes } = partOf(output, position);
   return { kind: 'raw', output: name, elementType, dims, bytes };
 }
 
-/**
- * Without postprocessors, its outputs as they are. @throws PlatformError where an output is not what a postprocessor
- * needs
- */
+/** Without postprocessors, outputs as they are. @throws PlatformError for an output that a postprocessor cannot take */
 export function featuresOf(
   outputs: ReadonlyMap<string, TensorValue>,
   postprocessors: ReadonlyMap<string, Postprocessor>,

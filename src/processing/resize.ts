@@ -3,11 +3,10 @@ import { PlatformError } from '../base/errors.js';
 import { CHANNELS, type Image, MAX_PIXELS } from './image.js';
 
 /**
- * Separable resampling as Pillow does it, to the bit. The filter is stretched over the source pixels of a target pixel
- * ("antialiasing"), and its weights are integers with 22 fractional bits. The first pass goes along rows, the second
- * along columns, and each rounds to a byte. Models are trained on pictures resized like this. Source:
- * src/libImaging/Resample.c of Pillow 12. From version 13 on, Pillow takes columns first where that is faster, which
- * changes some bytes by 1.
+ * Resampling as Pillow does it, to the bit, because models are trained on such pictures: the filter is stretched over
+ * the source pixels of a target pixel ("antialiasing"), weights have 22 fractional bits, the first pass goes along
+ * rows, the second along columns, and each rounds to a byte. Source: src/libImaging/Resample.c of Pillow 12. Pillow 13
+ * takes columns first where that is faster, which changes some bytes by 1.
  */
 const PRECISION_BITS = 22;
 
@@ -32,7 +31,7 @@ const FILTERS: Readonly<Record<Exclude<ResizeMethod, 'nearest'>, Filter>> = {
   },
 };
 
-/** The source pixels of one target pixel: the first one, and the weights of it and the next ones. */
+/** Weights are of the first source pixel and the next ones. */
 interface Window {
   readonly first: number;
   readonly weights: Int32Array;
@@ -119,12 +118,7 @@ function resizeNearest(image: Image, width: number, height: number): Image {
   return { width, height, pixels };
 }
 
-/**
- * The picture at another size, in pixels.
- *
- * @throws PlatformError `usage`, before any work, where it would be too large: a long and narrow picture can become
- *   thousands of times larger
- */
+/** @throws PlatformError `usage`, before any work, where it is too large: long, narrow pictures can become enormous */
 export function resizeImage(image: Image, width: number, height: number, method: ResizeMethod): Image {
   if (image.width === width && image.height === height) return image;
   // Between the two passes, the picture has the new width and the old height.

@@ -24,7 +24,7 @@ function requireSize(height: number, width: number): void {
   throw new PlatformError('unsupported', `${message}; an answer has room for ${MAX_PIXELS} pixels`);
 }
 
-/** The class with the highest score; of equal scores, the first class. NaN counts as the lowest score. */
+/** The first of equal scores. NaN is the lowest score. */
 function classWithMost(scores: Float64Array, first: number, stride: number, classes: number): number {
   let best = 0;
   let most = -Infinity;
@@ -58,13 +58,12 @@ function mapOfClasses(part: TensorValue): ClassMap {
   return { height, width, mask };
 }
 
-/** Removes the dimension of a map's only channel, where there is one. */
 function withoutChannel(output: TensorValue): TensorValue {
   const { dims } = output;
   return dims.length === 4 && dims[1] === 1 ? { ...output, dims: [dims[0] ?? 1, ...dims.slice(2)] } : output;
 }
 
-/** Shares of the classes in the mask, the largest first. Pixels without a class have no share. */
+/** The largest first. Pixels without a class have no share. */
 export function classShares(mask: Int32Array, labels: readonly string[] | undefined): readonly ClassShare[] {
   const counts = new Map<number, number>();
   for (const index of mask) counts.set(index, (counts.get(index) ?? 0) + 1);
@@ -75,8 +74,6 @@ export function classShares(mask: Int32Array, labels: readonly string[] | undefi
 }
 
 /**
- * The class of each pixel of one element of the batch.
- *
  * @throws PlatformError `manifest` where the output has another shape than the steps need, `unsupported` where it
  *   cannot be divided or is too large
  */

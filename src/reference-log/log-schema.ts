@@ -104,7 +104,6 @@ const sections = {
 
 export const SECTIONS = Object.keys(sections) as (keyof typeof sections)[];
 
-/** A reference log: what a command measured, with all that is needed to measure it again. */
 export const logSchema = z.strictObject({
   dlspec: z.literal('log/v1', { error: '"log/v1"' }),
   id: z.uuid(),
@@ -124,7 +123,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
 }
 
-/** The checksum of a part of a log. The order of keys, comments and spaces are no part of it. */
+/** The order of keys, comments and spaces do not change it. */
 export function checksumOf(section: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted(section)))

@@ -8,7 +8,7 @@ import { checksumOf, type Log, logSchema, SECTIONS } from './log-schema.js';
 
 const MAX_LOG_BYTES = 32 * 2 ** 20;
 
-/** Values of a log. A thousand layers take two thousand, a thousand bricks twelve. */
+/** A thousand layers take two thousand values, a thousand bricks twelve. */
 const MAX_LOG_EVENTS = 1_000_000;
 
 /** @throws PlatformError `manifest` with the places of the problems */
@@ -28,21 +28,20 @@ export async function isLog(path: string): Promise<boolean> {
   return file.ok && /^\s*(?:\{\s*)?["']?dlspec["']?:\s*["']?log\//m.test(file.bytes.subarray(0, 1000).toString());
 }
 
-/** The parts of a log that were changed after it was written. */
 export function editedSections(log: Log): readonly string[] {
   return SECTIONS.filter((section) => log.checksums[section] !== checksumOf(log[section]));
 }
 
 const OUTSIDE = "a file outside of the log's folder, which is not opened";
 
-/** Whether a path leads into a folder, also where links are followed. */
+/** Also where links are followed. */
 async function isInside(folder: string, path: string): Promise<boolean> {
   const [from, to] = await Promise.all([realpath(folder), realpath(path).catch(() => resolve(path))]);
   const found = relative(from, to);
   return found !== '..' && !found.startsWith(`..${sep}`) && resolve(from, found) === to;
 }
 
-/** The files of a folder, and files that only exist here. Nothing outside of the folder is opened. */
+/** Nothing outside of the folder is opened. */
 export function filesOf(folder: string, written: ReadonlyMap<string, Uint8Array>): ManifestFiles {
   return {
     async read(path) {
@@ -56,12 +55,11 @@ export function filesOf(folder: string, written: ReadonlyMap<string, Uint8Array>
   };
 }
 
-/** Where the evaluations of a log would be if they were files. */
 export function evaluationPath(log: string, index: number): string {
   return join(dirname(log), `log-evaluation-${index + 1}.yml`);
 }
 
-/** SHA-256 of a manifest that a log names; words where it is not there. */
+/** SHA-256; words where the manifest is not there. */
 export async function manifestAt(
   log: string,
   file: string,

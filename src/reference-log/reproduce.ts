@@ -81,12 +81,7 @@ async function changedManifests(path: string, { task }: Log): Promise<readonly s
   return problems;
 }
 
-/**
- * Loads what a log measured, and looks for everything that is not as in the log. Nothing is measured.
- *
- * @param path of the log
- * @returns the problems, one in a line; the evaluations where there is none
- */
+/** Measures nothing. @returns what is not as in the log, one problem in a line; the evaluations where there is none */
 export async function planReproduction(
   path: string,
   log: Log,
@@ -146,7 +141,6 @@ async function measured({ evaluation, loaded, settings }: Planned, agent: Benchm
   return figures;
 }
 
-/** Whether a figure is of one process, so that others are measured beside it. */
 function isOfOneProcess({ latency_ms: ms, low_ms: low }: LoggedModel): boolean {
   return ms !== null && low === null;
 }

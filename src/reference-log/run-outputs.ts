@@ -9,15 +9,14 @@ import { ELEMENT_TYPES } from '../onnx/model/element-type.js';
 import type { LoadedModel } from '../registry/load-model.js';
 import type { LoggedModel, LoggedOutput } from './log-schema.js';
 
-/** Elements of an output that are fetched, so that the largest five of them are known. */
+/** So that the largest five are known. */
 const OUTPUT_ELEMENTS = 65_536;
 
-/** Values between layers in a log. */
 const MAX_LAYERS = 1000;
 
 const TOP = 5;
 
-/** Positions of the largest elements of each row: of the last dimension. Empty where there are too few, or not all are known. */
+/** Largest elements of each row of the last dimension. Empty where too few, or not all are known. */
 export function topOf({ dims, elements, stride, elementType }: RunValue): readonly (readonly number[])[] {
   const width = dims.at(-1) ?? 0;
   if (stride !== 1 || width <= TOP || ELEMENT_TYPES[elementType].kind !== 'float') return [];
@@ -44,14 +43,13 @@ function loggedOutput(name: string, value: RunValue): LoggedOutput {
   };
 }
 
-/** The outputs of nodes in the order of the graph. */
 export function orderOf({ model }: Pick<LoadedModel, 'model'>): readonly string[] {
   return model.graph.nodes.flatMap(({ outputs }) => outputs.filter((name) => name !== ''));
 }
 
 export type LoggedRun = Pick<LoggedModel, 'outputs' | 'layers' | 'reasons'>;
 
-/** What one run of a whole model computes. A model that cannot run has a reason. */
+/** A model that cannot run has a reason. */
 export async function runOutputs(
   loaded: Pick<LoadedModel, 'model' | 'weights'>,
   runOptions: RunOptions,

@@ -2,10 +2,10 @@ import type { Provenance } from '../agent/provenance.js';
 import { studentWidth } from '../measurement/student.js';
 import type { LoggedModel, LoggedOutput } from './log-schema.js';
 
-/** Relative difference within which outputs of two builds of a framework count as the same. */
+/** Of outputs of two builds of a framework that count as the same. */
 export const TOLERANCE = 1e-3;
 
-/** The widest interval of a ratio that shows something: half of it. */
+/** The widest interval that shows something. */
 export const MAX_HALF_WIDTH = 0.1;
 
 const TAIL = 0.05;
@@ -16,7 +16,7 @@ export const PERFORMANCE_VERDICTS = ['reproduced', 'different', 'unclear', 'not 
 export type OutputVerdict = (typeof OUTPUT_VERDICTS)[number];
 export type PerformanceVerdict = (typeof PERFORMANCE_VERDICTS)[number];
 
-/** One of several verdicts: the last of the list that occurs. */
+/** The last of the list that occurs. */
 export function worst<Verdict extends string>(
   order: readonly Verdict[],
   found: readonly Verdict[],
@@ -24,7 +24,7 @@ export function worst<Verdict extends string>(
   return order.findLast((verdict) => found.includes(verdict));
 }
 
-/** Whether two numbers are the same within the tolerance. @param scale below which differences do not count */
+/** @param scale below which differences do not count */
 function isNear(one: number, other: number, scale: number): boolean {
   return Math.abs(one - other) <= TOLERANCE * Math.max(Math.abs(one), Math.abs(other), scale);
 }
@@ -68,7 +68,6 @@ export function compareOutputs(
   return { verdict: isSame ? 'same' : 'within tolerance', detail: '' };
 }
 
-/** The first value between layers that differs by more than the tolerance; undefined where none does. */
 export function firstDifferentLayer(logged: LoggedModel['layers'], now: LoggedModel['layers']): string | undefined {
   const norms = new Map(now?.names.map((name, index) => [name, now.norms[index]]));
   return logged?.names.find((name, index) => {
@@ -95,9 +94,8 @@ function verdictOn(ratio: number, low: number | null, high: number | null): Perf
 }
 
 /**
- * Compares the latency of a log with those of now. With intervals, their distances are added in quadrature on a
- * logarithmic scale. Without, the figure of the log is one process, and the figures of now are several: the interval is
- * the one in which the next process would be (Student's, for a prediction).
+ * Intervals are added in quadrature on a logarithmic scale. Without them, the log's figure is one process, and the
+ * interval is the one in which the next process would be (Student's, for a prediction).
  */
 export function comparePerformance(logged: Latency, now: readonly Latency[]): PerformanceComparison {
   const nothing = { ratio: null, low: null, high: null, verdict: 'not known' } as const;
@@ -120,7 +118,6 @@ export function comparePerformance(logged: Latency, now: readonly Latency[]): Pe
   return verdictOn(ratio, ratio * Math.exp(-half), ratio * Math.exp(half));
 }
 
-/** Facts that latencies or outputs are known to depend on. */
 const MATTERS: ReadonlySet<string> = new Set(
   'processor architecture cores processor_features framework framework_version node libc environment'.split(' '),
 );

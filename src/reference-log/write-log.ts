@@ -21,30 +21,29 @@ import { checksumOf, type Log, type LoggedConditions, type LoggedModel, logSchem
 import { logIn } from './read-log.js';
 import { runOutputs } from './run-outputs.js';
 
-/** The name of a log's author, and how to reach them. */
+/** And how to reach them. */
 const AUTHOR = 'MLMODELSCOPE_AUTHOR';
 
-/** Rows of tables, such as outputs, are on one line. */
+/** Rows of tables are on one line. */
 const FLOW_LEVEL = 5;
 
 const BYTES_PER_GIB = 2 ** 30;
 
-/** What a model took. The measurement is there where it is the mean of the runs of one process. */
+/** The measurement is there where it is the mean of one process's runs. */
 export interface AchievedLatency extends Achieved {
   readonly measurement?: Measurement | undefined;
 }
 
-/** One combination of sizes and settings that a command measured. */
+/** A combination of sizes and settings. */
 export interface RunToLog {
   readonly plugin: string;
-  /** Of its manifest; undefined for models that a command line names. */
+  /** undefined for models that a command line names */
   readonly evaluation?: string | undefined;
   readonly identities?: readonly ManifestIdentity[] | undefined;
   readonly models: readonly LoadedModel[];
   readonly batch: number;
   readonly threads: number;
   readonly runtime: RuntimeSettings;
-  /** The plugin's, as a manifest has them. */
   readonly settings: object;
   readonly protocol: Protocol;
   readonly limits: Limits;
@@ -62,7 +61,7 @@ export interface LogToWrite {
 
 const LOGS: CollectionDefinition<Log> = { name: 'logs', schema: logSchema, key: ['id'], indexes: [] };
 
-/** @throws PlatformError `usage` for a file outside of the log's folder */
+/** @throws PlatformError `usage` outside of the log's folder */
 function insideOf(log: string, path: string): string {
   const found = relative(resolve(dirname(log)), resolve(path));
   if (found !== '..' && !found.startsWith(`..${sep}`) && !isAbsolute(found)) return found;
@@ -79,7 +78,7 @@ function referenceOf(log: string, { identity, source, name }: LoadedModel): stri
 }
 
 /**
- * Checks that a log can be written and can refer to all models, before anything is measured.
+ * Before anything is measured.
  *
  * @throws PlatformError `usage` for models outside of the log's folder and for values of inputs on the command line,
  *   `storage` where the file cannot be written
@@ -97,7 +96,7 @@ export async function requireLoggable(
   await requireWritable(log);
 }
 
-/** Sizes of dimensions that are the same in all models. Those of one model are in its manifest. */
+/** The same in all models. Those of one model are in its manifest. */
 function dimensionsOf(models: readonly LoadedModel[]): Record<string, number> {
   const sizes = new Map<string, Set<number>>();
   for (const { sizes: bound } of models) {
@@ -133,7 +132,6 @@ function evaluationOf(log: string, run: RunToLog, index: number): Record<string,
   return JSON.parse(JSON.stringify(document)) as Record<string, unknown>;
 }
 
-/** The inputs of a model's runs that are no weights. */
 export function inputsOf({ model }: Pick<LoadedModel, 'model'>): LoggedModel['inputs'] {
   return weightlessModel(model).inputs.flatMap(({ role, name, elementType, dims, isGiven = false, fill }) => {
     const kind = isGiven ? 'given' : 'made_up';
@@ -192,7 +190,6 @@ async function loggedModel(model: LoadedModel, run: RunToLog, { agent, signal }:
   };
 }
 
-/** The runtime's settings among those of a plugin. */
 export function runtimeIn(settings: unknown): RuntimeSettings {
   const given = (settings ?? {}) as Partial<RuntimeSettings>;
   const { optimization_level, execution_mode, inter_op_threads, session } = { ...DEFAULT_RUNTIME, ...given };
@@ -230,11 +227,7 @@ function authorOf(): Log['author'] {
   return name.trim() === '' ? null : { name: name.trim(), contact };
 }
 
-/**
- * Runs each model once for its outputs, and writes the log of a command into a file and into the store.
- *
- * @throws PlatformError as the agent, `storage` where the file or the store cannot be written
- */
+/** Into a file and into the store. @throws PlatformError as the agent, `storage` */
 export async function writeLog(path: string, log: LogToWrite): Promise<void> {
   const { runs, agent, command, store } = log;
   const identities = runs.flatMap(({ identities: own = [], models }) => {

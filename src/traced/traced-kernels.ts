@@ -3,7 +3,6 @@ import type { TracedTensor } from '../foreign-traces/trace-record.js';
 import { parseShapes } from '../foreign-traces/shapes.js';
 import type { KernelFacts } from '../measurement/kernel-facts.js';
 
-/** A kernel as `trace model` gets it. */
 export interface TracedKernel extends KernelFacts {
   readonly sequenceIndex: string;
   readonly name: string;
@@ -21,16 +20,12 @@ function tensorsOf(shapes: string, types: string): readonly TracedTensor[] | und
   return dims?.map((one, at) => ({ elementType: named[at] === '' ? undefined : named[at], dims: one }));
 }
 
-/** Whether no kernel is inside of this one: the time of a Loop is that of its kernels. */
+/** The time of a Loop is that of its kernels. */
 function isLeaf(kernel: TracedKernel, all: readonly TracedKernel[]): boolean {
   return !all.some(({ sequenceIndex }) => sequenceIndex.startsWith(`${kernel.sequenceIndex}-`));
 }
 
-/**
- * A trace of this machine in the form of imported ones.
- *
- * @param sources the author's layers by the index of an outermost kernel
- */
+/** @param sources the author's layers by the index of an outermost kernel */
 export function tracedModelOf(
   kernels: readonly TracedKernel[],
   about: Pick<TracedModel, 'model' | 'system' | 'source' | 'traceIds' | 'wholeMs' | 'tracedWholeMs'>,

@@ -8,7 +8,7 @@ import type { Collection, CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
 import { nameOf } from './model-name.js';
 
-/** Maximum length of a name: keys of a store are short. */
+/** Keys of a store are short. */
 const MAX_NAME_LENGTH = 200;
 
 const trace = z.string().regex(/^[0-9a-f]{32}$/);
@@ -19,18 +19,18 @@ const tensorsSchema = z.array(
 );
 
 const modelSchema = z.strictObject({
-  /** Hash of the system, the name and the imported content, so that importing it again changes nothing. */
+  /** Of the system, the name and the content, so that importing it again changes nothing. */
   trace,
   system: z.string().min(1).max(MAX_NAME_LENGTH),
   model: z.string().min(1).max(MAX_NAME_LENGTH),
   source: z.string(),
-  /** Absent for traces without ids, and in stores of earlier versions. */
+  /** Absent without ids, and in stores of earlier versions. */
   traceIds: z.array(z.string()).optional(),
   importedAt: z.iso.datetime(),
   order: z.int().nonnegative(),
   wholeMs: ms,
   tracedWholeMs: ms,
-  /** What `trace model` knows of its own traces; absent for imported ones. */
+  /** Of `trace model`; absent for imported ones. */
   traced: z.strictObject({ system: systemSchema, host: z.string(), batch: z.int().min(1) }).optional(),
 });
 
@@ -83,7 +83,7 @@ export const TRACED_LAYERS: CollectionDefinition<StoredLayer> = {
   indexes: [],
 };
 
-/** A document holds only JSON values, so that undefined ones are left out. */
+/** A document holds only JSON values. */
 function plain<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
@@ -94,10 +94,8 @@ function withoutFacts({ memory: _, pool: __, order: ___, ...layer }: MeasuredLay
 }
 
 /**
- * Stores traced models. Storing the same again changes nothing.
- *
- * @param models their systems are known
- * @throws PlatformError `usage` for names that are too long; `storage`
+ * Idempotent. @param models their systems are known @throws PlatformError `usage` for names that are too long;
+ * `storage`
  */
 export async function storeTraces(
   models: readonly TracedModel[],
@@ -162,7 +160,7 @@ export async function storedSystems(store: ResultStore): Promise<readonly string
   return [...systems].sort();
 }
 
-/** All imported traces of one system, in the order of their import. */
+/** In the order of their import. */
 export async function readStoredTraces(store: ResultStore, system: string): Promise<readonly TracedModel[]> {
   const found: StoredModel[] = [];
   for await (const model of store.collection(TRACED_MODELS).find({ system })) {
@@ -189,7 +187,7 @@ export async function layersOfTrace(store: Readable, id: string): Promise<readon
   return layers;
 }
 
-/** All traces, those of `trace model` and imported ones, the newest first. */
+/** The newest first. */
 export async function storedTraces(store: Readable): Promise<readonly StoredModel[]> {
   const found: StoredModel[] = [];
   for await (const model of store.collection(TRACED_MODELS).find({})) found.push(model);

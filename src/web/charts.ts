@@ -3,7 +3,7 @@ import { Markup, markup } from '../base/markup.js';
 import { sumOf } from '../base/sum-of.js';
 import { linearScale } from './plots/svg.js';
 
-// Charts of boxes rather than SVG, so that their texts keep their size on narrow screens.
+// Boxes rather than SVG, so that texts keep their size on narrow screens.
 
 export interface Range {
   readonly name: string;
@@ -13,7 +13,6 @@ export interface Range {
   readonly other?: number | null;
   /** The same in words. */
   readonly text: string;
-  /** More about it. */
   readonly hint?: string;
 }
 
@@ -31,7 +30,7 @@ function ticksMarkup(ticks: readonly number[], at: (value: number) => number): r
   return ticks.map((tick) => markup`<i class="grid" style="left:${percentText(at(tick))}"></i>`);
 }
 
-/** Values with their intervals on one scale from zero, one below the other; undefined where no value is known. */
+/** On one scale from zero; undefined where no value is known. */
 export function rangeChart({ unit, words, ranges }: RangeChart): Markup | undefined {
   const known = ranges.flatMap(({ value, high, other }) => [value, high, other ?? null].filter((one) => one !== null));
   const highest = Math.max(0, ...known.filter(Number.isFinite));
@@ -69,7 +68,7 @@ export interface Histogram {
   readonly counts: readonly number[];
 }
 
-/** Histograms one below the other, each on its own scale. */
+/** Each on its own scale. */
 export function histogramChart(unit: string, histograms: readonly Histogram[]): Markup | undefined {
   if (histograms.length === 0) return undefined;
   const digits = (value: number): string => String(Number(value.toPrecision(4)));
@@ -91,11 +90,10 @@ export interface PartOfTime {
   readonly name: string;
   readonly ms: number;
   readonly parts?: readonly PartOfTime[];
-  /** More about it. */
   readonly hint?: string;
 }
 
-/** A whole of parts of several kinds, such as operators: the parts of a kind are together. */
+/** The parts of a kind are together. */
 export function partsByKind(name: string, parts: readonly (PartOfTime & { readonly kind: string })[]): PartOfTime {
   const kinds = [...groupedBy(parts, ({ kind }) => kind)].map(([kind, of]): PartOfTime => {
     return { name: kind, ms: sumOf(of.map(({ ms }) => ms)), parts: of };
@@ -106,13 +104,13 @@ export function partsByKind(name: string, parts: readonly (PartOfTime & { readon
 /** Smaller parts are drawn together. */
 const MIN_SHARE = 0.004;
 
-/** Narrower parts, of the longest whole, have no room for their name. */
+/** Narrower parts have no room for their name. */
 const MIN_NAMED_SHARE = 0.02;
 
-/** Colors of operators; further ones share the last. */
+/** Further operators share the last. */
 const COLORS = 6;
 
-/** The parts that can be seen, the largest first, and one for all others. */
+/** The largest first, and one for all that cannot be seen. */
 function seenParts(parts: readonly PartOfTime[], least: number): readonly PartOfTime[] {
   const sorted = parts.toSorted((a, b) => b.ms - a.ms);
   const seen = sorted.filter(({ ms }) => ms >= least);
@@ -121,7 +119,7 @@ function seenParts(parts: readonly PartOfTime[], least: number): readonly PartOf
   return [...seen, { name: `${rest.length} smaller`, ms: sumOf(rest.map(({ ms }) => ms)) }];
 }
 
-/** Times that are made of other times, from left to right the largest first, each above its parts. */
+/** From left to right the largest first, each above its parts. */
 export function icicleChart(wholes: readonly PartOfTime[]): Markup | undefined {
   const longest = Math.max(0, ...wholes.map(({ ms }) => ms));
   if (!(longest > 0) || !Number.isFinite(longest)) return undefined;
@@ -152,7 +150,6 @@ export function icicleChart(wholes: readonly PartOfTime[]): Markup | undefined {
   )}</div>`;
 }
 
-/** A drawing of this project as a part of a page. */
 export function drawn(svg: string): Markup {
   return Markup.trusted(`<div class="drawing">${svg}</div>`);
 }

@@ -1,7 +1,4 @@
-/**
- * The script of a page. It gives each table a filter, buttons that sort it, and buttons that copy it or save it as CSV.
- * Without it, a page shows the same figures. It is a text because it runs in browsers only; test/web runs it there.
- */
+/** Without the script, a page shows the same figures. It is a text because it runs in browsers only. */
 export const PAGE_SCRIPT = `'use strict';
 const make = (name, properties) => Object.assign(document.createElement(name), properties);
 const NUMBER = /[-+]?\\d+(?:\\.\\d+)?(?:e[-+]?\\d+)?/i;

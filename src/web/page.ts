@@ -12,17 +12,14 @@ export interface PagedResult {
   readonly page?: () => Page;
 }
 
-/** Notes that belong above the figures. */
 const WARNING = /^warning: /;
 
-/** Longer names of a title are cut there. */
 const MAX_TITLE_LENGTH = 200;
 
 // Nothing is loaded, and no script runs but this one. Styles need no hash: they can load nothing either.
 const HASH = createHash('sha256').update(PAGE_SCRIPT).digest('base64');
 const POLICY = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${HASH}'; base-uri 'none'; form-action 'none'`;
 
-/** The page of a result that has none of its own. */
 function plainPage({ table }: TableResult): Page {
   return { title: 'Result', sections: [{ title: 'Table', table }] };
 }
@@ -44,12 +41,7 @@ function titleOf(pages: readonly { readonly page: Page }[]): string {
   return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH)}…` : title;
 }
 
-/**
- * Results one below the other.
- *
- * @param options.level of the headings of results; those of their sections are one below
- * @param options.root of the site that has the pages to which results refer; without it, they have no links
- */
+/** @param options.root of the site that has the pages to which results refer; without it, they have no links */
 export function resultsMarkup(
   results: readonly PagedResult[],
   { level, root }: { readonly level: 1 | 2; readonly root?: string },
@@ -71,10 +63,7 @@ ${notes.length === 0 ? undefined : markup`<section><h${below}>Notes</h${below}>$
   return { title: titleOf(pages), body: markup`${bodies}` };
 }
 
-/**
- * Results as one file of HTML, the first result's title on top. It loads nothing, and needs no script to show all
- * tables and charts.
- */
+/** One file of HTML. It loads nothing, and needs no script to show all tables and charts. */
 export function htmlPage(results: readonly PagedResult[]): string {
   const isOne = results.length === 1;
   const { title, body } = resultsMarkup(results, { level: isOne ? 1 : 2 });

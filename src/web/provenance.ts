@@ -21,7 +21,6 @@ function provenancesIn(document: unknown, depth = MAX_DEPTH): readonly object[] 
   return Object.values(document).flatMap((value) => provenancesIn(value, depth - 1));
 }
 
-/** What is known, in one line. */
 function inOneLine(value: unknown): string {
   if (!isObject(value)) return String(value);
   if (Array.isArray(value)) return value.map(inOneLine).join(', ');
@@ -40,7 +39,6 @@ function factsOf(provenance: object): readonly Fact[] {
   });
 }
 
-/** What a document says about what it is of, and how it was made. */
 export function provenanceSections(document: unknown): readonly PageSection[] {
   const facts = distinctByContent(provenancesIn(document).flatMap(factsOf)).filter(([, value]) => value !== '');
   if (facts.length === 0) return [];

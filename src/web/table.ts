@@ -30,7 +30,7 @@ export function link(address: string, text: string): Markup {
   return markup`<a href="${address}">${text}</a>`;
 }
 
-/** The table with links to other pages of the site at `root`; without a root, as it is. */
+/** Without a root, the table has no links. */
 export function withLinks({ links, ...table }: TextTable, root: string | undefined): MarkupTable {
   if (root === undefined || links === undefined) return table;
   const cellOf = (text: string, target: string | undefined): Cell => {
@@ -39,7 +39,7 @@ export function withLinks({ links, ...table }: TextTable, root: string | undefin
   return { ...table, rows: table.rows.map((cells, row) => cells.map((text, at) => cellOf(text, links[row]?.[at]))) };
 }
 
-/** The browser draws longer tables when they are scrolled to: a page with ten thousand rows opens at once. */
+/** The browser draws longer tables when they are scrolled to. */
 const LONG = 1000;
 
 export function tableMarkup(name: string, { titles, aligns, rows, hints }: MarkupTable): Markup {

@@ -8,7 +8,7 @@ export interface Part {
   readonly ms: number | null;
 }
 
-/** What the time of a traced run is made of. The parts add up to it. */
+/** The parts add up to a traced run. */
 export function partsOf({
   kernels,
   kernelsMs,

@@ -15,7 +15,7 @@ function identity({ layer, shape }: Kernel, index: number): Row {
 
 const MB = 2 ** 20;
 
-/** Bytes that a kernel asked for; null where the profile does not say it. */
+/** null where the profile does not say it */
 export function allocatedBytes({ layer: { memory } }: Kernel): number | null {
   return memory?.allocatedBytes === undefined ? null : Math.max(0, memory.allocatedBytes);
 }

@@ -2,7 +2,7 @@ import { number, text, xspAnalysis } from '../analysis.js';
 import { drawRows } from '../draw.js';
 import { ratio, type Trace } from '../traces.js';
 
-/** Throughput that a doubled batch has to gain, so that the larger one is better. */
+/** For a doubled batch to be better. */
 const GAIN = 1.05;
 
 /** The least batch of a model whose next larger one gains less than 5 % of throughput. */

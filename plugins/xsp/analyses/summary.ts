@@ -36,7 +36,6 @@ function kernelText(kernel: Kernel, trace: Trace): string {
   return `${kernel.layer.operator} ${kernel.layer.name} ${kernel.shape}: ${kernel.ms.toFixed(3)} ms, ${percent(kernel.ms / trace.kernelsMs)}${ofRoof}`;
 }
 
-/** The most memory in use, and the kernel after which it was. */
 function memoryText({ kernels }: Trace): string {
   const stated = kernels.flatMap(({ layer }) => {
     const bytes = layer.memory?.requestedBytes;

@@ -4,7 +4,7 @@ import { drawRows } from '../draw.js';
 import { type Kernel, ratio, sumOrNull, type Trace } from '../traces.js';
 import { allocatedBytes } from './layers.js';
 
-/** A row for each type of layer: its amount and the share of all, the largest first. */
+/** The largest first. */
 function byType(
   { kernels }: Trace,
   amountOf: (kernels: readonly Kernel[]) => number | null,

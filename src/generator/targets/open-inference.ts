@@ -14,7 +14,6 @@ const { modelInfer, modelMetadata } = GRPCInferenceServiceService;
 
 const DESCRIBE_LIMIT_MS = 30_000;
 
-/** Most bytes of the inputs of a query. */
 const MAX_INPUT_BYTES = 32 * 2 ** 20;
 
 const ELEMENT_TYPES: ReadonlyMap<string, ElementType> = new Map([
@@ -37,7 +36,7 @@ interface MadeInput {
   readonly bytes: Buffer;
 }
 
-/** An input with made-up values: the first open dimension is the batch, every other one is 1. */
+/** The first open dimension is the batch, every other one is 1. */
 function madeInput({ name, datatype, shape }: ModelMetadataResponse_TensorMetadata, samples: number): MadeInput {
   const elementType = ELEMENT_TYPES.get(datatype);
   if (elementType === undefined) {
@@ -61,11 +60,7 @@ function madeInput({ name, datatype, shape }: ModelMetadataResponse_TensorMetada
   return { tensor: { name, datatype, shape: dims.map(BigInt) }, bytes: Buffer.concat(blocks) };
 }
 
-/**
- * A model of any server of the Open Inference Protocol, with made-up inputs of the types that the server states.
- *
- * @throws PlatformError where the server does not answer, or states inputs that cannot be made up
- */
+/** @throws PlatformError where the server does not answer, or states inputs that cannot be made up */
 export async function openInferenceTarget(spec: Extract<TargetSpec, { kind: 'oip' }>): Promise<OpenTarget> {
   const { reach, model, samples } = spec;
   const client = createRpcClient(reach.address, 'inference server', reach.options);

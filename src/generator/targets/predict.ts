@@ -8,7 +8,7 @@ const OPEN_LIMIT_MS = 10 * 60_000;
 
 const CLOSE_LIMIT_MS = 30_000;
 
-/** A model behind the platform's own Predict service, on an agent or a server, with its synthetic datasets. */
+/** With the synthetic datasets of the platform's own Predict service. */
 export async function predictTarget(spec: Extract<TargetSpec, { kind: 'predict' }>): Promise<OpenTarget> {
   const { reach, model, samples } = spec;
   const client = createRpcClient(reach.address, 'agent', reach.options);

@@ -2,10 +2,9 @@ import { messageOf, PlatformError } from '../../base/errors.js';
 import type { Target } from '../../load/trial.js';
 import { nowMs } from '../../agent/client/serving-client.js';
 
-/** Longest time for one query. */
 export const QUERY_LIMIT_MS = 120_000;
 
-/** A server that answers each call by itself, and says neither when the model's run began nor what else was in it. */
+/** The server says neither when the model's run began nor what else was in it. */
 export function unaryTarget(query: (samples: number) => Promise<unknown>): Target {
   return {
     send(samples, answered) {

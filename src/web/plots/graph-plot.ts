@@ -4,12 +4,11 @@ import { svgDocument, svgLine, svgText } from './svg.js';
 
 interface DrawnNode {
   readonly name: string;
-  /** A second line. */
   readonly detail: string;
   readonly isMarked: boolean;
 }
 
-/** A graph whose edges lead from a node to a later one, and the nodes in it that matter. */
+/** Edges lead from a node to a later one. */
 export interface DrawnGraph {
   readonly title: string;
   readonly nodes: readonly DrawnNode[];
@@ -22,7 +21,6 @@ function quoted(text: string): string {
   return `"${oneLine(text).replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
 }
 
-/** Graphs for Graphviz, each in a frame. */
 export function graphDot(graphs: readonly DrawnGraph[]): string {
   const frames = graphs.map(({ title, nodes, edges }, graph) => {
     const id = (index: number): string => `k${graph}_${index}`;
@@ -39,12 +37,11 @@ export function graphDot(graphs: readonly DrawnGraph[]): string {
   return `digraph graphs {\n  node [shape=box];\n${frames.join('\n')}\n}\n`;
 }
 
-/** In more nodes than these, only the marked ones can be found. */
+/** In more nodes, only the marked ones can be found. */
 const MOST_NODES = 600;
 
 const BOX = { width: 250, height: 36, apart: 24, below: 22 } as const;
 
-/** Longer names are cut. */
 const MOST_CHARACTERS = 36;
 
 function shortened(text: string): string {

@@ -1,6 +1,6 @@
 import { svgText } from './svg.js';
 
-/** A matrix of shares from 0 to 1 with names for its rows and columns. */
+/** Shares from 0 to 1. */
 export interface HeatMap {
   readonly title: string;
   readonly names: readonly string[];
@@ -9,7 +9,7 @@ export interface HeatMap {
 
 const CELL = 34;
 const FONT = 12;
-/** Average width of a character of a proportional font at that size. */
+/** Of a proportional font at that size. */
 const CHARACTER = 7;
 const TOP = 44;
 const EDGE = 12;

@@ -13,16 +13,15 @@ export interface LinePlot {
   readonly title: string;
   readonly xTitle: string;
   readonly yTitle: string;
-  /** Names side by side, or numbers at their places on the axis. */
+  /** Names side by side, or numbers on the axis. */
   readonly positions: readonly string[] | readonly number[];
   readonly series: readonly Series[];
-  /** Whether lines lead from position to position; default: only dots. */
+  /** Default: only dots. */
   readonly isConnected?: boolean;
-  /** A value that all others are compared with. */
   readonly reference?: number;
   /** A box for each position, with lines to the ends of all values. */
   readonly boxes?: readonly (Box | undefined)[];
-  /** Whether values are bars, each on those of the series before it; default: dots. */
+  /** Each bar is on those of the series before it; default: dots. */
   readonly isStacked?: boolean;
 }
 
@@ -38,13 +37,11 @@ const COLORS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9'
 
 const LEGEND_ROW = 20;
 
-/** Longer names are slanted. */
 const MAX_UPRIGHT_LENGTH = 6;
 
-/** Least width of a position, in pixels: enough for a slanted name. */
+/** In pixels: enough for a slanted name. */
 const MIN_STEP = 20;
 
-/** Between two heights, around a place. */
 function rectangle(
   center: number,
   width: number,
@@ -57,7 +54,7 @@ function rectangle(
   return `<rect ${place} ${look}><title>${escapedMarkup(tip)}</title></rect>`;
 }
 
-/** Values by positions, as dots for each series, or as lines with dots; a missing value interrupts lines between names. */
+/** A missing value interrupts lines between names. */
 export function linePlot(drawn: LinePlot): string {
   const {
     title,
@@ -89,7 +86,6 @@ export function linePlot(drawn: LinePlot): string {
       : { at: (position: number): number => left + (position + 0.5) * step, ticks: [] };
   const x = { at: (position: number): number => scale.at(numbers[position] ?? position) };
   const known = series.flatMap(({ values }) => values.filter((value) => value !== undefined));
-  /** Where a bar begins: the sum of those below it. */
   const below = (position: number, index: number): number => {
     return isStacked ? sumOf(series.slice(0, index).map(({ values }) => values[position] ?? 0)) : 0;
   };

@@ -5,7 +5,7 @@ export interface RangePlot {
   readonly title: string;
   readonly xTitle: string;
   readonly yTitle: string;
-  /** A line across all ranges, such as 1 for ratios. */
+  /** Across all ranges, such as 1 for ratios. */
   readonly reference: number;
   readonly ranges: readonly {
     readonly name: string;
@@ -22,7 +22,7 @@ const ROW = 22;
 const COLOR = '#0072b2';
 const MARK = '#d55e00';
 
-/** Values with their intervals, one below the other; undefined without one. */
+/** undefined without a value */
 export function rangePlot({ title, xTitle, yTitle, reference, ranges }: RangePlot): string | undefined {
   if (ranges.length === 0) return undefined;
   const left = Math.min(360, Math.max(...ranges.map(({ name }) => widthOf(name)))) + 48;

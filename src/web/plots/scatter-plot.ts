@@ -14,7 +14,6 @@ export interface ScatterPlot {
 const COLOR = '#0072b2';
 const ROOF = '#d55e00';
 
-/** Ticks at powers of ten. */
 function logScale(
   values: readonly number[],
   [from, to]: readonly [number, number],
@@ -26,7 +25,7 @@ function logScale(
   return { at, ticks, ends: [10 ** low, 10 ** high] };
 }
 
-/** Points on logarithmic axes below the roofs that bound them; undefined where there is no point. */
+/** On logarithmic axes below the roofs that bound the points; undefined where there is none. */
 export function scatterPlot({ title, xTitle, yTitle, points, roofs }: ScatterPlot): string | undefined {
   if (points.length === 0) return undefined;
   const x = logScale([...points.map((point) => point.x), ...roofs.map(({ slope, limit }) => limit / slope)], PLOT.x);

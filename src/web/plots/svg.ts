@@ -1,4 +1,4 @@
-// Plots as SVG text: small, readable in a diff, and drawn by every browser, in light and dark.
+// Small, readable in a diff, and drawn by every browser, in light and dark.
 import { escapedMarkup } from '../../base/markup.js';
 
 export interface Point {
@@ -22,7 +22,7 @@ const STYLE = `<style>
   @media (prefers-color-scheme: dark) { text { fill: #e6edf3; } .label { fill: #9198a1; } .grid { stroke: #3d444d; } }
 </style>`;
 
-/** Size of a label's text, in pixels: generous, since browsers choose the font. */
+/** In pixels: generous, since browsers choose the font. */
 export const LABEL = { character: 7, height: 13, ascent: 10 } as const;
 
 export function widthOf(label: string): number {
@@ -43,14 +43,13 @@ export function linearScale(highest: number, [from, to]: readonly [number, numbe
   return { at: (value) => from + ((to - from) * value) / top, ticks };
 }
 
-/** The area of the values: the ends of both axes in pixels, y from its lower end. */
+/** The ends of both axes in pixels, y from its lower end. */
 export interface Plot {
   readonly x: readonly [number, number];
   readonly y: readonly [number, number];
   readonly bottom: number;
 }
 
-/** The default plot, in a size that suits a document. */
 export const PLOT: Plot = { x: [MARGIN.left, 696], y: [424, MARGIN.top], bottom: 56 };
 
 export function svgSizeOf({ x, y, bottom }: Plot): { readonly width: number; readonly height: number } {

@@ -9,7 +9,6 @@ import { schemaFields } from './schema-form.js';
 export interface Working {
   readonly id: string;
   readonly name: string;
-  /** Addresses. */
   readonly agents: readonly string[];
 }
 
@@ -56,7 +55,7 @@ export interface OfferedPlugin {
   readonly schema: unknown;
 }
 
-/** A form for an evaluation. @param zoo names of models that need no file */
+/** @param zoo names of models that need no file */
 export function submitPage(plugins: readonly OfferedPlugin[], chosen: string, zoo: readonly string[]): SiteContent {
   const plugin = plugins.find(({ name }) => name === chosen) ?? plugins[0];
   const choices = plugins.map(({ name, version }) => {
@@ -80,7 +79,6 @@ ${form}`,
   };
 }
 
-/** A form that predicts for a picture, on one agent or on two beside each other. */
 export function predictPage(agents: readonly RegisteredAgent[]): SiteContent {
   const models = [...new Set(agents.flatMap((agent) => agent.models.map(({ name }) => name)))].sort();
   const offers = agents.map(({ address, framework, frameworkVersion, hostname }) => {

@@ -19,7 +19,6 @@ function runsOf({ outcome }: Measurement): readonly number[] {
   return outcome.kind === 'samples' ? outcome.runMs : [];
 }
 
-/** All measurements of a brick, or of a whole model: on each system, in each context, on each occasion. */
 export function brickPage(signature: string, measurements: readonly Measurement[]): SiteContent {
   const nameOf = systemNames([...new Map(measurements.map(({ system }) => [system.fingerprint, system])).values()]);
   const sorted = measurements.toSorted((a, b) => a.measuredAt.localeCompare(b.measuredAt));

@@ -62,12 +62,7 @@ function ofEvaluation({ id, name, estimates }: ComparedEvaluation): readonly Com
   });
 }
 
-/**
- * Estimates side by side, at an address that names them.
- *
- * @param chosen in the order of the address
- * @param others of the same models, to choose from
- */
+/** @param chosen in the order of the address @param others of the same models */
 export function comparisonPage(
   chosen: readonly KeptEstimate[],
   evaluations: readonly ComparedEvaluation[],

@@ -13,7 +13,6 @@ export function msText(ms: number | null | undefined): string {
   return ms == null ? UNKNOWN : ms.toPrecision(4);
 }
 
-/** The names of systems: their stack, and what else differs among them. */
 export function systemNames(systems: readonly System[]): (fingerprint: string) => string {
   const differing = systemDifferences(systems, ['processor', 'cores', 'framework', 'threads']);
   const names = new Map(
@@ -25,7 +24,6 @@ export function systemNames(systems: readonly System[]): (fingerprint: string) =
   return (fingerprint) => names.get(fingerprint) ?? `system ${fingerprint.slice(0, 12)}`;
 }
 
-/** What a model is estimated with, in words. */
 export function configurationText({ plugin, version, batch, dimensions, settings }: KeptEstimate): string {
   const how = plugin === 'latency' ? 'whole model' : plugin;
   return [`batch ${batch}`, dimensions, settings, how, version === null ? '' : `version ${version}`]
@@ -33,7 +31,7 @@ export function configurationText({ plugin, version, batch, dimensions, settings
     .join(', ');
 }
 
-/** A latency with the upper half of its interval; "part:" before that of a part of the model. */
+/** "part:" is before the latency of a part of the model. */
 export function latencyText({ latencyMs: ms, highMs, coverage }: KeptEstimate, unit = ''): string {
   if (ms === null) return 'none';
   // The upper half: the lower one ends at zero where an interval is wider than its estimate.
@@ -103,7 +101,7 @@ export function intervalText(low: number | null | undefined, high: number | null
   return low == null || high == null ? UNKNOWN : `${msText(low)} to ${msText(high)}`;
 }
 
-/** A column of boxes that choose estimates to compare; the table is inside of {@link comparisonForm}. */
+/** The table is inside of {@link comparisonForm}. */
 export function chooseColumn(
   nameOf: (estimate: KeptEstimate) => string,
   chosen: ReadonlySet<string> = new Set(),

@@ -33,7 +33,7 @@ export interface EstimateFilter {
   readonly batch: string;
 }
 
-/** Rows and columns of a matrix. More are not legible; a filter finds the others. */
+/** More rows and columns are not legible; a filter finds the others. */
 const MAX_ROWS = 250;
 const MAX_SYSTEMS = 40;
 
@@ -80,7 +80,7 @@ ${choice('batch', 'Batch', batch, differing(all.estimates.map((one) => String(on
 <button>Show</button></form>`;
 }
 
-/** Models by systems. @param all the estimates before the filter */
+/** @param all the estimates before the filter */
 export function matrixPage(
   { estimates, systems }: EstimatesView,
   all: EstimatesView,
@@ -199,7 +199,7 @@ ${section('Models', [estimatesChart(sorted.slice(0, MAX_DRAWN), label), comparis
   };
 }
 
-/** The history of a model on a system. @param history the oldest first, at least one */
+/** @param history the oldest first, at least one */
 export function historyPage(history: readonly KeptEstimate[], systems: EstimatesView['systems']): SiteContent {
   const [newest = undefined, ...earlier] = history.toReversed();
   if (newest === undefined) return { title: 'No estimate', body: markup`<h1>No estimate</h1>` };

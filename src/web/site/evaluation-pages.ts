@@ -6,14 +6,14 @@ import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
 import { intervalText, msText } from './estimate-cells.js';
 import { address, facts, section, type SiteContent, timeText } from './layout.js';
 
-/** Events that a page lists at first; the newest are at the end. */
+/** The newest are at the end. */
 const MAX_EVENTS = 200;
 
 function evaluationAddress(id: string): string {
   return `/evaluations/${id}`;
 }
 
-/** An event in one line; undefined for those that have a place of their own. */
+/** undefined for events that have a place of their own */
 export function eventText(event: PlatformEvent): string | undefined {
   switch (event.kind) {
     case 'waiting':
@@ -58,7 +58,7 @@ const LIST_COLUMNS: readonly MarkupColumn<EvaluationRecord>[] = [
   { title: 'id', cell: ({ id }) => id.slice(0, 8) },
 ];
 
-/** The evaluations that have not ended, for the first page; undefined for none. */
+/** For the first page; undefined for none. */
 export function runningSection(records: readonly EvaluationRecord[]): Markup | undefined {
   const running = records.filter((record) => !evaluationHasEnded(record));
   if (running.length === 0) return undefined;
@@ -90,9 +90,8 @@ ${records.length === 0 ? undefined : markup`<p><button>Compare the chosen ones</
 export interface EvaluationPageView {
   readonly record: EvaluationRecord;
   readonly events: readonly LoggedEvent[];
-  /** The result as its plugin shows it; undefined without one. */
   readonly result: Markup | undefined;
-  /** Why there is no result here; undefined where there is one, or the evaluation has none yet. */
+  /** undefined where there is a result, or none yet */
   readonly withheld: string | undefined;
   readonly mayCancel: boolean;
 }

@@ -4,7 +4,7 @@ import { PAGE_SCRIPT } from '../page-script.js';
 import { SITE_SCRIPT } from './site-script.js';
 import { SITE_STYLE } from './site-style.js';
 
-/** A file that pages load. Its name has the hash of its content, so that browsers may keep it. */
+/** The name has the hash of the content, so that browsers may keep the file. */
 export interface Asset {
   readonly path: string;
   readonly type: string;
@@ -28,7 +28,7 @@ const ICON = asset(
 
 export const ASSETS: readonly Asset[] = [STYLE, SCRIPT, ICON];
 
-/** Pages load their style, their script and answers of their server, and nothing else. Charts have their own styles. */
+/** Pages load their style, their script and answers of their server, and nothing else. */
 export const SITE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; style-src-elem 'self'; " +
   "connect-src 'self'; img-src 'self' blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -43,9 +43,8 @@ const PLACES = [
 ] as const;
 
 export interface Visitor {
-  /** Name of the token; undefined for a visitor without one. */
+  /** undefined for a visitor without a token */
   readonly name: string | undefined;
-  /** Whether the server has tokens at all. */
   readonly canLogIn: boolean;
 }
 
@@ -60,7 +59,7 @@ function visitorMarkup({ name, canLogIn }: Visitor): Markup | undefined {
   return markup`<form method="post" action="/logout"><span class="quiet">${name}</span> <button>Log out</button></form>`;
 }
 
-/** A page of the site. @param path of the page, to mark its place in the navigation */
+/** @param path to mark its place in the navigation */
 export function sitePage({ title, body }: SiteContent, path: string, visitor: Visitor): string {
   const places = PLACES.map(([target, name]) => {
     const here = target === path ? Markup.trusted(' aria-current="page"') : '';
@@ -103,7 +102,6 @@ export function address(path: string, query: readonly (readonly [string, string]
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** A time without its fractions of a second. */
 export function timeText(at: string): string {
   return `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
 }

@@ -1,9 +1,8 @@
 import { Markup, markup } from '../../base/markup.js';
 
-// A form made of a JSON Schema (draft 2020-12). Fields that are not simple take JSON. The script reads `data-kind` and
-// `data-path`, and sends what is filled in.
+// Fields that are not simple take JSON. The script reads `data-kind` and `data-path`, and sends what is filled in.
 
-/** The parts of a JSON Schema that forms use. Schemas come from plugins, so that each part may be anything. */
+/** Schemas come from plugins, so that each part may be anything. */
 interface Schema {
   readonly type?: unknown;
   readonly enum?: unknown;

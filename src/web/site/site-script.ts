@@ -1,7 +1,4 @@
-/**
- * The script of the site: follows evaluations, sends forms to the API, predicts. It is a text because it runs in browsers
- * only; test/web runs it there. Foreign text becomes text nodes only.
- */
+/** A text because it runs in browsers only. Foreign text becomes text nodes only. */
 export const SITE_SCRIPT = `
 const problemIn = (form) => form.querySelector('.problem');
 const send = async (address, body) => {
