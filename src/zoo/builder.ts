@@ -5,9 +5,9 @@ import type { DeclaredType, Dimension, Fill, Model, Node, Tensor } from '../onnx
 
 /** The default of PyTorch's exporter for years, and the first opset with LayerNormalization. */
 const OPSET = 17;
-/** Operators of ONNX Runtime, which an architecture may use beside those of ONNX. */
+/** Of ONNX Runtime. */
 const RUNTIME_DOMAIN = 'com.microsoft';
-/** The file format's version that came with opset 17 (ONNX 1.12). */
+/** Of the file format; it came with opset 17 (ONNX 1.12). */
 const IR_VERSION = 8;
 
 export interface Value {
@@ -19,10 +19,7 @@ export interface Value {
 
 export type OutputType = Pick<Value, 'elementType' | 'dims'>;
 
-/**
- * Collects the layers of one architecture in the order in which they are applied, which is a topological order. Every
- * value gets its type. The layers themselves are in `tensor.ts`, `convolution.ts` and `transformer.ts`.
- */
+/** Layers are added in the order in which they are applied, which is a topological order. */
 export class GraphBuilder {
   readonly #nodes: Node[] = [];
   readonly #inputs: string[] = [];
@@ -49,7 +46,7 @@ export class GraphBuilder {
     return this.#fill(role, dims, this.#fillOf(original));
   }
 
-  /** If they are a copy of another weight, both count as one parameter. @param dims the dimensions of the bytes */
+  /** A copy of another weight counts with it as one parameter. @param dims the dimensions of the bytes */
   packedWeight(role: string, dims: readonly number[], original?: Value): Value {
     const seed = original === undefined ? this.#nextSeed() : this.#fillOf(original).seed;
     return this.#initializer(role, {
@@ -185,7 +182,7 @@ export function dimension(value: Value, axis: number): Dimension {
   return dim;
 }
 
-/** A dimension that has to be a number, such as the channels of an image. */
+/** Such as the channels of an image. */
 export function fixed(value: Value, axis: number): number {
   const dim = dimension(value, axis);
   if (typeof dim === 'string') throw misshapen(value, `the symbol ${dim} where a number is needed`);

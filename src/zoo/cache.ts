@@ -9,19 +9,16 @@ import { buildZooModel, ZOO_VERSION } from './zoo.js';
 
 export interface EnsureOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called with the bytes written so far, and the bytes of the whole file. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined;
-  /** The platform's cache folder; by default MLMODELSCOPE_CACHE, else the user's. */
+  /** By default MLMODELSCOPE_CACHE, else the user's. */
   readonly cacheDir?: string | undefined;
 }
 
 /**
- * The path of a zoo model's ONNX file, `<cache>/zoo/v<ZOO_VERSION>/<name>.onnx`. A file that is missing or has the
- * wrong length is written first. Any number of processes may ask for the same model at the same time; no half-written
- * file is ever visible under that name.
+ * `<cache>/zoo/v<ZOO_VERSION>/<name>.onnx`; written if it is missing or has the wrong length. Any number of processes
+ * may ask at the same time; no half-written file is ever visible under that name.
  *
- * @throws PlatformError `not_found` for a name that the zoo does not have, `storage` if the file cannot be written,
- *   `cancelled` when `signal` aborts
+ * @throws PlatformError `not_found`, `storage` if the file cannot be written, `cancelled` when `signal` aborts
  */
 export async function ensureZooModel(name: string, options: EnsureOptions = {}): Promise<string> {
   const { signal, onProgress } = options;

@@ -5,7 +5,7 @@ import { add, chain, concat, type Layer, relu } from './tensor.js';
 
 type Size = number | readonly [number, number];
 
-/** Rows and columns added on both sides, or the number of each that is added before and after the image. */
+/** Rows and columns on both sides, or the number of each before and after the image. */
 export type Padding = Size | { readonly before: number; readonly after: number };
 
 interface Window {
@@ -35,7 +35,6 @@ function padsOf(padding: Padding): readonly [number, number, number, number] {
   return [...pair(padding), ...pair(padding)];
 }
 
-/** The attributes of a window that slides over height and width, and the size of its output. */
 function slide(
   x: Value,
   kernel: Size,
@@ -108,7 +107,6 @@ export function batchNorm(epsilon = 1e-5): Layer {
 
 export const relu6: Layer = (x) => x.graph.apply('Clip', [x, x.graph.scalar('min', 0), x.graph.scalar('max', 6)], x);
 
-/** Convolution without bias, batch normalization, ReLU: the building block of most architectures after VGG. */
 export function convNormRelu(
   channels: number,
   kernel: Size,
@@ -117,7 +115,7 @@ export function convNormRelu(
   return chain(conv(channels, kernel, { ...options, bias: false }), batchNorm(options.epsilon), relu);
 }
 
-/** Batch normalization, ReLU, convolution without bias that keeps the size: the order of pre-activation networks. */
+/** Keeps the size. */
 export function normReluConv(channels: number, kernel: number): Layer {
   return chain(batchNorm(), relu, conv(channels, kernel, { padding: (kernel - 1) / 2, bias: false }));
 }

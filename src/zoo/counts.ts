@@ -1,15 +1,12 @@
 import { elementCount } from '../onnx/model/element-type.js';
 import type { Model } from '../onnx/model/model.js';
 
-/** Inputs of BatchNormalization that training measures instead of learning: mean and variance. */
+/** BatchNormalization's mean and variance, which are not learned. */
 const STATISTICS_INPUTS = [3, 4] as const;
 
 const SCALING: ReadonlySet<string> = new Set(['QuantizeLinear', 'DequantizeLinear']);
 
-/**
- * Trainable parameters of a model of the zoo, as papers and frameworks count them: without batch normalization's
- * running statistics, without scales of quantized weights, and a tied weight (one that shares its seed) once.
- */
+/** As papers count them: without running statistics and scales of quantized weights, and a tied weight once. */
 export function countParameters({ graph }: Model): number {
   const statistics = new Set(
     graph.nodes

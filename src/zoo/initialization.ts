@@ -1,13 +1,13 @@
 import type { GraphBuilder, Value } from './builder.js';
 
 /*
- * Ranges of the generated weights. They keep the activations of every architecture within a few orders of magnitude of
- * 1 from the first layer to the last: no infinity, no NaN, and nothing near 2^-126, below which processors slow down.
+ * Activations stay within a few orders of magnitude of 1 from the first layer to the last: no infinity, no NaN, and
+ * nothing near 2^-126, below which processors slow down.
  */
 
 /**
- * Weights of a layer whose outputs each sum `fanIn` products. Keeps the mean square through layers with ReLU.
- * Source: He et al., Delving Deep into Rectifiers, ICCV 2015, equation 10, as a uniform distribution.
+ * Keeps the mean square through layers with ReLU, whose outputs each sum `fanIn` products. Source: He et al., Delving
+ * Deep into Rectifiers, ICCV 2015, equation 10, as a uniform distribution.
  */
 export function weight(graph: GraphBuilder, dims: readonly number[], fanIn: number): Value {
   const bound = Math.sqrt(6 / fanIn);

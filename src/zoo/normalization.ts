@@ -19,6 +19,6 @@ export function instanceNorm(epsilon = 1e-5, { isLearned = true }: InstanceNormO
   };
 }
 
-/** Local response normalization over five channels. Source: Krizhevsky et al., NIPS 2012, section 3.3. */
+/** Over five channels. Source: Krizhevsky et al., NIPS 2012, section 3.3. */
 export const localResponseNorm: Layer = (x) =>
   x.graph.apply('LRN', [x], x, [float('alpha', 1e-4), float('beta', 0.75), float('bias', 1), int('size', 5)]);

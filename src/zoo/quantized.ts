@@ -1,16 +1,11 @@
 import { int } from '../onnx/model/make-attributes.js';
 import { fixed, type Value } from './builder.js';
 
-/** Number of weights that share a scale: the default of ONNX Runtime's quantizer. */
+/** Weights that share a scale: the default of ONNX Runtime's quantizer. */
 const BLOCK = 32;
 const BITS = 4;
 
-/**
- * Matrix product with weights of four bits. Each block of weights has a scale, and no zero point.
- * Source: MatMulNBits in ContribOperators.md of ONNX Runtime.
- *
- * @param tied the original weight, if this weight is a quantized copy
- */
+/** Source: MatMulNBits in ContribOperators.md of ONNX Runtime. @param tied the weight that this one is a copy of */
 export function quantizedMatMul(x: Value, features: number, tied?: Value): Value {
   const { graph } = x;
   const inputs = fixed(x, -1);

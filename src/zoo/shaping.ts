@@ -43,14 +43,14 @@ export function expand(x: Value, shape: readonly number[]): Value {
   return x.graph.apply('Expand', [x, x.graph.integers('shape', shape)], { elementType: x.elementType, dims });
 }
 
-/** Spreads one value for each channel, [batch, channels], over an image, [batch, channels, height, width]. */
+/** From [batch, channels] to [batch, channels, height, width]. */
 export function asImage(height: number, width: number): Layer {
   return (x) => expand(unsqueeze(x, [2, 3]), [1, 1, height, width]);
 }
 
 type Reduction = 'ReduceMean' | 'ReduceMax' | 'ReduceMin';
 
-/** Reduces dimensions to one entry each. They stay as dimensions of size 1 if `keep` is true. */
+/** With `keep`, reduced dimensions stay with a size of 1. */
 export function reduce(operator: Reduction, axes: readonly number[], keep = false): Layer {
   return (x) => {
     const dims = x.dims.flatMap((dim, axis) => (axes.includes(axis) ? (keep ? [1] : []) : [dim]));
@@ -81,7 +81,6 @@ export function resize(mode: 'nearest' | 'linear', factor: number): Layer {
   };
 }
 
-/** [batch, channels, height, width] with the channels last. */
 export const channelsLast: Layer = (x) => transpose(x, [0, 2, 3, 1]);
 
 export const channelsFirst: Layer = (x) => transpose(x, [0, 3, 1, 2]);

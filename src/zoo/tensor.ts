@@ -23,10 +23,7 @@ export const neg = elementwise('Neg');
 export const identity = elementwise('Identity');
 export const dropout = elementwise('Dropout');
 
-/**
- * Dimensions of an elementwise operator's result: aligned at the right, and a dimension of 1 is repeated.
- * Source: "Broadcasting in ONNX" of the ONNX documentation.
- */
+/** Source: "Broadcasting in ONNX" of the ONNX documentation. */
 function broadcast(left: Value, right: Value, leftDims = left.dims, rightDims = right.dims): Dimension[] {
   const rank = Math.max(leftDims.length, rightDims.length);
   return Array.from({ length: rank }, (_, i) => {
@@ -109,31 +106,12 @@ export function concat(axis: number, values: readonly [Value, ...Value[]]): Valu
 export function split(x: Value, parts: number): Value[] {
   const size = fixed(x, -1) / parts;
   const part = { elementType: x.elementType, dims: x.dims.with(-1, size) };
-  const sizes = x.graph.integers(
-    'split',
-    Array.from({ length: parts }, () => size),
-  );
-  return x.graph.applyMany(
-    'Split',
-    [x, sizes],
-    Array.from({ length: parts }, () => part),
-    [int('axis', -1)],
-  );
+  const each = <T>(value: T): T[] => Array.from({ length: parts }, () => value);
+  const sizes = x.graph.integers('split', each(size));
+  return x.graph.applyMany('Split', [x, sizes], each(part), [int('axis', -1)]);
 }
 
-export function firstSlice(x: Value): Value {
-  const { graph } = x;
-  const bounds = [graph.integers('starts', [0]), graph.integers('ends', [1]), graph.integers('axes', [1])];
-  return graph.apply('Slice', [x, ...bounds], { elementType: x.elementType, dims: x.dims.with(1, 1) });
-}
-
-/** The first entry along dimension 1, such as the class token of a sequence. */
-export const firstEntry: Layer = (x) => {
-  const output = { elementType: x.elementType, dims: x.dims.toSpliced(1, 1) };
-  return x.graph.apply('Gather', [x, x.graph.integer('index', 0)], output, [int('axis', 1)]);
-};
-
-/** For each element of the batch, the entry along dimension 1 with the largest score. */
+/** The entry along dimension 1 with the largest score. */
 export function bestEntry(x: Value, scores: Value): Value {
   const { graph } = x;
   const index = graph.apply('ArgMax', [scores], { elementType: 'int64', dims: scores.dims.with(1, 1) }, [

@@ -44,17 +44,14 @@ export function layerNorm(epsilon: number): Layer {
   };
 }
 
-/**
- * x Φ(x), in the operators that exporters write below opset 20.
- * Source: Hendrycks and Gimpel, Gaussian Error Linear Units, arXiv:1606.08415, section 2.
- */
+/** Below opset 20. Source: Hendrycks and Gimpel, Gaussian Error Linear Units, arXiv:1606.08415, section 2. */
 export const gelu: Layer = (x) => {
   const { graph } = x;
   const twice = add(erf(div(x, graph.scalar('sqrt2', Math.SQRT2))), graph.scalar('one', 1));
   return mul(mul(x, twice), graph.scalar('half', 0.5));
 };
 
-/** x σ(1.702 x), the approximation that CLIP uses. Source: the same, section 2. */
+/** The approximation that CLIP uses. Source: the same, section 2. */
 export const quickGelu: Layer = (x) => mul(x, sigmoid(mul(x, x.graph.scalar('slope', 1.702))));
 
 export const geluTanh: Layer = (x) => {
@@ -70,7 +67,7 @@ export function splitHeads(x: Value, heads: number): Value {
   return transpose(reshape(x, [0, 0, heads, fixed(x, -1) / heads]), [0, 2, 1, 3]);
 }
 
-/** [batch, sequence, hidden] as [batch, head, hidden / heads, sequence]: the keys, ready to be multiplied with. */
+/** [batch, sequence, hidden] as [batch, head, hidden / heads, sequence]. */
 export function splitKeyHeads(x: Value, heads: number): Value {
   return transpose(reshape(x, [0, 0, heads, fixed(x, -1) / heads]), [0, 2, 3, 1]);
 }
@@ -83,7 +80,7 @@ export const mergeHeads: Layer = (x) => {
 export const maskAsFloat: Layer = (mask) =>
   mask.graph.apply('Cast', [mask], { elementType: 'float32', dims: mask.dims }, [int('to', FLOAT32)]);
 
-/** The bias of attention scores: 0 where `visible` is 1, and so low where it is 0 that the softmax becomes 0. */
+/** 0 where `visible` is 1, and so low where it is 0 that the softmax becomes 0. */
 export const hideOthers: Layer = (visible) => {
   const { graph } = visible;
   return mul(sub(graph.scalar('one', 1), visible), graph.scalar('lowest', MIN_FLOAT32));
@@ -98,11 +95,11 @@ export function causalBias(mask: Value): Value {
 interface AttentionOptions {
   readonly heads: number;
   readonly bias?: Value | undefined;
-  /** The input of keys and values, if it is not the input of the queries. */
+  /** Keys and values, if not the input of the queries. */
   readonly context?: Value | undefined;
-  /** The projections of queries, keys, values and the result; by default with biases. */
+  /** By default with biases. */
   readonly projections?: readonly [query: Layer, key: Layer, value: Layer, output: Layer];
-  /** Factor of the scores; by default 1/√d of a head. */
+  /** By default 1/√d of a head. */
   readonly scale?: number | undefined;
 }
 

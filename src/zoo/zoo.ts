@@ -18,7 +18,7 @@ import { vitB16 } from './architectures/vit.js';
 import { GraphBuilder } from './builder.js';
 import type { ZooEntry } from './entry.js';
 
-/** Part of the path of cached files. Raise it with every change of a graph or of its weights. */
+/** In the path of cached files. Raise it with every change of a graph or of its weights. */
 export const ZOO_VERSION = 1;
 
 export const CLASSICS: readonly ZooEntry[] = [
@@ -45,7 +45,7 @@ export const ZOO: readonly ZooEntry[] = [...CLASSICS, ...ICPE2020, ...MODERN];
 
 const BY_NAME: ReadonlyMap<string, ZooEntry> = new Map(ZOO.map((entry) => [entry.name, entry]));
 
-/** @throws PlatformError not_found, with a similar name if there is one */
+/** @throws PlatformError `not_found`, with a similar name if there is one */
 export function zooEntry(name: string): ZooEntry {
   const found = BY_NAME.get(name);
   if (found !== undefined) return found;
@@ -55,14 +55,12 @@ export function zooEntry(name: string): ZooEntry {
   throw new PlatformError('not_found', `The zoo has no model ${quoted(name)}.${advice} ${all}`);
 }
 
-/** FNV-1a, 32 bits: spreads names over the seeds. */
+/** FNV-1a, 32 bits. */
 function seedOf(name: string): number {
   return [...name].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 0x01000193) >>> 0, 0x811c9dc5);
 }
 
-/**
- * The same name always gives the same model; its `source` is `zoo:<name>`. @throws PlatformError as {@link zooEntry}
- */
+/** The same name always gives the same model. @throws PlatformError as {@link zooEntry} */
 export function buildZooModel(name: string): Model {
   const entry = zooEntry(name);
   const builder = new GraphBuilder(name, seedOf(name));

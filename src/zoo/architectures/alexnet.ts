@@ -2,7 +2,7 @@ import { conv, linear, maxPool } from '../convolution.js';
 import { chain, flatten, relu } from '../tensor.js';
 import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
-/** The single-column variant without local response normalization, the one with a well-known parameter count. */
+/** Without local response normalization. */
 export const alexnet = torchvisionClassifier('AlexNet_Weights', {
   name: 'alexnet',
   title: 'AlexNet',

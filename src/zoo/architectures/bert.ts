@@ -2,7 +2,8 @@ import type { GraphBuilder, Value } from '../builder.js';
 import { linear } from '../convolution.js';
 import type { ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';
-import { add, chain, div, firstEntry, gatherRows, type Layer, matMul, softmax, tanh, unsqueeze } from '../tensor.js';
+import { entry } from '../shaping.js';
+import { add, chain, div, gatherRows, type Layer, matMul, softmax, tanh, unsqueeze } from '../tensor.js';
 import {
   dense,
   gelu,
@@ -18,7 +19,7 @@ export interface BertSize {
   readonly layers: number;
   readonly hidden: number;
   readonly heads: number;
-  /** Whether words have a segment, and the first token a pooler; DistilBERT has neither. */
+  /** DistilBERT has neither segments nor a pooler. */
   readonly hasSegments: boolean;
 }
 
@@ -64,7 +65,7 @@ export function bert(size: BertSize): (graph: GraphBuilder) => void {
     const encoded = chain(normalize, ...encoder)(embedded);
 
     graph.output('last_hidden_state', encoded);
-    if (hasSegments) graph.output('pooler_output', chain(firstEntry, linear(hidden), tanh)(encoded));
+    if (hasSegments) graph.output('pooler_output', chain(entry(1, 0), linear(hidden), tanh)(encoded));
   };
 }
 
@@ -72,12 +73,12 @@ const PAPER = 'Devlin et al., BERT: Pre-training of Deep Bidirectional Transform
 
 const COUNTED = 'multiply-accumulates: the matrix products in appendix F of Hoffmann et al., arXiv:2203.15556';
 
-/** The file of github.com/keras-team/keras-hub with the parameters of released models. */
+/** Of github.com/keras-team/keras-hub. */
 function presets(family: string): string {
   return `parameters: keras_hub/src/models/${family}/${family}_presets.py`;
 }
 
-/** BERT-base, uncased vocabulary, with the pooler on the first token and without a task's head. */
+/** With the pooler on the first token and without a task's head. */
 export const bertBase: ZooEntry = {
   name: 'bert_base',
   title: 'BERT-base',

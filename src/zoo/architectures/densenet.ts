@@ -3,7 +3,7 @@ import { averagePool, batchNorm, conv, convNormRelu, globalAveragePool, linear, 
 import { chain, concat, flatten, type Layer, relu } from '../tensor.js';
 import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
-/** The paper's k: channels that each layer adds. */
+/** The paper's k. */
 const GROWTH = 32;
 
 /** DenseNet-B's H (section 3): normalize, 1x1 down to 4k channels, normalize, 3x3 to k channels. */
@@ -28,7 +28,7 @@ const transition: Layer = (x) =>
 
 const PAPER = 'Huang et al., Densely Connected Convolutional Networks, CVPR 2017, arXiv:1608.06993';
 
-/** One column of the paper's table 1: how many layers each of the four dense blocks has. */
+/** A column of the paper's table 1. */
 function densenet([first, ...depths]: readonly [number, number, number, number]) {
   return imageClassifier(
     224,

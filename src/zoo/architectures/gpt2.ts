@@ -27,7 +27,7 @@ function decoderLayer(bias: Value): Layer {
   };
 }
 
-/** With its language-modelling head, whose weight is the word table; without a key-value cache. */
+/** The head's weight is the word table; there is no key-value cache. */
 function decoderOf(layers: number): (graph: GraphBuilder) => void {
   return (graph) => {
     const dims = ['batch', 'sequence'];

@@ -6,7 +6,7 @@ export function torchvision(weights: string): string {
   return `torchvision ${weights}.IMAGENET1K_V1: num_params, _ops`;
 }
 
-/** From [batch, 3, size, size] pixels to [batch, 1000] scores without softmax, as torchvision's classifiers. */
+/** Scores are without softmax, as torchvision's. */
 export function imageClassifier(size: number, layers: Layer): (graph: GraphBuilder) => void {
   return (graph) => {
     const input = graph.input('input', 'float32', ['batch', 3, size, size]);
@@ -16,7 +16,6 @@ export function imageClassifier(size: number, layers: Layer): (graph: GraphBuild
 
 type Classifier = Pick<ZooEntry, 'name' | 'title' | 'paper' | 'define'> & Omit<Published, 'source'>;
 
-/** A classifier whose parameters and multiply-accumulates are those of torchvision's weights. */
 export function torchvisionClassifier(
   weights: string,
   { parameters, multiplyAccumulates, ...entry }: Classifier,

@@ -2,7 +2,7 @@ import { branches, convNormRelu, globalAveragePool, linear, maxPool } from '../c
 import { chain, flatten, type Layer } from '../tensor.js';
 import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
-/** The trained models' batch normalization, from TensorFlow. */
+/** From TensorFlow. */
 const EPSILON = 1e-3;
 
 function conv1(channels: number): Layer {
@@ -18,8 +18,8 @@ function pool(kernel: number): Layer {
 }
 
 /**
- * One inception row of the paper's table 1: #1x1, #3x3 reduce, #3x3, #5x5 reduce, #5x5, pool proj. Where the paper has
- * 5x5, the trained models in TensorFlow and torchvision have 3x3.
+ * A row of the paper's table 1: #1x1, #3x3 reduce, #3x3, #5x5 reduce, #5x5, pool proj. Where the paper has 5x5, the
+ * trained models have 3x3.
  */
 function inception(n1: number, n3r: number, n3: number, n5r: number, n5: number, projection: number): Layer {
   return branches(
@@ -30,7 +30,7 @@ function inception(n1: number, n3r: number, n3: number, n5r: number, n5: number,
   );
 }
 
-/** With batch normalization in the place of local response normalization, and without the auxiliary classifiers. */
+/** With batch normalization, and without the auxiliary classifiers. */
 export const inceptionV1 = torchvisionClassifier('GoogLeNet_Weights', {
   name: 'inception_v1',
   title: 'Inception v1 (GoogLeNet)',

@@ -6,7 +6,6 @@ import { imageClassifier, torchvision } from './image-classifier.js';
 
 type Kernel = number | readonly [number, number];
 
-/** Keeps the image's size. */
 function conv(channels: number, kernel: Kernel): Layer {
   const [height, width] = typeof kernel === 'number' ? [kernel, kernel] : kernel;
   return convNormRelu(channels, kernel, { padding: [(height - 1) / 2, (width - 1) / 2], epsilon: 1e-3 });
@@ -52,7 +51,6 @@ const reduction17 = branches(
   pool,
 );
 
-/** 1x3 and 3x1 side by side. */
 const sides = [conv(384, [1, 3]), conv(384, [3, 1])] as const;
 
 /** Figure 7. 8x8 pixels. The forks of a branch are concatenated first (`nested`), or all at once (`flat`). */
@@ -70,9 +68,7 @@ function expanded(concatenation: 'nested' | 'flat', last: Layer): Layer {
   return (x) => concat(1, [conv(320, 1)(x), ...short(x), ...long(x), last(x)]);
 }
 
-/**
- * Everything before the global pool; the pool of the last block is an average in torchvision, a maximum in TensorFlow.
- */
+/** Everything before the global pool. */
 export function inceptionV3Features(version: 'torchvision' | 'tensorflow'): Layer {
   const isTorchvision = version === 'torchvision';
   const concatenation = isTorchvision ? 'nested' : 'flat';
@@ -98,7 +94,7 @@ export function inceptionV3Features(version: 'torchvision' | 'tensorflow'): Laye
   );
 }
 
-/** Without the auxiliary classifier, which inference does not run. */
+/** Without the auxiliary classifier. */
 export const inceptionV3: ZooEntry = {
   name: 'inception_v3',
   title: 'Inception v3',

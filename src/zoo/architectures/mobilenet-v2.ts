@@ -14,7 +14,7 @@ function depthwise(stride: number, padding: Padding): Layer {
   };
 }
 
-/** Table 1 and figure 4d: expand `factor` times, filter each channel, project without activation. */
+/** Table 1 and figure 4d. */
 function invertedResidual(factor: number, channels: number, stride: number, padding: Padding): Layer {
   return (x) => {
     const inputs = fixed(x, 1);
@@ -45,7 +45,7 @@ interface MobilenetV2Channels {
   readonly last: number;
 }
 
-/** Everything before the pool; `strided` is the padding of 3x3 convolutions with a stride of two. */
+/** `strided` is the padding of 3x3 convolutions with a stride of two. */
 export function mobilenetV2Features({ first, rows, last }: MobilenetV2Channels, strided: Padding): Layer {
   const bottlenecks = ROWS.flatMap(([t, n, s], row) =>
     Array.from({ length: n }, (_, i) => {

@@ -25,11 +25,10 @@ const basic: Block = (width, stride) => ({
 });
 
 interface BottleneckOptions {
-  /** Ratio of the output's channels to those of the 3x3 convolution. */
+  /** Of the output's channels to those of the 3x3 convolution. */
   readonly expansion?: number;
-  /** Whether the stride is in the first convolution, as in the paper, or in the 3x3 one, as in frameworks ("v1.5"). */
+  /** As in the paper; frameworks have the stride in the 3x3 convolution ("v1.5"). */
   readonly strideFirst?: boolean;
-  /** Groups of the 3x3 convolution. */
   readonly groups?: number;
   readonly epsilon?: number;
 }
@@ -51,7 +50,7 @@ export function bottleneckOf(options: BottleneckOptions = {}): Block {
 
 const bottleneck = bottleneckOf();
 
-/** `depth` blocks, the first with the stride; a projection shortcut where the shape changes (option B). */
+/** With a projection shortcut where the shape changes (option B). */
 export function stage(block: Block, width: number, depth: number, firstStride: number): Layer {
   const blocks = Array.from({ length: depth }, (_, i): Layer => {
     const stride = i === 0 ? firstStride : 1;
@@ -64,7 +63,7 @@ export function stage(block: Block, width: number, depth: number, firstStride: n
   return chain(...blocks);
 }
 
-/** The four stages. Each has twice the width of the one before, and all except the first halve the image. */
+/** Each stage has twice the width of the one before, and all except the first halve the image. */
 export function stages(block: Block, width: number, depths: readonly [number, number, number, number]): Layer {
   return chain(...depths.map((depth, i) => stage(block, width * 2 ** i, depth, i === 0 ? 1 : 2)));
 }

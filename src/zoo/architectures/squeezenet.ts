@@ -2,7 +2,7 @@ import { branches, conv, globalAveragePool, maxPool } from '../convolution.js';
 import { chain, flatten, type Layer, relu } from '../tensor.js';
 import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
-/** The paper's fire module (section 3.2): s1x1 squeezes, e1x1 and e3x3 expand side by side. */
+/** The paper's section 3.2. */
 export function fire(squeeze: number, expand: number): Layer {
   return chain(
     conv(squeeze, 1),

@@ -14,7 +14,7 @@ export function vggStage(channels: number, depth: number): Layer {
   return chain(convolutions(channels, depth), maxPool(2, { stride: 2 }));
 }
 
-/** One column of the paper's table 1: how many convolutions each of the five stages has. */
+/** A column of the paper's table 1. */
 function vgg(depths: readonly [number, number, number, number, number]) {
   const channels = [64, 128, 256, 512, 512] as const;
   const stages = depths.map((depth, i) => vggStage(channels[i] ?? 512, depth));

@@ -2,20 +2,8 @@ import { fixed, type Value } from '../builder.js';
 import { conv, linear } from '../convolution.js';
 import type { ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';
-import {
-  add,
-  chain,
-  concat,
-  firstEntry,
-  firstSlice,
-  type Layer,
-  matMul,
-  mul,
-  reshape,
-  softmax,
-  split,
-  transpose,
-} from '../tensor.js';
+import { entry, slice } from '../shaping.js';
+import { add, chain, concat, type Layer, matMul, mul, reshape, softmax, split, transpose } from '../tensor.js';
 import { dense, gelu, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../transformer.js';
 import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
@@ -23,7 +11,7 @@ export interface VitSize {
   readonly layers: number;
   readonly hidden: number;
   readonly heads: number;
-  /** Height and width of a patch in pixels. */
+  /** In pixels. */
   readonly patch: number;
 }
 
@@ -37,12 +25,9 @@ export function patches(hidden: number, patch: number, options: { readonly bias?
   );
 }
 
-/**
- * The class token in front of each image's patches. Its batch dimension comes from zeros that are computed from the
- * patches: Expand would need the batch size as an integer at run time.
- */
+/** The batch dimension comes from zeros computed from the patches: Expand would need the batch size at run time. */
 export const withClassToken: Layer = (x) => {
-  const zeros = mul(firstSlice(x), x.graph.scalar('zero', 0));
+  const zeros = mul(slice(1, 0, 1)(x), x.graph.scalar('zero', 0));
   return concat(1, [add(zeros, embedding(x.graph, [1, 1, fixed(x, 2)])), x]);
 };
 
@@ -74,7 +59,7 @@ export function vit(size: VitSize, pixels = 224) {
       withPositions,
       ...Array.from({ length: size.layers }, () => encoderLayer(size)),
       normalize,
-      firstEntry,
+      entry(1, 0),
       linear(1000),
     ),
   );
@@ -89,7 +74,7 @@ export const vitB16 = torchvisionClassifier('ViT_B_16_Weights', {
   define: vit({ layers: 12, hidden: 768, heads: 12, patch: 16 }),
 });
 
-/** The same as ViT at half the width, without the distillation token. */
+/** Without the distillation token. */
 export const deitS: ZooEntry = {
   name: 'deit_s',
   title: 'DeiT-S',

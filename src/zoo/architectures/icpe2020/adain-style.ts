@@ -53,7 +53,6 @@ function adaptiveInstanceNorm(content: Value, style: Value): Value {
   return add(mul(normalized, deviation(style)), mean(style));
 }
 
-/** Draws the first picture in the style of the second. */
 export function adainStyle({ size = 512, width = 64 } = {}): Network {
   return (graph) => {
     const dims = ['batch', 3, size, size];

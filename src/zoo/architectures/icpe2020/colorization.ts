@@ -50,7 +50,6 @@ function lowLevel(width: number): Layer {
   return chain(...[1, 2, 2, 4, 4, 8].map((factor, i) => convRelu(factor * width, { stride: i % 2 === 0 ? 2 : 1 })));
 }
 
-/** Features of the whole image, as 256 numbers at the paper's width. */
 function globalFeatures(width: number): Layer {
   const convolutions = [2, 1, 2, 1].map((stride) => convRelu(8 * width, { stride }));
   const dense = [16, 8, 4].map((factor) => chain(linear(factor * width), relu));

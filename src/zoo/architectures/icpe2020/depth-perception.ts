@@ -8,7 +8,7 @@ type Kernels = readonly [number, number, number];
 const SMALL: Kernels = [3, 5, 7];
 const LARGE: Kernels = [3, 7, 11];
 
-/** Parallel branches: one of 1x1, and one for each kernel (the paper's figure 4). */
+/** The paper's figure 4. */
 function inception(channels: number, middle: number, kernels: Kernels = SMALL): Layer {
   const branch = (kernel: number): Layer =>
     chain(convNormRelu(middle, 1), convNormRelu(channels, kernel, { padding: (kernel - 1) / 2 }));
@@ -21,7 +21,7 @@ function both(first: Layer, second: Layer): Layer {
   return (x) => add(first(x), second(x));
 }
 
-/** The hourglass, from the smallest image outwards; widths as multiples of the narrowest branch's 16 channels. */
+/** From the smallest image outwards; `w` is the narrowest branch's width. */
 function hourglass(w: number): Layer {
   const w2 = 2 * w;
   const w4 = 4 * w;

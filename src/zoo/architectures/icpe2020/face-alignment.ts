@@ -6,7 +6,7 @@ import { imageNetwork, type Network } from './network.js';
 
 const LANDMARKS = 68;
 
-/** The outputs of three convolutions side by side (Bulat and Tzimiropoulos, arXiv:1703.00862, figure 3). */
+/** Bulat and Tzimiropoulos, arXiv:1703.00862, figure 3. */
 function block(channels: number): Layer {
   const inner: Layer = (x) => concat(1, [identity(x), normReluConv(channels / 4, 3)(x)]);
   const outer: Layer = (x) => concat(1, [identity(x), inner(normReluConv(channels / 4, 3)(x))]);
@@ -19,7 +19,6 @@ function block(channels: number): Layer {
 
 const halve = averagePool(2, { stride: 2 });
 
-/** Halves the image and enlarges it again, `depth` times, with a skip branch at each size. */
 function hourglass(channels: number, depth: number): Layer {
   const inner = depth > 1 ? hourglass(channels, depth - 1) : block(channels);
   const lower = chain(halve, block(channels), inner, block(channels), resize('nearest', 2));

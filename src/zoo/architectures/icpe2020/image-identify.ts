@@ -9,12 +9,11 @@ function convolution(channels: number, kernel = 1, stride = 1): Layer {
 interface Widths {
   readonly one: number;
   readonly three: readonly [number, number];
-  /** 1x1, then the two 3x3. */
   readonly double: readonly [number, number];
   readonly projection: number;
 }
 
-/** The inception block of Ioffe and Szegedy, arXiv:1502.03167, figure 5. */
+/** Ioffe and Szegedy, arXiv:1502.03167, figure 5. */
 function inception({ one, three, double, projection }: Widths, pool: 'average' | 'max' = 'average'): Layer {
   const smooth = pool === 'average' ? averagePool(3, { padding: 1 }) : maxPool(3, { padding: 1 });
   return branches(
@@ -25,7 +24,7 @@ function inception({ one, three, double, projection }: Widths, pool: 'average' |
   );
 }
 
-/** The same block with a stride, which halves the image. */
+/** With a stride. */
 function reduction(three: readonly [number, number], double: readonly [number, number]): Layer {
   return branches(
     chain(convolution(three[0]), convolution(three[1], 3, 2)),
@@ -34,7 +33,7 @@ function reduction(three: readonly [number, number], double: readonly [number, n
   );
 }
 
-/** The network of Wolfram's ImageIdentify, an inception network with batch normalization. */
+/** Wolfram's ImageIdentify. */
 export function imageIdentify(size = 224): Network {
   return imageNetwork(
     [3, size, size],

@@ -8,10 +8,10 @@ function convRelu(channels: number, kernel: number, stride = 1): Layer {
   return chain(conv(channels, kernel, { stride, padding: (kernel - 1) / 2 }), relu);
 }
 
-/** Caffe's pool, which keeps the last, incomplete window: the edge is doubled, so that this window is complete. */
+/** Caffe's pool keeps the last, incomplete window: the edge is doubled to complete it. */
 export const paddedPool = chain(pad('edge', 0, 1), maxPool(3, { stride: 2 }));
 
-/** One inception row of the paper's table 1: #1x1, #3x3 reduce, #3x3, #5x5 reduce, #5x5, pool proj. */
+/** A row of the paper's table 1: #1x1, #3x3 reduce, #3x3, #5x5 reduce, #5x5, pool proj. */
 function inception(n1: number, n3r: number, n3: number, n5r: number, n5: number, projection: number): Layer {
   return branches(
     convRelu(n1, 1),
@@ -21,7 +21,7 @@ function inception(n1: number, n3r: number, n3: number, n5r: number, n5: number,
   );
 }
 
-/** As its authors trained it in Caffe, with local response normalization and 5x5 convolutions. */
+/** As its authors trained it in Caffe. */
 export function inceptionV1(labels: number, size = 224): Network {
   return imageNetwork(
     [3, size, size],

@@ -22,8 +22,8 @@ import { volumetricRegression } from './volumetric-regression.js';
 import { yoloV2 } from './yolo-v2.js';
 
 /**
- * Multiply-accumulates are those of convolutions and fully connected layers, from the authors' repository. The repository
- * does not count transposed convolutions, and counts the holes of dilated convolutions. So rows with these have no number.
+ * Multiply-accumulates of convolutions and fully connected layers, from the authors' repository. It does not count
+ * transposed convolutions, and counts the holes of dilated ones, so rows with these have no number.
  */
 type Row = readonly [name: string, title: string, define: Network, multiplyAccumulates?: number];
 
@@ -44,7 +44,7 @@ function entry([name, title, define, multiplyAccumulates]: Row, index: number): 
 const VGG16 = [2, 2, 3, 3, 3] as const;
 const VGG19 = [2, 2, 4, 4, 4] as const;
 
-/** In the order of the paper's table. The training data affects only a model's head, so several rows have one graph. */
+/** In the paper's order. Training data affects only a model's head, so several rows have one graph. */
 const ROWS: readonly Row[] = [
   [
     'ademxapp_a',
@@ -159,5 +159,4 @@ const ROWS: readonly Row[] = [
   ['context_aggregation', 'Multi-scale Context Aggregation Net Trained on CamVid Data', contextAggregation()],
 ];
 
-/** The models of the paper, layer by layer as its authors ran them. */
 export const ICPE2020: readonly ZooEntry[] = ROWS.map(entry);

@@ -7,7 +7,6 @@ import { imageNetwork, type Network } from './network.js';
 /** 1.4 times as wide as the paper's table 2, rounded to multiples of eight. */
 const CHANNELS = { first: 48, rows: [24, 32, 48, 88, 136, 224, 448], last: 1792 };
 
-/** Two rows and columns after the image, none before it. */
 const STRIDED = { before: 0, after: 2 };
 
 export function mobilenetV2(size = 224): Network {

@@ -6,7 +6,6 @@ export type ImageSize = readonly [number, number, number];
 
 export type Network = (graph: GraphBuilder) => void;
 
-/** A network from one image, `input`, to one result, `output`. */
 export function imageNetwork(size: ImageSize, layers: Layer): Network {
   return (graph) => {
     graph.output('output', layers(graph.input('input', 'float32', ['batch', ...size])));

@@ -57,9 +57,7 @@ export function wideResnet({ size = 224, width = 64 }: Omit<ResnetOptions, 'dept
 const EPSILON = 2e-5;
 const normRelu = chain(batchNorm(EPSILON), relu);
 
-/**
- * Normalizes before each convolution (He et al., arXiv:1603.05027). The projection reads the first normalized value.
- */
+/** He et al., arXiv:1603.05027. The projection reads the first normalized value. */
 function preactivated(width: number, stride: number): Layer {
   return (x) => {
     const input = normRelu(x);

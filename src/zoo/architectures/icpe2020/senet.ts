@@ -8,7 +8,7 @@ import { imageNetwork, type Network, pooledClasses } from './network.js';
 
 const EPSILON = 1e-4;
 
-/** Scales each channel by a factor that is computed from the whole image (the paper's figure 1). */
+/** The paper's figure 1. */
 function squeezeAndExcite(channels: number): Layer {
   return (x) => {
     const scales = chain(channelMean, linear(channels / 16), relu, linear(channels), sigmoid)(x);
@@ -16,7 +16,7 @@ function squeezeAndExcite(channels: number): Layer {
   };
 }
 
-/** 3x3 convolutions of 64 groups, twice as wide as the 1x1 before; a 3x3 projection where the image shrinks. */
+/** With a 3x3 projection where the image shrinks. */
 const block: Block = (width, stride) => ({
   channels: 2 * width,
   body: chain(

@@ -21,9 +21,7 @@ import {
 import { convolutions, vggStage } from '../vgg.js';
 import type { Network } from './network.js';
 
-/** A feature map in which objects are detected, and the number of boxes for each of its pixels. */
 interface Source {
-  /** The layers after the previous source. */
   readonly layers: Layer;
   readonly boxes: 4 | 6;
 }
@@ -52,7 +50,7 @@ function head(boxes: number, values: number, activation?: Layer): Layer {
   };
 }
 
-/** Corners in pixels from centers and sizes relative to the default boxes. */
+/** In pixels, from centers and sizes relative to the default boxes. */
 function corners(locations: Value, size: number): Value {
   const { graph } = locations;
   const boxes = fixed(locations, 1);

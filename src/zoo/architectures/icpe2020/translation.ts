@@ -19,7 +19,7 @@ function residualBlock(channels: number): Layer {
   return residual(chain(convolution, relu, convolution));
 }
 
-/** Twice as many channels on half the image; some of the trained models mirror the image at its edges here as well. */
+/** Some of the trained models mirror the image at its edges here as well. */
 function shrink(channels: number, border: 'zeros' | 'reflect'): Layer {
   const convolution =
     border === 'zeros'
@@ -32,7 +32,7 @@ function enlarge(channels: number): Layer {
   return chain(deconv(channels, 3, { stride: 2 }), withoutFirstRowAndColumn, norm, relu);
 }
 
-/** The generator of Zhu et al., CycleGAN, arXiv:1703.10593, with nine residual blocks. */
+/** The generator of Zhu et al., CycleGAN, arXiv:1703.10593. */
 export function cycleGan(border: 'zeros' | 'reflect', { size = 256, width = 32 }: TranslationOptions = {}): Network {
   return imageNetwork(
     [3, size, size],
@@ -56,7 +56,6 @@ export function cycleGan(border: 'zeros' | 'reflect', { size = 256, width = 32 }
 
 const leaky = leakyRelu(0.2);
 
-/** Halves the image, applies the inner step, and doubles the image. Concatenates the result with the step's input. */
 function unetStep(inner: Layer, channels: number, outer: number, drops: boolean): Layer {
   return (x) => {
     const activated = leaky(x);

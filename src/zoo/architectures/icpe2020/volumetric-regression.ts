@@ -18,7 +18,7 @@ function blocks(channels: number, count: number): Layer {
   return chain(...Array.from({ length: count }, () => block(channels)));
 }
 
-/** The detour of each level contains the next level, so that all levels shrink the same image. */
+/** The detour of each level contains the next level. */
 function hourglass(channels: number, depth: number): Layer {
   const inner = depth > 1 ? [hourglass(channels, depth - 1), block(channels)] : [];
   const detour = chain(blocks(channels, 3), ...inner);

@@ -33,7 +33,7 @@ const listed: Layer = (x) => {
   return transpose(reshapeTo(fixed(x, 1), boxes)(x), [0, 2, 1]);
 };
 
-/** Boxes relative to the picture: centers in their cells, sizes relative to the anchors. */
+/** Relative to the picture. */
 function boxesOf(coordinates: Value): Value {
   const [, , , height, width] = coordinates.dims as readonly number[];
   const { graph } = coordinates;

@@ -1,7 +1,8 @@
 import type { GraphBuilder, Value } from '../../builder.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
-import { add, bestEntry, chain, firstEntry, gatherRows, type Layer } from '../../tensor.js';
+import { entry } from '../../shaping.js';
+import { add, bestEntry, chain, gatherRows, type Layer } from '../../tensor.js';
 import { attention, causalBias, dense, layerNorm, project, quickGelu } from '../../transformer.js';
 import { patches, withClassToken, withPositions } from '../vit.js';
 
@@ -13,7 +14,7 @@ interface Tower {
 
 const VOCABULARY = 49_408;
 const POSITIONS = 77;
-/** Number of features that each tower outputs. */
+/** Of each tower's output. */
 const FEATURES = 512;
 
 const norm = layerNorm(1e-5);
@@ -33,7 +34,7 @@ export function clipImage(tower: Tower, pixels = 224): (graph: GraphBuilder) => 
       withPositions,
       norm,
       encoder(tower),
-      firstEntry,
+      entry(1, 0),
       norm,
       project(FEATURES),
     );

@@ -9,7 +9,6 @@ interface BlockOptions {
   readonly dilation: number;
 }
 
-/** ResNet's bottleneck with a dilated 3x3 convolution. */
 function bottleneck(width: number, { stride, dilation }: BlockOptions): Layer {
   const body = chain(
     convNormRelu(width, 1),
@@ -30,7 +29,7 @@ function stage(width: number, depth: number, stride: number, dilations: readonly
   );
 }
 
-/** The paper's figure 5: convolutions with several dilation rates, and one on the mean of the whole image. */
+/** The paper's figure 5. */
 const pyramid: Layer = (x) => {
   const rates = [12, 24, 36].map((dilation) => convNormRelu(256, 3, { dilation, padding: dilation }));
   const pooled = chain(globalAveragePool, convNormRelu(256, 1), resize('linear', fixed(x, 2)));
@@ -52,7 +51,7 @@ export function deeplabV3(depths: readonly [number, number, number, number], siz
   );
 }
 
-/** Without the auxiliary classifier, which inference does not run. */
+/** Without the auxiliary classifier. */
 export const deeplabV3Resnet50: ZooEntry = {
   name: 'deeplabv3_resnet50',
   title: 'DeepLab v3, ResNet-50',

@@ -2,11 +2,10 @@ import { fixed, type GraphBuilder, type Value } from '../../builder.js';
 import { conv, convNormRelu, maxPool } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
-import { expand } from '../../shaping.js';
+import { expand, slice } from '../../shaping.js';
 import {
   add,
   chain,
-  firstSlice,
   type Layer,
   matMul,
   mul,
@@ -54,9 +53,7 @@ function feed(hidden: number, feedForward: number): Layer {
   return (x) => norm(add(x, chain(dense(feedForward), relu, dense(hidden))(x)));
 }
 
-/**
- * The positions of the image's cells are an input: without it, the model would compute them from a mask of the image.
- */
+/** Positions of the image's cells are an input: else the model would compute them from a mask of the image. */
 export function detr(size: DetrSize): (graph: GraphBuilder) => void {
   const { hidden, heads, feedForward, layers, queries } = size;
   return (graph) => {
@@ -90,7 +87,7 @@ export function detr(size: DetrSize): (graph: GraphBuilder) => void {
 }
 
 function nothing(memory: Value, queries: number): Value {
-  return expand(times(0)(firstSlice(memory)), [1, queries, 1]);
+  return expand(times(0)(slice(1, 0, 1)(memory)), [1, queries, 1]);
 }
 
 export const detrResnet50: ZooEntry = {

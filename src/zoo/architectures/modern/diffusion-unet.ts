@@ -1,5 +1,3 @@
-import { ELEMENT_TYPES } from '../../../onnx/model/element-type.js';
-import { int } from '../../../onnx/model/make-attributes.js';
 import { fixed, type GraphBuilder, type Value } from '../../builder.js';
 import { conv, linear } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
@@ -18,12 +16,11 @@ import {
   transpose,
   unsqueeze,
 } from '../../tensor.js';
+import { maskAsFloat } from '../../transformer.js';
 
 const GROUPS = 32;
 
-/**
- * Made of the operators that exporters write below opset 18. Source: Wu and He, Group Normalization, arXiv:1803.08494.
- */
+/** In the operators that exporters write below opset 18. Source: Wu and He, Group Normalization, arXiv:1803.08494. */
 const groupNorm: Layer = (x) => {
   const channels = fixed(x, 1);
   const height = fixed(x, 2);
@@ -45,7 +42,6 @@ function residualBlock(channels: number, time: Value): Layer {
   };
 }
 
-/** One head over all pixels, with projections of 1x1. */
 const attention: Layer = (x) => {
   const channels = fixed(x, 1);
   const height = fixed(x, 2);
@@ -62,10 +58,7 @@ function timeEmbedding(step: Value, width: number): Value {
   const { graph } = step;
   const half = width / 2;
   const frequencies = Array.from({ length: half }, (_, i) => 10_000 ** (-i / (half - 1)));
-  const asFloat = graph.apply('Cast', [step], { elementType: 'float32', dims: step.dims }, [
-    int('to', ELEMENT_TYPES.float32.code),
-  ]);
-  const angles = mul(unsqueeze(asFloat, [1]), graph.floats('frequencies', frequencies));
+  const angles = mul(unsqueeze(maskAsFloat(step), [1]), graph.floats('frequencies', frequencies));
   const waves = concat(1, [graph.apply('Sin', [angles], angles), graph.apply('Cos', [angles], angles)]);
   return chain(linear(4 * width), silu, linear(4 * width))(waves);
 }

@@ -18,7 +18,6 @@ import {
 } from '../../tensor.js';
 
 interface DlrmSize {
-  /** Number of dense features of an example. */
   readonly dense: number;
   readonly tables: readonly number[];
   readonly features: number;
@@ -38,7 +37,7 @@ function interactions(vectors: Value, count: number): Value {
   return all.graph.apply('Gather', [all, all.graph.integers('pairs', pairs)], output, [int('axis', 1)]);
 }
 
-/** Each example has one entry of each category, so there is nothing to sum in an embedding bag. */
+/** Each example has one entry of each category: an embedding bag would sum nothing. */
 export function dlrm({ dense, tables, features, bottom, top }: DlrmSize): (graph: GraphBuilder) => void {
   return (graph) => {
     const numbers = graph.input('dense', 'float32', ['batch', dense]);
@@ -51,7 +50,7 @@ export function dlrm({ dense, tables, features, bottom, top }: DlrmSize): (graph
   };
 }
 
-/** Categories of the Criteo Kaggle data set, in its order; 33,762,577 rows. */
+/** Of the Criteo Kaggle data set. */
 const CRITEO = [
   1460, 583, 10_131_227, 2_202_608, 305, 24, 12_517, 633, 3, 93_145, 5683, 8_351_593, 3194, 27, 14_992, 5_461_306, 10,
   5652, 2173, 4, 7_046_547, 18, 15, 286_181, 105, 142_572,

@@ -4,7 +4,6 @@ import { chain, flatten, type Layer, silu } from '../../tensor.js';
 import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
 import { squeezeAndExcite } from './squeeze-and-excite.js';
 
-/** A row of a table of stages: the block, its expansion, kernel and stride, channels, and how many. */
 export type StageRow = readonly [
   block: 'MBConv' | 'Fused-MBConv',
   expansion: number,
@@ -14,7 +13,6 @@ export type StageRow = readonly [
   depth: number,
 ];
 
-/** The tables' networks differ in the epsilon of their normalizations, too. */
 interface EfficientnetOptions {
   readonly stem: number;
   readonly rows: readonly StageRow[];
@@ -26,7 +24,6 @@ export function efficientnet({ stem, rows, size, epsilon = 1e-5 }: EfficientnetO
   const convolution = (channels: number, kernel: number, stride: number, groups = 1): Layer =>
     chain(conv(channels, kernel, { stride, padding: (kernel - 1) / 2, groups, bias: false }), batchNorm(epsilon));
 
-  /** Expand, filter each channel, squeeze and excite, project. */
   const mbConv = (inputs: number, [, expansion, kernel, , channels]: StageRow, stride: number): Layer => {
     const middle = expansion * inputs;
     return chain(
@@ -38,7 +35,6 @@ export function efficientnet({ stem, rows, size, epsilon = 1e-5 }: EfficientnetO
     );
   };
 
-  /** Expand with the filter, project. */
   const fused = (inputs: number, [, expansion, kernel, , channels]: StageRow, stride: number): Layer =>
     expansion === 1
       ? chain(convolution(channels, kernel, stride), silu)

@@ -1,4 +1,3 @@
-import { ELEMENT_TYPES } from '../../../onnx/model/element-type.js';
 import { int, ints } from '../../../onnx/model/make-attributes.js';
 import type { Dimension } from '../../../onnx/model/model.js';
 import { dimension, fixed, type GraphBuilder, type Value } from '../../builder.js';
@@ -25,7 +24,7 @@ import {
 } from '../../tensor.js';
 import { causalBias, hideOthers, maskAsFloat, mergeHeads, splitHeads } from '../../transformer.js';
 
-/** One size of a decoder with grouped-query attention, rotary embedding, RMSNorm and SwiGLU. */
+/** Grouped-query attention, rotary embedding, RMSNorm and SwiGLU. */
 export interface LlamaSize {
   readonly hidden: number;
   readonly layers: number;
@@ -39,10 +38,7 @@ export interface LlamaSize {
 
 type Precision = 'float32' | 'int4';
 
-/**
- * The whole prompt at once, or one token after a cache of the keys and values before it. Both phases output the scores
- * of the next token, and the cache including the new keys and values.
- */
+/** The whole prompt at once, or one token after a cache of keys and values. Both output the cache with the new ones. */
 type Phase = 'prefill' | 'decode';
 
 const ROPE_BASE = 500_000;
@@ -67,14 +63,11 @@ interface Rotation {
   readonly sin: Value;
 }
 
-/** Su et al., RoFormer, arXiv:2104.09864: angles of all positions, [batch, 1, sequence, head size]. */
+/** Su et al., RoFormer, arXiv:2104.09864: [batch, 1, sequence, head size]. */
 function rotationOf(positions: Value, headSize: number): Rotation {
   const { graph } = positions;
   const frequencies = Array.from({ length: headSize / 2 }, (_, i) => ROPE_BASE ** ((-2 * i) / headSize));
-  const asFloat = graph.apply('Cast', [positions], { elementType: 'float32', dims: positions.dims }, [
-    int('to', ELEMENT_TYPES.float32.code),
-  ]);
-  const angles = mul(unsqueeze(asFloat, [2]), graph.floats('frequencies', frequencies));
+  const angles = mul(unsqueeze(maskAsFloat(positions), [2]), graph.floats('frequencies', frequencies));
   const both = unsqueeze(concat(2, [angles, angles]), [1]);
   return { cos: graph.apply('Cos', [both], both), sin: graph.apply('Sin', [both], both) };
 }
@@ -85,7 +78,7 @@ function rotate(x: Value, { cos, sin }: Rotation): Value {
   return add(mul(x, cos), mul(turned, sin));
 }
 
-/** Repeats each head of keys or values for the query heads that share it, [batch, heads, context, head size]. */
+/** [batch, heads, context, head size]. */
 function shared(x: Value, heads: number): Value {
   const keyValueHeads = fixed(x, 1);
   const size = fixed(x, 3);
@@ -96,7 +89,6 @@ function shared(x: Value, heads: number): Value {
   return x.graph.apply('Reshape', [repeated, shape], { elementType: x.elementType, dims });
 }
 
-/** The cache of one layer, with the new keys or values appended. */
 function appended(past: Value, now: Value): Value {
   const dims = past.dims.with(2, `${dimension(past, 2)} + ${dimension(now, 2)}`);
   return past.graph.apply('Concat', [past, now], { elementType: past.elementType, dims }, [int('axis', 2)]);
@@ -176,7 +168,7 @@ interface Released {
 
 const LLAMA3 = 'Grattafiori et al., The Llama 3 Herd of Models, arXiv:2407.21783, 2024';
 
-/** Released decoders. The sizes are from their model cards, the parameters from their files. */
+/** Sizes are from model cards, parameters from files. */
 const RELEASED: readonly Released[] = [
   {
     name: 'llama_0.1b',
@@ -217,9 +209,8 @@ const RELEASED: readonly Released[] = [
 ];
 
 /**
- * Multiply-accumulates of one inference: those of the layers' matrices, attention over the whole context, and the head
- * for one token. Source: Hoffmann et al., arXiv:2203.15556, appendix F, with fewer heads of keys and values and three
- * matrices in the feed-forward network.
+ * Of the layers' matrices, attention over the whole context, and the head for one token. Source: Hoffmann et al.,
+ * arXiv:2203.15556, appendix F, with fewer heads of keys and values and three matrices in the feed-forward network.
  */
 function multiplyAccumulates(size: LlamaSize, tokens: number, context: number): number {
   const { hidden, layers, heads, keyValueHeads, feedForward, vocabulary } = size;
@@ -230,7 +221,6 @@ function multiplyAccumulates(size: LlamaSize, tokens: number, context: number): 
 
 const PROMPT = 128;
 
-/** Each size for the prompt and for one token after a prompt of the same length, in float32 and with 4-bit weights. */
 export const LLAMAS: readonly ZooEntry[] = RELEASED.flatMap(({ name, title, paper, parameters, size }) =>
   (['float32', 'int4'] as const).flatMap((precision) =>
     (['prefill', 'decode'] as const).map((phase): ZooEntry => {

@@ -30,7 +30,6 @@ function lstm(hidden: number): Layer {
   };
 }
 
-/** A language model: the embedding of words, LSTM layers, and the scores of the next words. */
 export function lstmLanguageModel({ hidden, layers, vocabulary }: LstmSize): (graph: GraphBuilder) => void {
   return (graph) => {
     const words = graph.input('input_ids', 'int64', ['batch', 'sequence']);
@@ -41,7 +40,7 @@ export function lstmLanguageModel({ hidden, layers, vocabulary }: LstmSize): (gr
   };
 }
 
-/** Multiply-accumulates of one word: two layers of four gates on two vectors, and the head. */
+/** Two layers of four gates on two vectors, and the head. */
 const PER_WORD = 2 * 4 * 2 * 1500 ** 2 + 1500 * 10_000;
 
 export const lstmLarge: ZooEntry = {

@@ -6,12 +6,12 @@ import { squeezeAndExcite } from './squeeze-and-excite.js';
 
 interface RegnetOptions {
   readonly stages: readonly (readonly [channels: number, depth: number])[];
-  /** Channels of a group of the 3x3 convolutions. */
+  /** Channels of a group. */
   readonly groupWidth: number;
   readonly size?: number;
 }
 
-/** The paper's Y block: a bottleneck as wide inside as outside, with groups and squeeze-and-excite. */
+/** The paper's Y block. */
 function block(channels: number, stride: number, groupWidth: number): Layer {
   return (x) => {
     const inputs = fixed(x, 1);

@@ -5,7 +5,7 @@ import type { ZooEntry } from '../../entry.js';
 import { add, chain, flatten, type Layer, relu } from '../../tensor.js';
 import { imageClassifier } from '../image-classifier.js';
 
-/** Quantizes a value to 8 bits and back, as quantizers do around every operator. */
+/** To 8 bits and back, as quantizers do around every operator. */
 const quantized: Layer = (x) => {
   const { graph } = x;
   const parameters = [graph.scalar('scale', 0.05), graph.zeros('zero_point', 'uint8', [])];
@@ -13,7 +13,7 @@ const quantized: Layer = (x) => {
   return graph.apply('DequantizeLinear', [small, ...parameters], x);
 };
 
-/** A weight of 8 bits with a scale for each output. */
+/** With a scale for each output. */
 function quantizedWeight(x: Value, dims: readonly number[], fanIn: number): Value {
   const { graph } = x;
   const outputs = dims[0] ?? 1;
@@ -95,7 +95,7 @@ export function quantizedResnet(depths: readonly number[], size = 224) {
   );
 }
 
-/** ResNet-50 after static quantization: QuantizeLinear and DequantizeLinear around operators of float32. */
+/** After static quantization. */
 export const resnet50Int8: ZooEntry = {
   name: 'resnet50_int8',
   title: 'ResNet-50, 8 bits (QDQ)',

@@ -3,7 +3,6 @@ import { chain, flatten } from '../../tensor.js';
 import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
 import { bottleneckOf, stages } from '../resnet.js';
 
-/** 3x3 convolutions of 32 groups, twice as wide as those of ResNet-50. */
 export function resnext(depths: readonly [number, number, number, number], size = 224) {
   return imageClassifier(
     size,

@@ -28,7 +28,7 @@ const SHIFT = 3;
 
 const norm = layerNorm(1e-5);
 
-/** Rolls [batch, height, width, channels] up and to the left: pixels that leave at one side enter at the other. */
+/** Pixels that leave at one side enter at the other; [batch, height, width, channels]. */
 function roll(x: Value, by: number): Value {
   const along = (axis: 1 | 2): Layer => {
     return (value) => {
@@ -63,7 +63,7 @@ function distances(): readonly number[] {
   return pixels.flatMap(([y, x]) => pixels.map(([v, u]) => (y - v + WINDOW - 1) * side + (x - u + WINDOW - 1)));
 }
 
-/** A mask for pixels that came together by rolling, [window, 1, pixel, pixel]: low where their regions differ. */
+/** For pixels that came together by rolling, [window, 1, pixel, pixel]: low where their regions differ. */
 function regionMask(x: Value, height: number, width: number): Value {
   const region = (at: number, size: number): number => (at < size - WINDOW ? 0 : at < size - SHIFT ? 1 : 2);
   const numbers: number[] = [];

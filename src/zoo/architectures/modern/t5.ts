@@ -17,7 +17,7 @@ const BUCKETS = 32;
 
 const norm = rmsNorm(1e-6);
 
-/** The bias of scores by the distance between two words, from buckets of distances (the paper's section 2.1). */
+/** The paper's section 2.1. */
 function distanceBias(buckets: Value, heads: number): Value {
   return transpose(gatherRows(embedding(buckets.graph, [BUCKETS, heads]), buckets), [0, 3, 1, 2]);
 }
@@ -35,7 +35,7 @@ function feed({ hidden, feedForward }: T5Size): Layer {
   return chain(project(feedForward), relu, project(hidden));
 }
 
-/** The buckets of distances are an input: without it, the model would compute them from the shape of the words. */
+/** The buckets are an input: else the model would compute them from the shape of the words. */
 function inputsOf(graph: GraphBuilder): readonly [words: Value, mask: Value, buckets: Value] {
   return [
     graph.input('input_ids', 'int64', ['batch', 'sequence']),
@@ -55,7 +55,7 @@ export function t5Encoder(size: T5Size): (graph: GraphBuilder) => void {
   };
 }
 
-/** Without a cache, with the head, whose weight is the word table. */
+/** The head's weight is the word table; there is no cache. */
 export function t5Decoder(size: T5Size): (graph: GraphBuilder) => void {
   return (graph) => {
     const [words, mask, buckets] = inputsOf(graph);

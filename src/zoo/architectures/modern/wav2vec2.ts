@@ -18,7 +18,7 @@ interface Wav2vec2Size {
 const norm = layerNorm(1e-5);
 const turn: Layer = (x) => transpose(x, [0, 2, 1]);
 
-/** Seven convolutions; the first has a normalization of each channel over time. */
+/** The first convolution has a normalization of each channel over time. */
 function featureEncoder(channels: number): Layer {
   const convolution = (kernel: number, stride: number): Layer =>
     sequenceConv(channels, kernel, { stride, bias: false });
@@ -30,7 +30,7 @@ function featureEncoder(channels: number): Layer {
   );
 }
 
-/** Relative positions, by a convolution over 128 frames in 16 groups. Its even kernel gives one frame too many. */
+/** By a convolution, whose even kernel gives one frame too many. */
 const withPositions: Layer = (x) => {
   const hidden = fixed(x, 2);
   const convolve = sequenceConv(hidden, 128, { padding: 64, groups: 16 });
@@ -56,7 +56,6 @@ export function wav2vec2(size: Wav2vec2Size): (graph: GraphBuilder) => void {
   };
 }
 
-/** One second of sound. */
 export const wav2vec2Base: ZooEntry = {
   name: 'wav2vec2_base',
   title: 'wav2vec 2.0 base',

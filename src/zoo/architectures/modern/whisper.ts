@@ -9,7 +9,7 @@ interface WhisperSize {
   readonly hidden: number;
   readonly layers: number;
   readonly heads: number;
-  /** Frames of sound after the convolutions: 1500 are 30 seconds. */
+  /** After the convolutions: 1500 are 30 seconds. */
   readonly frames: number;
 }
 
@@ -50,7 +50,7 @@ export function whisperEncoder(size: WhisperSize): (graph: GraphBuilder) => void
   };
 }
 
-/** Without a cache, with the head, whose weight is the word table. */
+/** The head's weight is the word table; there is no cache. */
 export function whisperDecoder(size: WhisperSize): (graph: GraphBuilder) => void {
   const { hidden, layers, frames } = size;
   return (graph) => {

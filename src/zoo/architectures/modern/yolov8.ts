@@ -17,14 +17,14 @@ import {
 } from '../../tensor.js';
 
 const CLASSES = 80;
-/** Number of possible distances to a box's side. Each cell predicts their probabilities. */
+/** Possible distances to a box's side, whose probabilities each cell predicts. */
 const BINS = 16;
 
 function convolution(channels: number, kernel = 1, stride = 1): Layer {
   return chain(conv(channels, kernel, { stride, padding: (kernel - 1) / 2, bias: false }), batchNorm(1e-3), silu);
 }
 
-/** Passes half of the channels through bottlenecks, and concatenates the results of all steps ("C2f"). */
+/** "C2f". */
 function c2f(channels: number, depth: number, hasShortcut: boolean): Layer {
   const half = channels / 2;
   const bottleneck: Layer = (x) => {
@@ -40,7 +40,7 @@ function c2f(channels: number, depth: number, hasShortcut: boolean): Layer {
   };
 }
 
-/** Pools of growing windows side by side ("SPPF"). */
+/** "SPPF". */
 function pooledPyramid(channels: number): Layer {
   return (x) => {
     const pool = maxPool(5, { padding: 2 });
@@ -58,9 +58,7 @@ interface YoloSize {
   readonly width: number;
 }
 
-/**
- * For each cell of a feature map, the distances to a box's sides and the score of each class: [batch, 64 + 80, cell].
- */
+/** Distances to a box's sides and the score of each class: [batch, 64 + 80, cell]. */
 function detect(x: Value, width: number): Value {
   const boxes = Math.max(16, width, 4 * BINS);
   const classes = Math.max(4 * width, CLASSES);
@@ -69,20 +67,20 @@ function detect(x: Value, width: number): Value {
   return reshapeTo(4 * BINS + CLASSES, fixed(x, 2) * fixed(x, 3))(concat(1, [distances, scores]));
 }
 
-/** A feature map: its height and width in cells, and the pixels from one cell to the next. */
+/** `stride`: the pixels from one cell to the next. */
 interface Scale {
   readonly cells: number;
   readonly stride: number;
 }
 
-/** The centers of all cells, in cells: first all columns, then all rows. */
+/** In cells: first all columns, then all rows. */
 function centersOf(scales: readonly Scale[]): number[] {
   const along = (coordinate: (i: number, cells: number) => number): number[] =>
     scales.flatMap(({ cells }) => Array.from({ length: cells ** 2 }, (_, i) => coordinate(i, cells) + 0.5));
   return [...along((i, cells) => i % cells), ...along((i, cells) => Math.floor(i / cells))];
 }
 
-/** Corners in pixels from the expected distances (Li et al., Generalized Focal Loss, arXiv:2006.04388). */
+/** In pixels, from the expected distances (Li et al., Generalized Focal Loss, arXiv:2006.04388). */
 function boxesOf(distances: Value, scales: readonly Scale[]): Value {
   const { graph } = distances;
   const cells = fixed(distances, 2);
@@ -95,7 +93,7 @@ function boxesOf(distances: Value, scales: readonly Scale[]): Value {
   return mul(concat(1, [topLeft, bottomRight]), graph.floats('strides', strides));
 }
 
-/** The architecture of YOLOv8, with boxes as corners, without non-maximum suppression. */
+/** With boxes as corners, without non-maximum suppression. */
 export function yoloV8({ size, width }: YoloSize): (graph: GraphBuilder) => void {
   const w2 = 2 * width;
   const w4 = 4 * width;
