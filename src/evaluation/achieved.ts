@@ -5,7 +5,6 @@ export interface Achieved {
   readonly latency_ms: number | null;
   readonly low_ms: number | null;
   readonly high_ms: number | null;
-  /** Measured beside an estimate. */
   readonly whole_ms: number | null;
   readonly parts?: EstimatedBricks | undefined;
 }

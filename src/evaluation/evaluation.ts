@@ -8,7 +8,6 @@ import type { EvaluationEvent } from './event.js';
 import type { ShownResult, ShowOptions } from './shown-result.js';
 
 export interface EvaluationRequest<Settings = unknown> {
-  /** Its requirements are met by the context's agent. */
   readonly evaluation: LoadedEvaluation;
   readonly settings: Settings;
 }

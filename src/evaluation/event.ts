@@ -13,7 +13,6 @@ export type EvaluationEvent =
   | {
       readonly kind: 'planned';
       readonly summary: string;
-      /** In the store. */
       readonly known: number;
       readonly toMeasure: number;
     }
@@ -22,7 +21,6 @@ export type EvaluationEvent =
       readonly done: number;
       readonly total: number;
       readonly label: string;
-      /** undefined where unknown */
       readonly secondsLeft?: number | undefined;
       /** What is counted, where it is not the planned measurements. */
       readonly step?: string | undefined;
@@ -106,7 +104,6 @@ export const platformEventSchema = z.discriminatedUnion('kind', [
     plugin: text,
     pluginVersion: text,
     agent: text,
-    // Absent in events of older servers.
     framework: text.optional(),
     frameworkVersion: text.optional(),
     attempt: count,

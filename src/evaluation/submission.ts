@@ -23,7 +23,6 @@ export interface Submission {
   readonly graphs: ReadonlyMap<string, Benchmark>;
   readonly unusable?: readonly UnusableModel[];
   readonly allowVersion?: boolean | undefined;
-  /** By default as its manifest says. */
   readonly agents?: AgentChoice | undefined;
 }
 
@@ -94,7 +93,6 @@ export async function loadSubmission(
     agents: submission.agents,
     ...(check === undefined ? {} : { check }),
     readGraph: async (resolved) => {
-      // A thousand models take a while.
       await setImmediate();
       // Two models may share a file, so the new submission has their graphs instead.
       if (resolved.source.kind === 'file') files.set(resolved.source.path, undefined);

@@ -62,7 +62,6 @@ export function buildSystemsResult(content: Omit<SystemsResult, 'format'>): Syst
   return { format: FORMAT, ...content };
 }
 
-/** undefined for a plugin's own document. */
 export function systemsResultIn(document: unknown): SystemsResult | undefined {
   return systemsResultSchema.safeParse(document).data;
 }

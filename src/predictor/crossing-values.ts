@@ -37,7 +37,6 @@ function crosses(elementType: ElementType): boolean {
   return ELEMENT_TYPES[elementType].fed;
 }
 
-/** undefined where the node states none */
 function statedType({ opType, input, attribute }: NodeProto, typeOf: (name: string) => ElementType | undefined) {
   const number = (name: string): ElementType | undefined => {
     const found = attribute.find((candidate) => candidate.name === name);
@@ -111,7 +110,6 @@ export function shapeOf(value: string, elementType: ElementType): Returned {
     input: [input],
     output: [name],
   });
-  // The runtime has no Shape kernel for packed types.
   const wide = `${name}.wide`;
   const nodes = isPacked(elementType) ? [cast(value, wide, UNPACKED), shape(wide)] : [shape(value)];
   return { name, elementType: 'int64', nodes };

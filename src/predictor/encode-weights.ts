@@ -37,7 +37,6 @@ function describe({ name, dims, elementType }: BenchmarkInput): TensorProto {
   return { ...TensorProto.create(), name, dims: dims.map(BigInt), dataType: ELEMENT_TYPES[elementType].code };
 }
 
-/** @returns undefined where the file with its weights would have more than `limitBytes` */
 export function encodeInline({ graph, weights }: FillableModel, limitBytes: number): Uint8Array | undefined {
   const heads = weights.map((weight) => {
     const dataBytes = tensorBytes(weight);

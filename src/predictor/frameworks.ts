@@ -3,12 +3,10 @@ import { CHOSEN_PACKAGE, onnxRuntimeFramework } from './onnxruntime/framework.js
 import { onnxRuntimeWebFramework } from './onnxruntime-web/framework.js';
 
 export interface FrameworkEntry {
-  /** @param folder of another package than the installed one */
   readonly describe: (folder?: string) => Framework;
   /** Names the folder of the package to load; absent where only the installed one can be. */
   readonly packageVariable?: string;
   readonly nodeFlags: readonly string[];
-  /** Whether a process keeps the number of threads that it was first used with. */
   readonly keepsThreads: boolean;
   /** Whether its predictor keeps a profile of kernels: bricks are measured together by it, and kernels traced. */
   readonly keepsProfile: boolean;

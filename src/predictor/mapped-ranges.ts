@@ -35,7 +35,6 @@ function coversFrom0(ranges: readonly MappedRange[], byteLength: number): boolea
   return covered >= byteLength;
 }
 
-/** Whether ranges, observed at one moment or several, together cover each file. */
 export function coverWhole(ranges: readonly MappedRange[], files: readonly MappedFile[]): boolean {
   const ofPath = groupedBy(ranges, ({ path }) => path);
   return files.every(({ path, byteLength }) => coversFrom0(ofPath.get(path) ?? [], byteLength));

@@ -11,11 +11,9 @@ import { fileBlocks } from '../onnx/write/write-model.js';
 import { fedName, isFedAsFloat, shapeOf, withCrossingEnds } from './crossing-values.js';
 import type { TensorValue } from './tensor-value.js';
 
-/** A benchmark whose weights are no longer inputs of the graph. */
 export interface FillableModel {
   readonly graph: Uint8Array;
   readonly weights: readonly FillableWeight[];
-  /** Weights may also be in other files beside it. */
   readonly path?: string;
 }
 

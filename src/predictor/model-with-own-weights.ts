@@ -10,7 +10,6 @@ function boundTypes({ graph }: Model, benchmark: Benchmark): ReadonlyMap<string,
   return new Map([...graph.types].map(([name, type]) => [name, bound.get(name) ?? type]));
 }
 
-/** Values do not matter while a graph is optimized. */
 const STAND_IN = { low: 0, high: 1, seed: 1 } as const;
 
 /** @param path of the file that the benchmark was made of @throws PlatformError `model` */

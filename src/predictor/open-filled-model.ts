@@ -111,7 +111,6 @@ export async function openFilledModel(
   options: OpenFilledOptions,
 ): Promise<OpenModel> {
   const { source, weightsFiles = [], remove } = fill(fillable, predictor, options);
-  // A session keeps its mapping of a removed file.
   let endWatch: (() => Promise<unknown>) | undefined;
   try {
     endWatch = await removeWhenMapped(weightsFiles);
@@ -142,7 +141,6 @@ export async function optimizeFilledModel(
     ...options
   }: OpenFilledOptions & OptimizeOptions & { readonly folder: string; readonly keepsValues?: boolean },
 ): Promise<string> {
-  // The optimized model would refer to files of weights that do not exist any more.
   const { source, remove } = keepsValues
     ? fill(fillable, { ...predictor, mapsWeightFiles: false }, options)
     : sourceToOptimize(fillable, predictor, options);

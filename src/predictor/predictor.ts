@@ -64,7 +64,6 @@ export interface ProfiledModel extends OpenModel {
 }
 
 export interface PreparedRun {
-  /** Discards the outputs. */
   execute(): Promise<void>;
   /** Outputs by name; values that are not tensors are left out. */
   evaluate(): Promise<ReadonlyMap<string, TensorValue>>;

@@ -1,7 +1,6 @@
 import type { KernelFacts } from '../measurement/kernel-facts.js';
 
 export interface ProfiledKernel extends KernelFacts {
-  /** Of a node after the runtime's own optimizer. */
   readonly name: string;
   readonly opType: string;
   readonly executionProvider: string;

@@ -8,7 +8,6 @@ export interface AcceptedToken {
 }
 
 export interface AcceptedTokens {
-  /** Takes a time that does not depend on the token. */
   find(token: string): AcceptedToken | undefined;
 }
 

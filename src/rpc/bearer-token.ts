@@ -36,7 +36,6 @@ function unauthenticated(shown: string | undefined): Refusal {
   return { code: status.UNAUTHENTICATED, details: `${problem}; ${ADVICE}` };
 }
 
-/** Returns why a call is refused; undefined where it is allowed. */
 type Decide = (path: string, shown: string | undefined, holder: AcceptedToken | undefined) => Refusal | undefined;
 
 /** With one token for everything, reads need none. */
@@ -58,7 +57,6 @@ const byRole: Decide = (path, shown, holder) => {
 export interface TokenCheck {
   /** Refuses before the server reads any message of the call. */
   readonly interceptor: ServerInterceptor;
-  /** undefined for no accepted token */
   holderOf(metadata: Metadata): string | undefined;
   /** For a token that came in another way, as from a browser. @param path of the method with the same effect */
   judge(path: string, shown: string | undefined): Judgement;
@@ -69,7 +67,6 @@ export interface Judgement {
   readonly holder: string | undefined;
 }
 
-/** @returns undefined for a server that needs no token */
 export function checkToken({ token, acceptedTokens, ownToken }: ServerSecurity): TokenCheck | undefined {
   const full = (name: string, text: string | undefined): readonly AcceptedToken[] =>
     text === undefined ? [] : [{ name, role: 'full', sha256: hashToken(text) }];

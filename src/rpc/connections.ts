@@ -27,7 +27,6 @@ export interface Receiving {
 }
 
 export interface Answering {
-  /** @returns false where there is no room */
   take(bytes: number): boolean;
   giveBack(bytes: number): void;
   /** One large answer at a time is sent on a connection; further ones wait. */

@@ -19,7 +19,6 @@ export class CountingReader extends BinaryReader {
     private readonly exceeded: () => Error,
   ) {
     super(bytes);
-    // Tags, lengths and 32-bit integers go through `uint32`, which the base class keeps in a field.
     this.#readVarint = this.uint32.bind(this);
     this.uint32 = () => {
       this.#count();

@@ -6,7 +6,6 @@ const ITERATIONS_BETWEEN = 3;
 
 interface Line {
   readonly waiting: (() => void)[];
-  /** In the time that turns take. */
   dueMs: number;
 }
 
@@ -54,7 +53,6 @@ export class FairLoop {
     }
     this.#nowMs = line.dueMs;
     line.waiting.shift()?.();
-    // Promises are settled before this callback, and with them the work of the turn.
     queueMicrotask(() =>
       process.nextTick(() => {
         line.dueMs += performance.now() - beginMs;

@@ -7,7 +7,6 @@ const asItIs = (bytes: Buffer): Buffer => bytes;
 export class GuardedServer extends Server {
   readonly formats: Map<string, MessageFormat>;
 
-  /** @param makeOptions is given the formats, which are filled with the services */
   constructor(makeOptions: (formats: ReadonlyMap<string, MessageFormat>) => ServerOptions) {
     const formats = new Map<string, MessageFormat>();
     super(makeOptions(formats));

@@ -2,10 +2,8 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 import { PlatformError } from '../base/errors.js';
 
 export interface EncodedAnswer {
-  /** Answers may share a body. */
   readonly head: Uint8Array;
   readonly body: Uint8Array;
-  /** Called when it is sent, or its client is gone. */
   readonly close: () => void;
 }
 

@@ -5,13 +5,11 @@ export const MAX_MESSAGE_BYTES = 64 * MIB;
 
 export const MAX_REQUEST_BYTES = 4 * MIB;
 
-/** For health checks and reflection, which send names. */
 export const MAX_NAME_REQUEST_BYTES = 4096;
 
 /** For a client to read a server's last answer and to end its side. */
 export const FAREWELL_MS = 1000;
 
-/** For all clients of a server together. */
 export interface ServerLimits {
   /** Further ones are closed as they come. */
   readonly connections: number;
@@ -28,7 +26,6 @@ export interface ServerLimits {
   readonly receivingBytes: number;
   /** Requests that are being answered, with the memory of their values; past it further ones are refused. */
   readonly heldBytes: number;
-  /** From giving an answer to a connection until the client has taken it. */
   readonly answerMs: number;
   /** Answers on their way; past it further ones are refused. */
   readonly answeringBytes: number;

@@ -11,7 +11,6 @@ export function isLoopbackAddress(address: string): boolean {
   return version !== 0 && LOOPBACK.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** localhost is not looked up. */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || isLoopbackAddress(host);
 }
@@ -21,7 +20,6 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** IPv6 addresses are in brackets. */
 export function parseHostPort(text: string): HostPort | undefined {
   const match = /^(?:\[(?<ipv6>[0-9a-fA-F:.]+)\]|(?<name>[^:[\]/\s]+)):(?<port>\d{1,5})$/.exec(text);
   const host = match?.groups?.['ipv6'] ?? match?.groups?.['name'];
@@ -33,7 +31,6 @@ export function formatHostPort({ host, port }: HostPort): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** @throws PlatformError `unavailable` for a name that this machine does not know */
 export async function addressToListenOn(host: string): Promise<string> {
   if (isIP(host) !== 0) return host;
   try {

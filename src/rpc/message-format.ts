@@ -39,7 +39,6 @@ export function noRoom(): PlatformError {
   return new PlatformError('exhausted', 'the server has no room for more requests; try again later');
 }
 
-/** Values of a request may take as much memory as the method's largest request has bytes. */
 export function contractFormat(method: AnyMethod, maxBytes = MAX_REQUEST_BYTES): MessageFormat {
   const maxValues = Math.floor(maxBytes / VALUE_BYTES);
   const tooMany = (): PlatformError =>

@@ -6,7 +6,6 @@ import type { FairLoop } from './fair-loop.js';
 import { type MessageFormat, noRoom } from './message-format.js';
 import { toStatus } from './status.js';
 
-/** Health checks are answered even when all other calls are refused. */
 const ALWAYS_ANSWERED = '/grpc.health.v1.Health/Check';
 
 /** A larger request has its own turn of the event loop. One read may contain many smaller ones. */
@@ -40,7 +39,6 @@ export function receiveRequests(
         const room = limits.heldBytes - heldBytes - message.length;
         if (room < 0) throw noRoom();
         const { request, valueBytes } = format.decode(message, room);
-        // A stream releases its requests one by one.
         if (!requestStream) {
           heldBytes += message.length + valueBytes - bytesOfCall;
           bytesOfCall = message.length + valueBytes;
@@ -85,7 +83,6 @@ export function receiveRequests(
         receiving?.end();
         next();
       })
-      // Comes at the end of every call, cancelled or not.
       .withOnCancel(() => {
         if (isCounted) calls--;
         isCounted = false;

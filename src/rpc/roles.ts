@@ -41,7 +41,6 @@ const ROLES_OF_METHODS: readonly (readonly [service: string, methods: Readonly<R
   [
     'mlmodelscope.benchmark.v1.BenchmarkService',
     {
-      // Plugins measure on systems, and readers may see their descriptions.
       DescribeSystem: [...READERS, 'plugin'],
       InferTypes: PLUGINS,
       Optimize: PLUGINS,
@@ -75,7 +74,6 @@ const ALLOWED: ReadonlyMap<string, AllowedRoles> = new Map(
   }),
 );
 
-/** As `/package.Service/Method`. */
 export const METHODS_WITH_ROLES: readonly string[] = [...ALLOWED.keys()];
 
 export function rolesFor(path: string): AllowedRoles {

@@ -19,7 +19,6 @@ function streamOf(call: Call): ServerHttp2Stream | undefined {
   return (call as { readonly stream?: ServerHttp2Stream }).stream;
 }
 
-/** Answers are encoded, and counted in the memory limits, before they are sent. */
 class AnsweringCall extends ServerInterceptingCall {
   #unsentBytes = 0;
   #isReadWanted = false;

@@ -34,10 +34,8 @@ export interface AddOptions<Implementation> {
 }
 
 export interface RpcServer {
-  /** Aborts the work behind calls when the server closes. */
   readonly calls: ActiveCalls;
 
-  /** Whether a call has shown the token, or none is needed. */
   isTrusted(call: { readonly metadata: Metadata }): boolean;
 
   holderOf(call: { readonly metadata: Metadata }): string;
@@ -45,7 +43,6 @@ export interface RpcServer {
   /** Of the call's connection, including those of incomplete messages. */
   receivedBytes(call: { getPeer(): string }): number;
 
-  /** Adds its health as well. Call it before `listen`. */
   addService<Implementation extends UntypedServiceImplementation>(
     definition: ServiceDefinition<Implementation>,
     implementation: Implementation,
@@ -68,7 +65,6 @@ function credentialsOf({ identity, clientCaPem }: ServerSecurity): ServerCredent
   return ServerCredentials.createSsl(clientCaPem ?? null, [pair], clientCaPem !== undefined);
 }
 
-/** @throws PlatformError `usage` */
 export function assertProtected(host: string, address: string, security: ServerSecurity): void {
   if (isLoopbackAddress(address)) return;
   const { identity, token, acceptedTokens } = security;
@@ -114,7 +110,6 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,
     'grpc.enable_channelz': 0,
-    // The first interceptors are nearest to the network.
     interceptors: [
       sendAnswers(formats, connections, limits, loop),
       receiveRequests(formats, connections, limits, loop),

@@ -31,7 +31,6 @@ const CODE_OF: Partial<Record<status, ErrorCode>> = {
   [status.CANCELLED]: 'cancelled',
 };
 
-/** More specific than the status. */
 const ERROR_CODE_TRAILER = 'mlmodelscope-error-code';
 
 /** Percent-encoded, as it travels; clients refuse headers that are much larger. */
@@ -58,7 +57,6 @@ export function toStatus(thrown: unknown): StatusObject {
   return { code: STATUS_OF[code], details: detailsOf(messageOf(thrown)), metadata };
 }
 
-/** The part of the library's message of a failed connection that helps a user. */
 function causeIn(details: string): string {
   return /Last error: (?:Error: )?(?<cause>.+?)\. Resolution note/.exec(details)?.groups?.['cause'] ?? details;
 }

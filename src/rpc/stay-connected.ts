@@ -1,6 +1,6 @@
 import { type ErrorCode, messageOf, PlatformError } from '../base/errors.js';
 import { keepGoing } from '../base/keep-trying.js';
-/** A server that is restarted is back within seconds. */
+
 /** After a failure; a server that is restarted is back within seconds. */
 const RETRY_MS = 1000;
 

@@ -7,7 +7,6 @@ export interface TableResult {
   /** For spreadsheets. */
   readonly records: {
     readonly keys: readonly string[];
-    /** Null and undefined are unknown values. */
     readonly rows: readonly (readonly (string | number | null | undefined)[])[];
   };
   readonly table: AlignedTable;

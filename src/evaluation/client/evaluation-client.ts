@@ -26,7 +26,6 @@ const SUBMIT_DEADLINE_MS = 5 * 60_000;
 /** After this time the stream is opened again from its last event. */
 const FOLLOW_DEADLINE_MS = 10 * 60_000;
 
-/** A restarted server is back within seconds. */
 const RETRY_MS = 1000;
 
 const END_LIMIT_MS = 2000;
@@ -96,7 +95,6 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
       } catch (error) {
         answers = undefined;
         parts = [];
-        // The stream's deadline has passed; the server is available.
         if (codeOf(error) === 'timeout') hears();
         throw error;
       }

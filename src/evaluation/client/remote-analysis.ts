@@ -12,7 +12,6 @@ export interface AskedAnalysis {
   readonly settings: object;
 }
 
-/** @throws PlatformError with the server's error */
 export async function runRemoteAnalysis(
   server: string,
   { plugin, analysis, settings }: AskedAnalysis,

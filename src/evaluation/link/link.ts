@@ -6,14 +6,12 @@ export interface Registration {
   readonly version: string;
   /** JSON Schema (draft 2020-12) as JSON. */
   readonly manifestSchemaJson: string;
-  /** Evaluations at a time. */
   readonly slots: number;
 }
 
 /** A message of an earlier run may arrive during a later one. */
 export interface RunKey {
   readonly evaluation: string;
-  /** From 1. */
   readonly attempt: number;
 }
 

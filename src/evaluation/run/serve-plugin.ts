@@ -19,7 +19,6 @@ function runKey({ evaluation, attempt }: RunKey): string {
 }
 
 export interface ServePluginOptions {
-  /** Stops the running evaluations and closes the link. */
   readonly signal?: AbortSignal;
   readonly onRegistered?: () => void;
 }
@@ -45,7 +44,6 @@ export async function servePlugin(
     running.delete(runKey(run));
   }
 
-  /** The run's spans belong to the trace of the client that submitted it. */
   function inTraceOf(run: Run<Submission>): Promise<void> {
     const attributes = { evaluation_id: run.evaluation, plugin: evaluation.name, attempt: run.attempt };
     const work = (): Promise<void> =>

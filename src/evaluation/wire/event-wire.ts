@@ -13,7 +13,6 @@ import type { z } from 'zod';
 
 const LEVELS = { info: wire.Note_Level.INFO, warning: wire.Note_Level.WARNING } as const;
 
-/** Without a sequence number: the platform numbers events. */
 export function toWireEvent(event: PlatformEvent): wire.Event {
   return { sequence: 0n, time: undefined, event: payloadOf(event) };
 }
@@ -22,7 +21,6 @@ export function toWireLogged({ sequence, at, event }: LoggedEvent): wire.Event {
   return { sequence: BigInt(sequence), time: new Date(at), event: payloadOf(event) };
 }
 
-/** Field numbers of Event and Done. */
 const DONE = 9;
 const RESULT_JSON = 1;
 

@@ -4,7 +4,6 @@ import { PlatformError } from '../../base/errors.js';
 import { gigabytes } from '../../base/gigabytes.js';
 import { ModelProto, TensorProto_DataLocation } from '../../generated/onnx/onnx.js';
 
-/** By WebAssembly with 32 bits. */
 const ADDRESSABLE_BYTES = 2 ** 32;
 
 /** A system call reads less than 2 GB. */

@@ -93,7 +93,6 @@ function seek({ memory, to }: CallOfRuntime, descriptor: number, offset: bigint,
   return WASI_OK;
 }
 
-/** undefined for a call that is not for one of our files. */
 function answer(call: CallOfRuntime): number | undefined {
   const { args, to } = call;
   const [descriptor, second, third, fourth] = args;
@@ -102,7 +101,6 @@ function answer(call: CallOfRuntime): number | undefined {
     to.close(descriptor);
     return WASI_OK;
   }
-  // The call asks whether it is a terminal.
   if (args.length === 3 && second === TIOCGWINSZ) return -ENOTTY;
   if (args.length !== 4 || typeof third !== 'number' || typeof fourth !== 'number') return undefined;
   if (typeof second === 'bigint') return seek(call, descriptor, second, third, fourth >>> 0);

@@ -48,7 +48,6 @@ async function openProfiled(model: ModelSource, runOptions: RunOptions, folder: 
     prepare: (feeds) => prepareRun(Tensor, session, feeds),
     async profile() {
       end();
-      // The runtime adds the time to the name.
       const [file] = (await readdir(folder)).filter((name) => name.startsWith('profile') && name.endsWith('.json'));
       if (file === undefined) return [];
       // Not every process reads a profile, and its schemas take time to load.
@@ -62,7 +61,6 @@ async function openProfiled(model: ModelSource, runOptions: RunOptions, folder: 
   };
 }
 
-/** Gets the large weights of the optimized graph, which are not needed. */
 const NOWHERE = '/dev/null';
 
 async function optimize(

@@ -24,7 +24,6 @@ function inception({ one, three, double, projection }: Widths, pool: 'average' |
   );
 }
 
-/** With a stride. */
 function reduction(three: readonly [number, number], double: readonly [number, number]): Layer {
   return branches(
     chain(convolution(three[0]), convolution(three[1], 3, 2)),

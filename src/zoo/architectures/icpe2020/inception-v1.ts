@@ -21,7 +21,6 @@ function inception(n1: number, n3r: number, n3: number, n5r: number, n5: number,
   );
 }
 
-/** As its authors trained it in Caffe. */
 export function inceptionV1(labels: number, size = 224): Network {
   return imageNetwork(
     [3, size, size],
