@@ -198,6 +198,7 @@ export {
   type SystemFacts,
 } from './measurement/system.js';
 export { systemDifferences } from './measurement/system-differences.js';
+export { SOFTWARE_FACTS } from './measurement/surroundings.js';
 export { type Benchmark, type BenchmarkInput, inputBytes } from './measurement/benchmark.js';
 export {
   modelFromBenchmark,

@@ -23,6 +23,7 @@ export function axesOf(matrix: Matrix | undefined, asked: CellAxes & SizeAxes = 
   return {
     batch: asked.batch ?? matrix?.batch_size,
     dimension: new Map([...entriesOf(matrix?.dimensions), ...(asked.dimension ?? [])]),
+    asked: asked.dimension,
     threads: asked.threads ?? matrix?.threads,
     cut: asked.cut ?? matrix?.cut,
     granularity: asked.granularity ?? matrix?.granularity,

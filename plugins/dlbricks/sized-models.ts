@@ -12,6 +12,8 @@ import {
 export interface SizeAxes {
   readonly batch?: readonly number[] | undefined;
   readonly dimension?: ReadonlyMap<string, readonly number[]> | undefined;
+  /** Those of `dimension` that were given on the command line; the others are a manifest's. */
+  readonly asked?: ReadonlyMap<string, unknown> | undefined;
 }
 
 /** Models of one size of the batch and of each dimension. */
@@ -36,10 +38,14 @@ interface Loaded {
  */
 export function sizedModels(
   loaded: Loaded,
-  { batch: batches = [loaded.batch], dimension }: SizeAxes,
+  { batch: batches = [loaded.batch], dimension, asked }: SizeAxes,
 ): readonly SizedModels[] {
   // The dimensions of a model that could not be read are not known.
-  if (loaded.unusable.length === 0) checkDimensions(loaded.models, dimension, 'matrix.dimensions.');
+  if (loaded.unusable.length === 0) {
+    checkDimensions(loaded.models, dimension, (name) =>
+      asked?.has(name) === true ? `--dimension ${name}` : `matrix.dimensions.${name}`,
+    );
+  }
   const combinations = combine<number>(dimension);
   const sized = batches.flatMap((batch) =>
     combinations.map((dimensions, index): SizedModels => {

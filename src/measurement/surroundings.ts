@@ -13,6 +13,14 @@ export const TIMING_VARIABLES = [
   ...['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_', 'UV_THREADPOOL_SIZE', 'NODE_OPTIONS'],
 ] as const;
 
+/**
+ * Facts of a stack, and of what is around it, that name the software whose time is measured. The kernel and the container
+ * are not among them: machines of one fleet differ in them.
+ */
+export const SOFTWARE_FACTS: ReadonlySet<string> = new Set(
+  'framework framework_version node libc environment'.split(' '),
+);
+
 /** What an agent's process runs in: descriptive facts, which no measurement's key depends on. null: not known. */
 export const surroundingsSchema = z.strictObject({
   node: line.nullable().default(null).describe('Version of Node'),

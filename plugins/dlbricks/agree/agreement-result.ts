@@ -23,6 +23,8 @@ export const agreementSchema = z.strictObject({
     z.strictObject({
       model: z.string(),
       input: z.string().describe('A picture, or made up from seeds'),
+      precision: z.string().describe('The coarsest one that the two sides compute in'),
+      tolerance: z.number().describe('The largest relative difference that counts as agreement in this precision'),
       output: z.string(),
       elements: z.int().describe('Elements that were compared; a large output is compared by every so many-th'),
       largest_difference: figure,
@@ -52,6 +54,9 @@ export function verdictOfAll(outputs: AgreementDocument['outputs']): AgreementDo
 
 function notesOf({ aspects, outputs, verdict }: AgreementDocument): readonly string[] {
   const lines = new Set<string>();
+  for (const { model, precision, tolerance } of outputs) {
+    lines.add(`${model}: within tolerance up to a relative difference of ${tolerance} (${precision})`);
+  }
   for (const { model, input, output, reason, parts_at: at, parts_operator: operator, parts_by: by } of outputs) {
     const where = `${model}, ${input}`;
     if (reason !== null) lines.add(`${where}, ${output}: not compared: ${reason}`);

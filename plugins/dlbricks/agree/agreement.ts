@@ -1,4 +1,4 @@
-import { type RunValue, TOLERANCE, topOf } from '../../../src/plugin-api.js';
+import { type RunValue, topOf } from '../../../src/plugin-api.js';
 
 /** How far two values agree; figures are null where they mean nothing. */
 export interface Agreement {
@@ -81,8 +81,8 @@ export function agreementOf(first: RunValue, second: RunValue): Agreement {
   };
 }
 
-export function isWithinTolerance({ relative }: Agreement): boolean {
-  return relative !== null && relative <= TOLERANCE;
+export function isWithinTolerance({ relative }: Agreement, tolerance: number): boolean {
+  return relative !== null && relative <= tolerance;
 }
 
 type Values = ReadonlyMap<string, RunValue>;
@@ -98,6 +98,7 @@ const OWN_NAMES: readonly [Names, Names] = [new Map(), new Map()];
 export function partingOf(
   names: readonly string[],
   [first, second]: readonly [Values, Values],
+  tolerance: number,
   standIns: readonly [Names, Names] = OWN_NAMES,
 ): { readonly name: string; readonly agreement: Agreement } | undefined {
   for (const name of names) {
@@ -105,7 +106,7 @@ export function partingOf(
     const other = second.get(standIns[1].get(name) ?? name);
     if (one === undefined || other === undefined) continue;
     const agreement = agreementOf(one, other);
-    if (!agreement.isSame && !isWithinTolerance(agreement)) return { name, agreement };
+    if (!agreement.isSame && !isWithinTolerance(agreement, tolerance)) return { name, agreement };
   }
   return undefined;
 }

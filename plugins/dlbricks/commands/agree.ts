@@ -37,6 +37,7 @@ import { agreementOf, isWithinTolerance, partingOf } from '../agree/agreement.js
 import { type AgreementDocument, shownAgreement, verdictOfAll } from '../agree/agreement-result.js';
 import { dequantizedNames } from '../agree/dequantized-values.js';
 import { type DifferingFact, differingSteps } from '../agree/differing-steps.js';
+import { coarsestPrecision } from '../agree/precision.js';
 import { aspectsOf } from '../compare/compare-rounds.js';
 import { isSide, sideOf } from '../compare/side.js';
 import { agentsOf } from './compare-sides.js';
@@ -63,8 +64,10 @@ settings such as threads=2, framework=onnxruntime-web, agent=HOST:PORT, or a
 version such as onnxruntime-node@1.27.0. Each output is compared: the largest
 difference, the same over the largest element, the cosine, and for rows of
 scores the share of equal first and first five places. Where outputs differ by
-more than 0.001 of the largest element, both sides run once more with all values
-between layers, and the first one that differs is named.
+more than the tolerance, both sides run once more with all values between
+layers, and the first one that differs is named. The tolerance is a part of the
+largest element, for the coarsest precision of the two sides: 0.001 for float32,
+0.01 for float16, 0.04 for bfloat16 and quantized models, 0.2 below 8 bits.
 
 Two models whose manifests have steps for pictures get pictures: those that are
 named, or a made-up one. Steps that differ are listed with what each alone
@@ -91,10 +94,14 @@ async function runBoth([first, second]: Both<Half>, signal: AbortSignal, everyVa
 
 const NO_PARTING = { parts_at: null, parts_operator: null, parts_by: null };
 
-async function partingAt(halves: Both<Half>, signal: AbortSignal): Promise<Pick<Output, keyof typeof NO_PARTING>> {
+async function partingAt(
+  halves: Both<Half>,
+  tolerance: number,
+  signal: AbortSignal,
+): Promise<Pick<Output, keyof typeof NO_PARTING>> {
   const [{ loaded }] = halves;
   const standIns = [dequantizedNames(halves[0].loaded.model), dequantizedNames(halves[1].loaded.model)] as const;
-  const parting = partingOf(orderOf(loaded), await runBoth(halves, signal, true), standIns);
+  const parting = partingOf(orderOf(loaded), await runBoth(halves, signal, true), tolerance, standIns);
   if (parting === undefined) return NO_PARTING;
   const node = loaded.model.graph.nodes.find(({ outputs }) => outputs.includes(parting.name));
   return { parts_at: parting.name, parts_operator: node?.opType ?? null, parts_by: parting.agreement.relative };
@@ -108,7 +115,8 @@ function pairsOf([first, second]: Both<ReadonlyMap<string, RunValue>>) {
 }
 
 async function comparedOutputs(halves: Both<Half>, input: string, signal: AbortSignal): Promise<Output[]> {
-  const about = { model: halves[0].loaded.name, input };
+  const { name: precision, tolerance } = coarsestPrecision(halves.map(({ loaded }) => loaded.model));
+  const about = { model: halves[0].loaded.name, input, precision, tolerance };
   const none = {
     elements: 0,
     largest_difference: null,
@@ -128,11 +136,11 @@ async function comparedOutputs(halves: Both<Half>, input: string, signal: AbortS
       return {
         ...{ ...about, output, elements: compared, largest_difference: largest, relative_difference: relative },
         ...{ cosine, top_1: top1, top_5: top5, ...NO_PARTING, reason },
-        verdict: isSame ? 'same' : isWithinTolerance(agreement) ? 'within tolerance' : 'different',
+        verdict: isSame ? 'same' : isWithinTolerance(agreement, tolerance) ? 'within tolerance' : 'different',
       };
     });
     if (!outputs.some(({ verdict }) => verdict === 'different')) return outputs;
-    const parting = await partingAt(halves, signal);
+    const parting = await partingAt(halves, tolerance, signal);
     return outputs.map((output) => (output.verdict === 'different' ? { ...output, ...parting } : output));
   } catch (error) {
     if (signal.aborted || !(error instanceof PlatformError) || error.code === 'unavailable') throw error;

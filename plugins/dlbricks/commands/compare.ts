@@ -15,6 +15,7 @@ import {
   PlatformError,
   prepareOutputs,
   type ResultStore,
+  SOFTWARE_FACTS,
   wholeNumberOption,
   writeShown,
   z,
@@ -35,9 +36,8 @@ import {
 /** Aspects of a machine. Times of two machines say nothing about a change of software. */
 const OF_MACHINE: ReadonlySet<string> = new Set(['processor', 'architecture', 'cores', 'processor_features']);
 
-const OF_SOFTWARE: ReadonlySet<string> = new Set(
-  'framework framework_version node libc kernel container environment tool_version'.split(' '),
-);
+/** A gate is strict: it takes all around the software for software. */
+const OF_SOFTWARE: ReadonlySet<string> = new Set([...SOFTWARE_FACTS, 'kernel', 'container', 'tool_version']);
 
 const limitOption = numberOption(z.number().min(0).max(1e6));
 

@@ -1,7 +1,6 @@
 import {
   askedProtocol,
   type BenchmarkAgent,
-  checkDimensions,
   type CommandHost,
   loadEvaluation,
   PlatformError,
@@ -60,7 +59,6 @@ export async function readManifestEstimations(
     throw new PlatformError('unavailable', [heading, ...unmet.map(({ problem }) => problem)].join('\n  '));
   }
   const settings = parseSettings(options, loaded.settingsOf(settingsSchema));
-  if (loaded.unusable.length === 0) checkDimensions(loaded.models, options.dimension);
   const axes = axesOf(settings.matrix, options);
   const { cut = usualAxes.cut, granularity = usualAxes.granularity } = axes;
   const evaluation = { ...loaded, protocol: askedProtocol(options, loaded.protocol) };

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { counted } from '../../base/counted.js';
 import { readRegularFile } from '../../base/regular-file.js';
-import { readLock } from '../../fetch/lock.js';
+import { distinctByContent } from '../../base/distinct-by-content.js';
+import { PlatformError } from '../../base/errors.js';
+import { lockPath, readLock } from '../../fetch/lock.js';
+import type { Lock } from '../../manifest/lock-file.js';
 import { besideManifest } from '../../manifest/reference.js';
 import { MAX_LABELS_BYTES } from '../../processing/labels.js';
 import { type ManifestDocument, nodeAt, parseDocument } from '../../manifest/document.js';
@@ -117,11 +120,29 @@ async function documentAt(path: string): Promise<ManifestDocument | undefined> {
   return document?.ok === true ? document : undefined;
 }
 
+/** The lock file beside a manifest, and a finding where it is invalid. */
+async function lockOf(path: string): Promise<{ readonly pins: Lock; readonly findings: readonly Finding[] }> {
+  try {
+    return { pins: await readLock(path), findings: [] };
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+    const finding: Finding = {
+      id: 'lock_file',
+      level: 'warn',
+      found: `${lockPath(path)} is no lock file of \`models fetch\``,
+      why: 'it states the checksums of files that are named by their addresses; none is fetched without it',
+      remedy: 'correct it, or remove it and run `mlmodelscope models fetch` to pin the files anew',
+    };
+    return { pins: new Map(), findings: [finding] };
+  }
+}
+
 /** Findings about files with the names of classes whose checksum no lock file states. */
 async function labelFindings({ name, outputs }: ModelManifest, path: string): Promise<Finding[]> {
   const files = new Set(outputs.flatMap(({ steps }) => steps?.labels ?? []));
-  const pins = await readLock(path);
-  const findings: Finding[] = [];
+  const lock = await lockOf(path);
+  const { pins } = lock;
+  const findings = [...lock.findings];
   for (const labels of files) {
     const file = await readRegularFile(besideManifest(path, labels), MAX_LABELS_BYTES);
     if (!file.ok || pins.has(labels)) continue;
@@ -184,5 +205,6 @@ export async function manifestFindings(named: string): Promise<Finding[]> {
       findings.push(...(await modelFindings(manifest, identity.file)));
     }
   }
-  return sorted(findings);
+  // Models of one folder have one lock file.
+  return sorted(distinctByContent(findings));
 }

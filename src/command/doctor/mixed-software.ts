@@ -1,7 +1,6 @@
 import type { Provenance } from '../../agent/provenance.js';
+import { SOFTWARE_FACTS } from '../../measurement/surroundings.js';
 import type { Finding } from './finding.js';
-
-const OF_SOFTWARE: ReadonlySet<string> = new Set('framework framework_version node libc environment'.split(' '));
 
 /** Facts that no latency depends on, or that follow from the software. */
 const OF_NO_LATENCY: ReadonlySet<string> = new Set('fingerprint decoder kernel container'.split(' '));
@@ -20,8 +19,8 @@ function differing(provenances: readonly Provenance[]): readonly string[] {
 /** A finding where the results of one document differ in software and in something else too. */
 export function mixedSoftware(provenances: readonly (Provenance | null)[]): Finding[] {
   const aspects = differing(provenances.flatMap((one) => one ?? []));
-  const software = aspects.filter((aspect) => OF_SOFTWARE.has(aspect));
-  const others = aspects.filter((aspect) => !OF_SOFTWARE.has(aspect) && !OF_NO_LATENCY.has(aspect));
+  const software = aspects.filter((aspect) => SOFTWARE_FACTS.has(aspect));
+  const others = aspects.filter((aspect) => !SOFTWARE_FACTS.has(aspect) && !OF_NO_LATENCY.has(aspect));
   if (software.length === 0 || others.length === 0) return [];
   return [
     {

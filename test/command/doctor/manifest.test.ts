@@ -106,5 +106,9 @@ outputs: [{ layer_name: y, element_type: float32, dimensions: [batch, 2], ${step
     const pin = { url: 'https://example.org/labels.txt', sha256: digest, bytes: 8 };
     await writeFile(join(folder, 'models-lock.json'), JSON.stringify({ version: 1, files: { 'labels.txt': pin } }));
     assert.deepEqual(await manifestFindings(path), []);
+    await writeFile(join(folder, 'models-lock.json'), '{ "version": 1, "files": ');
+    const [lock, labels, ...none] = await manifestFindings(path);
+    assert.deepEqual([lock?.id, lock?.level, labels?.id, none], ['lock_file', 'warn', 'labels', []]);
+    assert.match(lock?.found ?? '', /models-lock\.json is no lock file of `models fetch`/);
   });
 });

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { agreementOf, partingOf } from '../../../../plugins/dlbricks/agree/agreement.js';
+import { coarsestPrecision } from '../../../../plugins/dlbricks/agree/precision.js';
 import type { RunValue } from '../../../../src/agent/run-value.js';
+import { int as intAttribute } from '../../../../src/onnx/model/make-attributes.js';
+import type { Model, Node } from '../../../../src/onnx/model/model.js';
+import { GraphBuilder } from '../support/graph-builder.js';
 
 function valueOf(elements: readonly number[], change: Partial<RunValue> = {}): RunValue {
   const finite = elements.filter(Number.isFinite);
@@ -74,7 +78,32 @@ describe('the agreement of two values', () => {
       ['b', valueOf([1.002])],
       ['c', valueOf([2])],
     ]);
-    assert.equal(partingOf(['a', 'b', 'c'], [before, after])?.name, 'b');
-    assert.equal(partingOf(['a', 'absent'], [before, after]), undefined);
+    const { tolerance } = coarsestPrecision([]);
+    assert.equal(partingOf(['a', 'b', 'c'], [before, after], tolerance)?.name, 'b');
+    assert.equal(partingOf(['a', 'b', 'c'], [before, after], 0.04)?.name, 'c');
+    assert.equal(partingOf(['a', 'absent'], [before, after], tolerance), undefined);
+  });
+
+  it('has the tolerance of the coarsest precision', () => {
+    const graph = new GraphBuilder();
+    const half = graph.layer('Relu', [graph.input('float16', [1, 4])], [1, 4]);
+    const plain = new GraphBuilder();
+    const floats = plain.model([plain.layer('Relu', [plain.input('float32', [1, 4])], [1, 4])]);
+    const halves = graph.model([half]);
+    const withNode = (opType: string, attributes: Node['attributes'] = []): Model => {
+      const nodes = floats.graph.nodes.map((node) => ({ ...node, opType, attributes }));
+      return { ...floats, graph: { ...floats.graph, nodes } };
+    };
+    const names = [
+      [floats],
+      [floats, halves],
+      [halves, withNode('QLinearConv')],
+      [withNode('DynamicQuantizeLinear')],
+      [withNode('MatMulNBits')],
+      [withNode('MatMulNBits', [intAttribute('bits', 8)])],
+      [withNode('QuickGelu')],
+    ].map((models) => coarsestPrecision(models).name);
+    const four = 'quantized to 4 bits or fewer';
+    assert.deepEqual(names, ['float32', 'float16', 'quantized', 'quantized', four, 'quantized', 'float32']);
   });
 });

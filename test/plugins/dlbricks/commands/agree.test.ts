@@ -33,7 +33,7 @@ const RIGHT = '{ mean: [124, 117, 104], scale: 58 }';
 const WRONG_MEAN = '{ mean: [0.485, 0.456, 0.406], scale: 58 }';
 
 /** A graph by the inputs of its nodes, each with its output and its operator. */
-function graphOf(layers: Readonly<Record<string, string>>): Uint8Array {
+function graphOf(layers: Readonly<Record<string, string>>, scale = 0.01): Uint8Array {
   const nodes = Object.entries(layers).map(([inputs, made]) => {
     const [output = '', opType = ''] = made.split(' ');
     return { name: '', opType, domain: '', inputs: inputs.split(' '), outputs: [output], attributes: [] };
@@ -47,7 +47,7 @@ function graphOf(layers: Readonly<Record<string, string>>): Uint8Array {
   );
   const zero = { elementType: 'uint8', dims: [], data: { kind: 'inline', bytes: new Uint8Array(1) } } as const;
   const initializers = new Map<string, Tensor>([
-    ['scale', floatTensor([0.01], [])],
+    ['scale', floatTensor([scale], [])],
     ['zero', zero],
   ]);
   const graph = { name: 'net', nodes, inputs: ['x'], outputs: ['y'], types, initializers };
@@ -106,13 +106,17 @@ describe('agree', { ...deadline, concurrency: 1 }, () => {
       d: 'y Tanh',
     };
     await place.write('net-int8.onnx', graphOf(quantized));
+    const fine = await agreement(place, ['net.onnx', 'net-int8.onnx']);
+    assert.deepEqual([fine.verdict, fine.outputs[0]?.tolerance], ['within tolerance', 0.04]);
+    assert.match((await place.run(['agree', 'net.onnx', 'net-int8.onnx'])).stdout, /difference of 0\.04 \(quantized\)/);
+    await place.write('net-int8.onnx', graphOf(quantized, 0.2));
     const { verdict, aspects, outputs } = await agreement(place, ['net.onnx', 'net-int8.onnx']);
     assert.deepEqual([verdict, aspects.map(({ aspect }) => aspect)], ['different', ['graph']]);
     const [output] = outputs;
     assert.deepEqual([output?.parts_at, output?.parts_operator], ['v2', 'Relu']);
-    // Half a step of 0.01, of values up to 1; before the step, v2 has values down to -1.
+    // Half a step of 0.2, of values up to 1; before the step, v2 has values down to -1.
     const by = output?.parts_by ?? NaN;
-    assert.ok(by > 0.001 && by < 0.02, String(by));
+    assert.ok(by > 0.04 && by < 0.2, String(by));
   });
 
   it('names a wrong mean, and what it changes in the input', async (t) => {
