@@ -100,28 +100,38 @@ const ALONE: ReadonlySet<string> = new Set([
   'store/embedded/opening',
   'store/embedded/processes',
   'store/mongodb/commands',
-  'web/browser',
-  'web/live-pages',
-  'web/site',
   'zoo/icpe2020/runs-small',
   'zoo/modern/runs-small',
   'zoo/runtime',
 ]);
 
 /**
- * Files, and shared processes, that wait for a large part of their time. They run beside the others; none of them measures
- * processor time.
+ * Files, and shared processes, that wait for a large part of their time, as many as take as long as all others. They run
+ * beside the others; none of them measures processor time.
  */
 const WAITING: ReadonlySet<string> = new Set([
   'rpc',
   'stores',
   'agent/services/measuring',
+  'agent/worker/machine-lock',
   'agent/worker/process-lifetime',
   'cli/agent',
+  'cli/deprecations',
+  'cli/doctor',
+  'cli/documented-plugins',
+  'cli/exit-codes',
+  'cli/framework',
+  'cli/full-disk',
   'cli/interrupt',
+  'cli/pages',
+  'cli/plugins',
   'cli/queue',
+  'cli/registration',
+  'cli/reproduce',
+  'cli/roles',
   'cli/several-agents',
   'cli/shared-store',
+  'cli/trace-memory',
   'package/installed',
   'server/serve-process',
   'server/servers-process',
@@ -134,7 +144,11 @@ const WAITING: ReadonlySet<string> = new Set([
   'tracing/stored',
   'tracing/submitted',
   'tracing/trace-url',
+  'web/browser',
+  'web/live-pages',
+  'web/site',
   'work/amqp/outage',
+  'work/amqp/work-queue',
   'work/queue-process',
   'work/queued-platform',
 ]);

@@ -188,7 +188,7 @@ describe('the interval of an estimate', () => {
   for (const [what, machine] of Object.entries(machines)) {
     test(`holds a measurement of the whole model in 92 to 98 of 100 cases on a machine that ${what}`, () => {
       const noise = normalNumbers(2026);
-      const cases = 1000;
+      const cases = 500;
       let hits = 0;
       for (let trial = 0; trial < cases; trial++) {
         const { estimate, wholeMs } = simulate(machine, 2, noise);
@@ -247,7 +247,7 @@ describe('the interval of an estimate', () => {
     test(`holds in 92 to 98 of 100 cases for ${what}, and at 50 and 80 % as well`, () => {
       const noise = normalNumbers(28);
       const recipes = recipesFor(laboratory.models);
-      const cases = 1000;
+      const cases = 500;
       const hits = new Map<number, number>(LEVELS.map((level) => [level, 0]));
       for (let trial = 0; trial < cases; trial++) {
         const { estimate, wholeMs } = simulateComposites(recipes, laboratory, noise);
@@ -267,7 +267,7 @@ describe('the interval of an estimate', () => {
     'all of them': (brick, occasion) => brick + occasion,
     'one of them': () => 0,
   };
-  const cases = 1000;
+  const cases = 500;
   const hitsOf = (count: number, sharing: Sharing, isCompared: boolean): number => {
     const noise = normalNumbers(16);
     let hits = 0;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { type TraceReport, traceReportSchema } from '../../../../plugins/dlbricks/traces/trace-report.js';
-import { workplace, type Workplace } from '../../../cli/support/command.js';
+import type { Workplace } from '../../../cli/support/command.js';
+import { workplaceHere } from '../../../cli/support/workplace-here.js';
 import { skip, writeLayerTable } from './icpe2020.js';
 
 const SYSTEM = ['--system', 'c5.xlarge'];
@@ -44,7 +45,7 @@ describe("the DLBricks authors' own measurements", limit, () => {
     'imported and composed: layers, unique layers, and layers that were never measured',
     limit,
     async (t: TestContext) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       const imported = await place.run(['dlbricks', 'import', await table(place, 1), ...SYSTEM]);
       assert.equal(imported.code, 0, imported.stderr);
       const { report, code } = await compose(place, ['--from-store', ...AS_PUBLISHED]);
@@ -64,7 +65,7 @@ describe("the DLBricks authors' own measurements", limit, () => {
 
   for (const [granularity, normalized, speedup] of FIGURES) {
     test(`G = ${granularity}: normalized latency and speedup as published`, limit, async (t: TestContext) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       const { report } = await compose(place, [
         '--from-traces',
         await table(place, granularity),
@@ -83,7 +84,7 @@ describe("the DLBricks authors' own measurements", limit, () => {
   }
 
   test('each model from the other models only: coverage and error', limit, async (t: TestContext) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const others = ['--from-traces', await table(place, 1), ...SYSTEM, '--occurrences', 'others'];
     const { summary, models } = (await compose(place, others)).report;
     assert.equal(summary.complete_models, 26);
