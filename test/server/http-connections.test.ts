@@ -95,10 +95,11 @@ describe('connections over HTTP', { timeout: 60_000 }, () => {
     await attach(scripted(stepwise(1, () => Promise.resolve())));
     const body = JSON.stringify({ id: 'large-result', manifest: MANIFEST });
     const headers = { 'content-type': 'application/json' };
-    await fetch(`${url}/api/v1/evaluations`, { method: 'POST', headers, body });
+    // A busy machine may take longer than the limit; the same submission again changes nothing.
     await until(async () => {
-      const answer = await fetch(`${url}/api/v1/evaluations/large-result`);
-      return (await answer.text()).includes('"state":"done"');
+      await fetch(`${url}/api/v1/evaluations`, { method: 'POST', headers, body }).catch(() => undefined);
+      const answer = await fetch(`${url}/api/v1/evaluations/large-result`).catch(() => undefined);
+      return (await answer?.text())?.includes('"state":"done"') === true;
     });
     const socket = await connected(t, url);
     socket.pause();

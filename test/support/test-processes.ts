@@ -33,6 +33,7 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   ]
     .map((name) => `cli/${name}`)
     .concat('cli/completion', 'cli/help', 'cli/wrong-peer', 'schemas'),
+  'plugin-commands': ['plugins/dlbricks/commands'],
   plugins: ['plugins'],
   predictions: ['agent/predict'],
   agents: [
