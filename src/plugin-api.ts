@@ -244,6 +244,7 @@ export {
 } from './measurement/measurement.js';
 export { xoshiro128pp } from './base/random.js';
 export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
+export { studentWidth } from './measurement/student.js';
 export { usedCores } from './measurement/used-cores.js';
 export { disturbanceOf, isDisturbed, sharedShareOf } from './measurement/disturbance.js';
 export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';
@@ -269,16 +270,16 @@ export { readTrace, TRACE_FORMATS, type TraceFormat } from './foreign-traces/rea
 export type { TracedLayer, TracedTensor } from './foreign-traces/trace-record.js';
 
 // Load: queries that arrive over time
-export { type BatchTime, batchCurve, interpolated } from './load/batch-curve.js';
+export { type BatchLine, type BatchTime, batchCurve, interpolated, lineThrough } from './load/batch-curve.js';
 export { NO_BATCHING } from './load/batcher.js';
 export { type Bound, BOUND_EXAMPLES, boundOf } from './load/bound.js';
-export { leastQueries } from './load/percentiles.js';
+export { leastQueries, nearestRank } from './load/percentiles.js';
 export { offeredRate, poissonArrivals } from './load/schedule.js';
 export { largestRate, type RateSearch } from './load/search.js';
 export { type ServiceTimes, simulateTrial } from './load/simulate.js';
 export { PERCENTILES, summaryOf, type TrialSummary } from './load/summary.js';
 export { type Dispatch, DISPATCHES, type Plan, type QueryRecord, type TrialOptions } from './load/trial.js';
-export { handoverModel } from './generator/handover-model.js';
+export { standInModel } from './generator/stand-in.js';
 export type { DeployedModel, TargetEnd, TargetSpec } from './generator/messages.js';
 export { type LoadGenerator, type RanTrial, startGenerator } from './generator/start.js';
 export { withBatch, withSizes } from './registry/with-sizes.js';

@@ -127,10 +127,11 @@ async function deploymentOf(options: LoadOptions, host: CommandHost): Promise<De
   const [, kind, hosts = '', name = '', version = ''] = DEPLOYMENT.exec(options.deployment) ?? [];
   const addresses = hosts.split(',');
   const model = { name, version };
-  if (kind === 'oip') return { kind, model, reaches: addresses.map((address) => ({ address, options: {} })) };
+  const url = options.deployment;
+  if (kind === 'oip') return { kind, model, url, reaches: addresses.map((address) => ({ address, options: {} })) };
   const agents: BenchmarkAgent[] = [];
   for (const address of addresses) agents.push(await host.connect(address));
-  return { kind: 'predict', model, reaches: agents.flatMap((agent) => agent.reaches?.() ?? []) };
+  return { kind: 'predict', model, url, reaches: agents.flatMap((agent) => agent.reaches?.() ?? []) };
 }
 
 function deploymentOption(text: string): string {

@@ -1,8 +1,11 @@
 import {
   batchCurve,
+  type BatchLine,
   type BatchTime,
+  lineThrough,
   PERCENTILES,
   type RanTrial,
+  studentWidth,
   type TargetEnd,
   type TrialSummary,
 } from '../../src/plugin-api.js';
@@ -59,17 +62,37 @@ export function measuredOf(trial: RanTrial, summary: TrialSummary): MeasuredLoad
   };
 }
 
+const TAIL = 0.05;
+
+/**
+ * The 95 % interval of a number of a line. Its half width has two parts, added in squares: the scatter of the times
+ * around the line by Student's t, and half the difference between the lines through both ends of the times' intervals,
+ * which are wrong together.
+ */
+function lineInterval(
+  of: (line: Pick<BatchLine, 'aMs' | 'bMs'>) => number,
+  line: BatchLine | null,
+  ends: Ends,
+): { readonly low: number | null; readonly high: number | null } {
+  if (line?.errors == null) return { low: null, high: null };
+  const scatter = studentWidth(TAIL, line.errors.degrees) * of(line.errors);
+  const [low, high] = [ends.low, ends.high].map((times) => lineThrough(times ?? []));
+  const common = low && high ? (of(high) - of(low)) / 2 : 0;
+  const half = Math.hypot(scatter, common);
+  return { low: of(line) - half, high: of(line) + half };
+}
+
+type Ends = Partial<Record<'low' | 'high', readonly BatchTime[] | undefined>>;
+
 /** @param ends the same times at both ends of their intervals */
-export function curveOf(
-  times: readonly BatchTime[],
-  ends: Partial<Record<'low' | 'high', readonly BatchTime[] | undefined>> = {},
-): LoadResult['batches'][number]['measured'] {
+export function curveOf(times: readonly BatchTime[], ends: Ends = {}): LoadResult['batches'][number]['measured'] {
   const curve = batchCurve(times);
   if (curve === undefined) return null;
   const perSecond = (of: readonly BatchTime[] | undefined): number | null => {
     const end = of?.find(({ batch }) => batch === curve.largest);
     return end === undefined ? null : (end.batch * 1000) / end.ms;
   };
+  const [a, b] = [lineInterval(({ aMs }) => aMs, curve.line, ends), lineInterval(({ bMs }) => bMs, curve.line, ends)];
   return {
     best_batch: curve.best,
     largest_batch: curve.largest,
@@ -77,7 +100,11 @@ export function curveOf(
     low_samples_per_second: perSecond(ends.high),
     high_samples_per_second: perSecond(ends.low),
     a_ms: curve.line?.aMs ?? null,
+    a_low_ms: a.low,
+    a_high_ms: a.high,
     b_ms: curve.line?.bMs ?? null,
+    b_low_ms: b.low,
+    b_high_ms: b.high,
     largest_residual_ms: curve.line?.largestResidualMs ?? null,
   };
 }

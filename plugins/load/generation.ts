@@ -2,6 +2,7 @@ import {
   type Bound,
   largestRate,
   messageOf,
+  nearestRank,
   NO_BATCHING,
   offeredRate,
   PlatformError,
@@ -12,10 +13,11 @@ import {
   type TrialSummary,
   z,
 } from '../../src/plugin-api.js';
-import type { GenerationRow, Overhead } from './load-result.js';
+import type { GenerationRow } from './load-result.js';
 import { perSecondText } from './headlines.js';
 import type { LoadSettings } from './settings.js';
-import { costsAt, type EstimatedTimes } from './predict.js';
+import type { Costs, EstimatedTimes } from './predict.js';
+import type { Slowness } from './stand-in.js';
 import { serverQueries } from './trials.js';
 
 /** As for reports in other commands: a thousand models take some megabytes. */
@@ -66,7 +68,7 @@ function firstTokens(
   { firstMs, furtherMs }: Times,
   perSecond: number,
   seed: number,
-  { settings, overhead, bound }: Generating,
+  { settings, costs, slowness, bound }: Generating,
   end: keyof EstimatedTimes = 'value',
 ): { readonly summary: TrialSummary; readonly offered: number } {
   const arrivals = poissonArrivals({
@@ -76,8 +78,8 @@ function firstTokens(
     seed,
   });
   const options = { plan: { kind: 'open', arrivals }, dispatch: 'turns', seed, limit: 1 } as const;
-  const { handoverMs, slowdown } = costsAt(overhead, (perSecond * (firstMs + furtherMs)) / 1000, end);
-  const service = { runMs: () => (firstMs + furtherMs) * slowdown, handoverMs, betweenMs: overhead.between_ms };
+  const slowdown = slowdownAt(slowness, end);
+  const service = { ...costs, runMs: () => (firstMs + furtherMs) * slowdown };
   const trial = simulateTrial(options, NO_BATCHING, [service]);
   const records = trial.records.map((one) => ({ ...one, finishedMs: (one.startedMs ?? NaN) + firstMs * slowdown }));
   const over = bound === undefined ? 0 : records.filter((one) => one.finishedMs - one.scheduledMs > bound.ms).length;
@@ -88,7 +90,14 @@ function firstTokens(
 interface Generating {
   readonly settings: LoadSettings;
   readonly bound: Bound | undefined;
-  readonly overhead: Overhead;
+  readonly costs: Costs;
+  readonly slowness?: Slowness | undefined;
+}
+
+/** Tokens of a text follow each other without pauses. */
+function slowdownAt(slowness: Slowness | undefined, end: keyof EstimatedTimes): number {
+  const share = { low: 0.05, value: 0.5, high: 0.95 }[end];
+  return nearestRank(Float64Array.from(slowness?.denseMeans() ?? [1]).sort(), share);
 }
 
 function timesOf(firstMs: number | null, furtherMs: number | null): Times | undefined {
@@ -111,8 +120,8 @@ export async function predictGeneration(one: Generation, generating: Generating)
     return [{ ...nothing, first_token_p50_ms: none, first_token_p99_ms: none, reason }];
   }
   const slowest = high ?? value;
-  const { slowdown } = costsAt(generating.overhead, 1, 'high');
-  const slowestMs = (slowest.firstMs + slowest.furtherMs) * slowdown + generating.overhead.between_ms;
+  const slowestMs =
+    (slowest.firstMs + slowest.furtherMs) * slowdownAt(generating.slowness, 'high') + generating.costs.betweenMs;
   const rates = settings.rates ?? (await largestFirst(value, generating));
   return rates.map((perSecond): GenerationRow => {
     const at = (times: Times | undefined, end: keyof EstimatedTimes) => {

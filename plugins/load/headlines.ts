@@ -1,3 +1,4 @@
+import { counted } from '../../src/plugin-api.js';
 import type { GenerationRow, LoadResult, SearchedRate } from './load-result.js';
 
 export function perSecondText(value: number | null): string {
@@ -24,6 +25,27 @@ function measuredText({ measured }: SearchedRate): string | undefined {
   return `${most}, ${measured.length} searches from ${range}`;
 }
 
+/** Whether each trial holds the bound; those of a search are parts of its result. */
+export function boundLines({ rows, rates, settings: { bound, scenario } }: LoadResult): readonly string[] {
+  if (bound === null || rates.length > 0) return [];
+  return rows.map(({ model, clients, offered_per_second: offered, measured, predicted }) => {
+    const load =
+      offered !== null
+        ? `, ${perSecondText(offered)}`
+        : clients === null || scenario === 'single'
+          ? ''
+          : `, ${counted(clients, 'client')}`;
+    const verdict = (holds: boolean | null): string => {
+      return holds === null ? 'not known whether it holds' : holds ? 'holds' : 'does not hold';
+    };
+    const verdicts = [
+      ...(measured === null ? [] : [`measured: ${verdict(measured.holds)}`]),
+      ...(predicted?.value == null ? [] : [`predicted: ${verdict(predicted.value.holds)}`]),
+    ];
+    return `${model}${load}, ${bound}: ${verdicts.join('; ') || 'not known'}`;
+  });
+}
+
 export function rateLines({ rates, settings: { bound } }: LoadResult): readonly string[] {
   return rates.map((rate) => {
     const texts = [measuredText(rate), predictedText(rate)].filter((text) => text !== undefined);
@@ -34,12 +56,16 @@ export function rateLines({ rates, settings: { bound } }: LoadResult): readonly 
 function curveText(kind: string, curve: LoadResult['batches'][number]['measured']): readonly string[] {
   if (curve === null) return [];
   const { best_batch: best, largest_batch: largest, largest_samples_per_second: most, a_ms: a, b_ms: b } = curve;
+  const { a_low_ms: aLow, a_high_ms: aHigh, b_low_ms: bLow, b_high_ms: bHigh } = curve;
   const { largest_residual_ms: residual, low_samples_per_second: low, high_samples_per_second: high } = curve;
   const text = (value: number): string => String(Number(value.toPrecision(3)));
+  const withEnds = (value: number, least: number | null, most: number | null): string => {
+    return least === null || most === null ? text(value) : `${text(value)} (${text(least)} to ${text(most)})`;
+  };
   const line =
     a === null || b === null || residual === null
       ? ''
-      : `; T(B) = ${text(a)} + ${text(b)} B ms, off by ${text(residual)} ms at most`;
+      : `; T(B) = ${withEnds(a, aLow, aHigh)} + ${withEnds(b, bLow, bHigh)} B ms, off by ${text(residual)} ms at most`;
   const ofBest = best === null ? 'the best batch is not among them' : `best batch ${best}`;
   const interval = low === null || high === null ? '' : `, ${text(low)} to ${text(high)}`;
   return [`${kind}: ${ofBest}, most with ${largest} (${text(most)}/s${interval})${line}`];

@@ -37,7 +37,10 @@ const measuredSchema = z.strictObject({
     .nullable()
     .describe("Little's law: mean number in the system over rate times latency, less 1"),
   steal_share: z.number().nullable().describe('Processor time that other machines took; null where it is not known'),
-  holds: z.boolean().nullable().describe('Whether the bound holds, by early stopping with 99 % confidence'),
+  holds: z
+    .boolean()
+    .nullable()
+    .describe('Whether the bound holds, by early stopping with 99 % confidence; null where too few queries show it'),
   ended: z.enum(['complete', 'cut', 'failed', 'cancelled']),
   reason: z.string().nullable().describe('Why it ended early'),
   invalid: z.string().nullable().describe('Why its figures are no result'),
@@ -46,9 +49,11 @@ const measuredSchema = z.strictObject({
 const figuresSchema = z.strictObject({ ...percentiles, samples_per_second: rate, holds: z.boolean().nullable() });
 
 const predictedSchema = z.strictObject({
-  low: figuresSchema.nullable().describe("With the lower end of the estimate's interval"),
-  value: figuresSchema.nullable(),
-  high: figuresSchema.nullable().describe('With its upper end; null where the estimate has no interval'),
+  low: figuresSchema
+    .nullable()
+    .describe("Lower ends of the figures' 95 % intervals; null where the estimate has no interval"),
+  value: figuresSchema.nullable().describe('Medians of simulations with times from the whole interval of the estimate'),
+  high: figuresSchema.nullable(),
   service_ms: ms.describe('Of a run of one query under this load: the estimate, slowed down'),
   slowdown: z.number().nullable().describe('Factor of the estimate'),
   service_low_ms: ms,
@@ -56,9 +61,7 @@ const predictedSchema = z.strictObject({
   service_variation: z
     .number()
     .nullable()
-    .describe(
-      'Standard deviation over mean of the stored runs, which the queue has; null: every run takes the estimate',
-    ),
+    .describe('Standard deviation over mean of the runs in the simulated queue; null: every run takes the estimate'),
   utilization: z.number().nullable(),
   growth: z
     .number()
@@ -107,7 +110,11 @@ const curveSchema = z
     low_samples_per_second: rate.describe("The same with the upper ends of the estimates' intervals"),
     high_samples_per_second: rate,
     a_ms: ms.describe('T(B) = a + b B by least squares'),
+    a_low_ms: ms.describe('95 % intervals, from the scatter around the line and the intervals of estimates'),
+    a_high_ms: ms.describe('null for fewer than three sizes, as all ends'),
     b_ms: ms,
+    b_low_ms: ms,
+    b_high_ms: ms,
     largest_residual_ms: ms,
   })
   .nullable();
@@ -127,6 +134,24 @@ const generationSchema = z.strictObject({
   reason: z.string().nullable().describe('Why there is no prediction'),
 });
 
+const overheadSchema = z.strictObject({
+  model: z.string(),
+  weight_bytes: z.number().describe('Of the model; its stand-in is one layer with as many, up to 64 MiB'),
+  run_ms: z.number().describe('Of an undisturbed run of the stand-in'),
+  handover_ms: z.number().describe('From the scheduled time until a run begins that waits for no other'),
+  return_ms: z.number().describe('From the end of a run until its client can send the next query'),
+  between_ms: z.number().describe('From the end of a run until the next one begins'),
+  pauses: z
+    .array(
+      z.strictObject({
+        pause_ms: z.number(),
+        slowdown: z.number().describe('Mean time of a run after such a pause over that of an undisturbed one'),
+        variation: z.number().describe('Standard deviation over mean'),
+      }),
+    )
+    .describe('Runs after pauses of about these lengths'),
+});
+
 export const loadResultSchema = z.strictObject({
   provenance: provenanceField,
   system: systemDocumentSchema,
@@ -139,21 +164,11 @@ export const loadResultSchema = z.strictObject({
     least_ms: z.number(),
     dispatch: z.enum(DISPATCHES),
     seed: z.int(),
+    deployment: z.string().nullable().default(null).describe('The server that answered instead of an agent'),
   }),
-  overhead: z
-    .strictObject({
-      loads: z
-        .array(z.strictObject({ utilization: z.number(), handover_ms: z.number(), slowdown: z.number() }))
-        .describe(
-          'At some utilizations: from the scheduled time until a run begins that waits for no other, and the time of a run over its time without pauses',
-        ),
-      return_ms: z.number().describe('From the end of a run until its client can send the next query'),
-      between_ms: z.number().describe('From the end of a run until the next one begins'),
-    })
-    .nullable()
-    .describe(
-      'What a query costs besides the run, measured with a model of one layer; null where no prediction adds it',
-    ),
+  overheads: z
+    .array(overheadSchema)
+    .describe('What predictions add to estimates, measured with a stand-in of each model'),
   rows: z.array(rowSchema),
   rates: z.array(rateSchema).describe('Largest rates within the bound'),
   batches: z.array(z.strictObject({ model: z.string(), measured: curveSchema, predicted: curveSchema })),
@@ -169,7 +184,7 @@ export type MeasuredLoad = z.infer<typeof measuredSchema>;
 export type PredictedLoad = z.infer<typeof predictedSchema>;
 export type Figures = z.infer<typeof figuresSchema>;
 export type SearchedRate = LoadResult['rates'][number];
-export type Overhead = NonNullable<LoadResult['overhead']>;
+export type Overhead = z.infer<typeof overheadSchema>;
 
 export function isPartial({ rows, rates, generations, unusable }: LoadResult): boolean {
   const isBad = ({ measured, predicted }: LoadRow): boolean => {

@@ -18,7 +18,7 @@ import {
 import { loadPage } from './load-page.js';
 import { type LoadResult, loadResultSchema, type LoadRow, type MeasuredLoad } from './load-result.js';
 import { validationLines } from './validation.js';
-import { batchLines, generationLines, rateLines } from './headlines.js';
+import { batchLines, boundLines, generationLines, rateLines } from './headlines.js';
 
 type LoadColumn = Column<LoadRow>;
 
@@ -133,16 +133,27 @@ function reasonsOf({ rows, unusable }: LoadResult): readonly string[] {
   return [...new Set([...ofRows, ...unusable.map(({ model, reason }) => `${model}: ${reason}`)])];
 }
 
-function overheadLine({ overhead }: LoadResult): readonly string[] {
-  if (overhead === null) return [];
-  const { loads, between_ms: between } = overhead;
-  const costs = loads.map(({ utilization, handover_ms: handover, slowdown }) => {
-    const percent = Number(((slowdown - 1) * 100).toFixed(1));
-    const run = percent < 0 ? `${-percent} % shorter` : `${percent} % longer`;
-    return `${text(handover, 3)} ms until its run begins and a run that is ${run} at a utilization of ${text(utilization, 2)}`;
-  });
+function overheadLines({ overheads }: LoadResult): readonly string[] {
+  return overheads.map(
+    ({ model, weight_bytes: bytes, run_ms: ms, handover_ms: handover, between_ms: between, pauses }) => {
+      const runs = pauses.map(({ pause_ms: pause, slowdown, variation }) => {
+        const percents = [slowdown - 1, variation].map((share) => `${text(share * 100, 2)} %`);
+        return `${pause === 0 ? 'without a pause' : `after ${pause} ms`} ${percents[0]} (deviation ${percents[1]})`;
+      });
+      const costs = `${text(handover, 3)} ms until a run begins and ${text(between, 3)} ms between runs`;
+      const standIn = `a stand-in of ${text(bytes / 1e6, 3)} MB and ${text(ms, 3)} ms`;
+      return `${model}: predictions add ${costs}, and what ${standIn} takes longer here: ${runs.join(', ')}`;
+    },
+  );
+}
+
+function deploymentLines({ rows, settings: { deployment } }: LoadResult): readonly string[] {
+  if (deployment === null) return [];
+  const contents = 'the runs of the model on this system, and the queue in front of them';
+  const left = 'calls of the server, its own batches, and other work there';
+  const hasPrediction = rows.some(({ predicted: guess }) => guess?.value != null);
   return [
-    `predictions add what a query of a model of one layer costs here: ${[...costs, `${text(between, 3)} ms between runs`].join('; ')}`,
+    `measured at ${deployment}${hasPrediction ? `; predictions contain ${contents}, and nothing of ${left}` : ''}`,
   ];
 }
 
@@ -150,19 +161,31 @@ export function notesOf(result: LoadResult): readonly string[] {
   const { system, agents, settings, warnings } = result;
   const machines = agents === 1 ? '' : `; ${counted(agents, 'agent')}, queries by ${settings.dispatch}`;
   return [
+    ...boundLines(result),
     ...rateLines(result),
     ...batchLines(result),
     ...generationLines(result),
     ...validationLines(result),
     ...reasonsOf(result),
-    ...overheadLine(result),
+    ...overheadLines(result),
+    ...deploymentLines(result),
     `${stackText(system)}${machines}; seed ${settings.seed}`,
     ...warnings.map((warning) => `warning: ${warning}`),
   ].map(oneLine);
 }
 
-function recordsOf({ rows }: LoadResult): TableResult['records'] {
-  const flat = rows.map(({ measured: row, predicted: guess, ...of }) => ({
+/** What {@link recordsOf} says of T(B) = a + b B in each row of its model. */
+function lineRecords({ batches }: LoadResult, model: string): Record<string, number | null> {
+  const { measured: ofRuns, predicted: ofEstimates } = batches.find((one) => one.model === model) ?? {};
+  const entries = [ofRuns, ofEstimates].flatMap((curve, index) => {
+    const ends = Object.entries(curve ?? {}).filter(([key]) => /^[ab]_/.test(key));
+    return ends.map(([key, value]) => [index === 0 ? key : `predicted_${key}`, value] as const);
+  });
+  return Object.fromEntries(entries);
+}
+
+function recordsOf(result: LoadResult): TableResult['records'] {
+  const flat = result.rows.map(({ measured: row, predicted: guess, ...of }) => ({
     ...of,
     samples: of.samples.join(' '),
     ...row,
@@ -176,6 +199,7 @@ function recordsOf({ rows }: LoadResult): TableResult['records'] {
     predicted_p99_high_ms: guess?.high?.p99_ms ?? null,
     predicted_samples_per_second: guess?.value?.samples_per_second ?? null,
     no_prediction: guess?.reason ?? null,
+    ...lineRecords(result, of.model),
   }));
   const keys = [...new Set(flat.flatMap((row) => Object.keys(row)))];
   return {

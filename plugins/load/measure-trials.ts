@@ -14,7 +14,7 @@ import {
 } from '../../src/plugin-api.js';
 import type { Generation } from './generation.js';
 import { measuredOf, stealShareOf } from './figures.js';
-import type { LoadRow, Overhead } from './load-result.js';
+import type { LoadRow } from './load-result.js';
 import { keepTrial } from './platform-documents.js';
 import { type DeploymentAddress, modelsBySize, type Place, whileServing } from './serve.js';
 import type { LoadSettings } from './settings.js';
@@ -38,8 +38,6 @@ export interface Run extends LoadRun {
   readonly context: MeasuringContext;
   readonly bound: Bound | undefined;
   readonly agents: number;
-  /** Measures what a query costs besides its run, once. */
-  readonly overheadOf: () => Promise<Overhead>;
   readonly tell: (step: string, done: number, total: number, label: string) => void;
 }
 
@@ -76,38 +74,46 @@ export async function measure(
   return whole;
 }
 
+/** A trial that was measured. */
+export interface Tried {
+  readonly plan: TrialPlan;
+  readonly row: LoadRow;
+}
+
 export async function measureAll(
   loaded: LoadedModel,
   plans: readonly TrialPlan[],
   run: Run,
-  predictedOf: (plan: TrialPlan) => LoadRow['predicted'],
-): Promise<readonly LoadRow[]> {
+  { done, total }: { readonly done: number; readonly total: number },
+): Promise<readonly Tried[]> {
   const { place, loadedBatch, settings, tell } = run;
-  const rows: LoadRow[] = [];
+  const tried: Tried[] = [];
   // Trials with the same sizes of runs share open models.
   for (const alike of groupedBy(plans, ({ limit, samples }) => JSON.stringify([limit, samples])).values()) {
     const asked = { ...alike[0], waitMs: settings.max_wait_ms };
     const models = await modelsBySize(loaded, loadedBatch, asked, place);
     const { result, ends } = await whileServing(loaded.name, models, asked, place, async (generator) => {
-      const found: LoadRow[] = [];
+      const found: Tried[] = [];
       for (const plan of alike) {
         if (place.signal.aborted) break;
-        tell('load', rows.length + found.length, plans.length, loaded.name);
+        tell('load', done + tried.length + found.length, total, loaded.name);
         const row = await measure(loaded, plan, generator, run);
-        found.push({ ...row, predicted: predictedOf(plan) });
+        found.push({ plan, row });
         if (row.measured?.ended === 'failed') break;
       }
       return found;
     });
-    rows.push(...withSteal(result, ends));
-    if (place.signal.aborted || rows.at(-1)?.measured?.ended === 'failed') break;
+    tried.push(...withSteal(result, ends));
+    if (place.signal.aborted || tried.at(-1)?.row.measured?.ended === 'failed') break;
   }
-  return rows;
+  return tried;
 }
 
-export function withSteal(rows: readonly LoadRow[], ends: readonly TargetEnd[]): readonly LoadRow[] {
+export function withSteal(tried: readonly Tried[], ends: readonly TargetEnd[]): readonly Tried[] {
   const steal = stealShareOf(ends);
-  return rows.map((row) => ({ ...row, measured: row.measured && { ...row.measured, steal_share: steal } }));
+  return tried.map(({ plan, row }) => {
+    return { plan, row: { ...row, measured: row.measured && { ...row.measured, steal_share: steal } } };
+  });
 }
 
 /** Runs that show the service time before a search. */
@@ -115,7 +121,7 @@ const SERVICE_QUERIES = 20;
 
 export async function serviceOf(loaded: LoadedModel, generator: LoadGenerator, run: Run): Promise<number> {
   const [samples = 1] = run.settings.batches;
-  const plan = { kind: 'closed', clients: 1, thinkMs: 0, samples, queries: SERVICE_QUERIES, leastMs: 0 } as const;
+  const plan = { kind: 'closed', clients: 1, thinkMs: [0], samples, queries: SERVICE_QUERIES, leastMs: 0 } as const;
   const trial = await generator.trial({ plan, dispatch: 'turns', seed: 1, limit: samples });
   const { serviceMeanMs, latencyMeanMs, invalid } = summaryOf(trial.records, trial, {
     bound: undefined,

@@ -6,18 +6,20 @@ import {
   type KeptEstimate,
   largestRate,
   type LoadedModel,
+  nearestRank,
   type ResultStore,
   type ServiceTimes,
   signatureWithoutName,
   simulateTrial,
+  sumOf,
   summaryOf,
   type System,
   withBatch,
   xoshiro128pp,
 } from '../../src/plugin-api.js';
-import type { Figures, Overhead, PredictedLoad, SearchedRate } from './load-result.js';
+import type { Figures, PredictedLoad, SearchedRate } from './load-result.js';
 import { figuresOf } from './figures.js';
-import { variationOf } from './stored-runs.js';
+import type { Observation, Slowness } from './stand-in.js';
 import { offeredOf, type TrialPlan } from './trials.js';
 
 export interface EstimatedTimes {
@@ -26,12 +28,19 @@ export interface EstimatedTimes {
   readonly high: readonly BatchTime[] | undefined;
 }
 
+/** What a query costs besides the model's run. */
+export type Costs = Pick<Observation, 'handoverMs' | 'returnMs' | 'betweenMs'>;
+
+export const NO_COSTS: Costs = { handoverMs: 0, returnMs: 0, betweenMs: 0 };
+
 export interface Predicting {
   readonly times: EstimatedTimes;
-  readonly overhead: Overhead;
+  readonly costs: Costs;
   readonly agents: number;
   readonly waitMs: number;
-  /** Times of the model's runs over their mean; undefined: every run takes the estimate. */
+  /** Slowdowns of a stand-in of the model; undefined: runs are as long as estimated. */
+  readonly slowness?: Slowness | undefined;
+  /** Times of the model's runs over their mean, which give runs a variance where no stand-in does. */
   readonly runTimes?: readonly number[] | undefined;
 }
 
@@ -91,78 +100,79 @@ export async function storedEstimates(
   };
 }
 
-interface Costs {
-  readonly handoverMs: number;
-  /** Time of a run over its time without pauses. */
+/** One way how a trial may go. */
+interface Drawn {
+  /** Place in the estimate's interval: 0 is its lower end, 1/2 the estimate, 1 its upper end. */
+  readonly place: number;
+  readonly seed: number;
+}
+
+interface Simulated {
+  readonly figures: Figures;
+  /** Time of all runs over their estimates. */
   readonly slowdown: number;
+  readonly variation: number | null;
 }
 
-/**
- * Linear between the measured loads: an idle machine is slower, so costs fall while the utilization grows. Costs vary
- * from hour to hour, so the ends of an interval have the smallest and the largest ones.
- */
-export function costsAt({ loads }: Overhead, utilization: number, end: keyof EstimatedTimes): Costs {
-  const sorted = loads.toSorted((a, b) => a.utilization - b.utilization);
-  const after = sorted.findIndex((load) => load.utilization >= utilization);
-  const high = sorted[after] ?? sorted.at(-1);
-  const low = sorted[after - 1] ?? high;
-  if (low === undefined || high === undefined) return { handoverMs: 0, slowdown: 1 };
-  if (end !== 'value') {
-    const extreme = end === 'low' ? Math.min : Math.max;
-    const handoverMs = extreme(...loads.map((load) => load.handover_ms));
-    return { handoverMs, slowdown: extreme(1, ...loads.map(({ slowdown }) => slowdown)) };
+function timesAt({ low, value, high }: EstimatedTimes, place: number): readonly BatchTime[] {
+  const end = (place < 0.5 ? low : high) ?? value;
+  const share = Math.abs(2 * place - 1);
+  return value.map(({ batch, ms }, index) => ({ batch, ms: ms + share * ((end[index]?.ms ?? ms) - ms) }));
+}
+
+/** Times of one server's runs, with the pauses between them. */
+class Server implements ServiceTimes {
+  readonly handoverMs: number;
+  readonly returnMs: number;
+  readonly betweenMs: number;
+  readonly #slowdown: (startMs: number, pauseMs: number) => number;
+  readonly #estimate: (samples: number) => number;
+  #finishedMs = 0;
+  estimatedMs = 0;
+  ranMs = 0;
+
+  constructor(times: readonly BatchTime[], { costs, slowness, runTimes = [1] }: Predicting, seed: number) {
+    ({ handoverMs: this.handoverMs, returnMs: this.returnMs, betweenMs: this.betweenMs } = costs);
+    const next = xoshiro128pp(seed);
+    this.#slowdown = slowness?.sampler(seed) ?? (() => runTimes[next() % runTimes.length] ?? 1);
+    this.#estimate = interpolated(times);
   }
-  const share = low === high ? 0 : (utilization - low.utilization) / (high.utilization - low.utilization);
-  const mixed = (of: 'handover_ms' | 'slowdown'): number => low[of] + share * (high[of] - low[of]);
-  return { handoverMs: mixed('handover_ms'), slowdown: mixed('slowdown') };
-}
 
-function serviceTimes(
-  times: readonly BatchTime[],
-  { overhead, runTimes }: Predicting,
-  { handoverMs, slowdown }: Costs,
-  seed: number,
-): ServiceTimes {
-  const { return_ms: returnMs, between_ms: betweenMs } = overhead;
-  const estimate = interpolated(times);
-  const next = xoshiro128pp(seed);
-  const runMs = (samples: number): number => {
-    const relative = runTimes === undefined ? 1 : (runTimes[next() % runTimes.length] ?? 1);
-    return estimate(samples) * slowdown * relative;
+  readonly runMs = (samples: number, startMs: number): number => {
+    const ms = this.#estimate(samples);
+    const ran = ms * this.#slowdown(startMs, startMs - this.#finishedMs);
+    this.#finishedMs = startMs + ran;
+    this.estimatedMs += ms;
+    this.ranMs += ran;
+    return ran;
   };
-  return { runMs, handoverMs, returnMs, betweenMs };
 }
 
-function simulated(plan: TrialPlan, predicting: Predicting, end: keyof EstimatedTimes): Figures | null {
-  const times = predicting.times[end];
-  if (times === undefined) return null;
+function simulated(plan: TrialPlan, predicting: Predicting, { place, seed }: Drawn): Simulated {
+  const times = timesAt(predicting.times, place);
   const { agents, waitMs } = predicting;
-  const costs = costsOf(plan, predicting, end);
-  const servers = Array.from({ length: agents }, (_, agent) => {
-    return serviceTimes(times, predicting, costs, plan.seed + agent);
-  });
+  const servers = Array.from({ length: agents }, (_, agent) => new Server(times, predicting, seed + agent));
   const trial = simulateTrial(plan.options, { limit: plan.limit, waitMs }, servers);
   const { bound } = plan.options;
   const isOpen = plan.options.plan.kind === 'open';
-  return figuresOf(summaryOf(trial.records, trial, { bound, servers: agents, isOpen }));
-}
-
-/** Closed loops keep an agent as busy as they can. */
-function costsOf(plan: TrialPlan, predicting: Predicting, end: keyof EstimatedTimes): Costs {
-  return costsAt(predicting.overhead, utilizationOf(plan, predicting.times.value, predicting) ?? 1, end);
+  const summary = summaryOf(trial.records, trial, { bound, servers: agents, isOpen });
+  const [estimatedMs, ranMs] = [sumOf(servers.map((one) => one.estimatedMs)), sumOf(servers.map((one) => one.ranMs))];
+  return { figures: figuresOf(summary), slowdown: ranMs / estimatedMs, variation: summary.serviceVariation };
 }
 
 function utilizationOf(
   plan: TrialPlan,
   times: readonly BatchTime[],
-  { overhead, agents }: Predicting,
-  slowdown = 1,
+  { costs, slowness, agents }: Predicting,
 ): number | null {
   const offered = offeredOf(plan);
   if (offered === null) return null;
   const samples = Math.max(...plan.samples);
   const queries = Math.max(1, Math.floor(plan.limit / samples));
-  const busyMs = interpolated(times)(queries * samples) * slowdown + overhead.between_ms;
+  // Near saturation there are no pauses.
+  const means = slowness?.denseMeans() ?? [1];
+  const slowdown = sumOf(means) / means.length;
+  const busyMs = interpolated(times)(queries * samples) * slowdown + costs.betweenMs;
   return (offered * busyMs) / 1000 / queries / agents;
 }
 
@@ -180,35 +190,79 @@ const NOTHING: PredictedLoad = {
   reason: null,
 };
 
+/** Ways to go that a prediction is made from, and the queries of all of them together. */
+const MAX_DRAWN = 40;
+const MAX_QUERIES = 400_000;
+
+/** A prediction's interval has this share of the ways to go in its middle. */
+const CONFIDENCE = 0.95;
+const SHARES = { low: (1 - CONFIDENCE) / 2, value: 0.5, high: (1 + CONFIDENCE) / 2 } as const;
+
+function drawnWays(plan: TrialPlan, { slowness, runTimes }: Predicting): readonly Drawn[] {
+  const { seed, options } = plan;
+  if (slowness === undefined && runTimes === undefined) return [0, 0.5, 1].map((place) => ({ place, seed }));
+  const queries = options.plan.kind === 'open' ? options.plan.arrivals.length : options.plan.queries;
+  const count = Math.max(5, Math.min(MAX_DRAWN, Math.floor(MAX_QUERIES / queries)));
+  return Array.from({ length: count }, (_, index) => ({ place: (index + 0.5) / count, seed: seed + 1000 * index }));
+}
+
+function quantile(values: readonly number[], share: number): number {
+  return nearestRank(Float64Array.from(values).sort(), share);
+}
+
+function figuresAt(all: readonly Figures[], share: number): Figures {
+  const at = (of: (figures: Figures) => number | null): number | null => {
+    const known = all.flatMap((one) => of(one) ?? []);
+    return known.length < all.length ? null : quantile(known, share);
+  };
+  const broken = at(({ holds }) => (holds === null ? null : Number(!holds)));
+  return {
+    p50_ms: at((one) => one.p50_ms),
+    p90_ms: at((one) => one.p90_ms),
+    p95_ms: at((one) => one.p95_ms),
+    p99_ms: at((one) => one.p99_ms),
+    p999_ms: at((one) => one.p999_ms),
+    samples_per_second: at((one) => one.samples_per_second),
+    holds: broken === null ? null : broken === 0,
+  };
+}
+
+/**
+ * What a trial would show. It is simulated many times, with times from the estimate's whole interval and with the
+ * stand-in's slowdowns in another order each time; the interval has 95 % of the outcomes.
+ */
 export function predictTrial(plan: TrialPlan, predicting: Predicting): PredictedLoad {
-  const { value, high } = predicting.times;
-  const [samples = 1] = plan.samples;
-  const slowdownAt = (end: keyof EstimatedTimes): number => costsOf(plan, predicting, end).slowdown;
-  const serviceAt = (end: keyof EstimatedTimes): number | null => {
-    const times = predicting.times[end];
-    return times === undefined ? null : interpolated(times)(samples) * slowdownAt(end);
-  };
-  const { runTimes } = predicting;
-  const service = {
-    service_ms: serviceAt('value'),
-    slowdown: slowdownAt('value'),
-    service_low_ms: serviceAt('low'),
-    service_high_ms: serviceAt('high'),
-    service_variation: runTimes === undefined ? null : variationOf(runTimes),
-  };
-  const rho = utilizationOf(plan, value, predicting, slowdownAt('value'));
-  const worst = utilizationOf(plan, high ?? value, predicting, slowdownAt('high'));
+  const { times, slowness, runTimes } = predicting;
+  const rho = utilizationOf(plan, times.value, predicting);
+  const worst = utilizationOf(plan, times.high ?? times.value, predicting);
   // Everything at one time fills the queue on purpose.
   if (worst !== null && worst >= 1) {
     const safe = Number(((offeredOf(plan) ?? 0) / worst).toPrecision(3));
     const reason = `the model may be slower than the queries come (utilization ${worst.toPrecision(3)}), and no queue lasts then; rates below ${safe}/s are safe`;
-    return { ...NOTHING, ...service, utilization: rho, reason };
+    return { ...NOTHING, utilization: rho, reason };
   }
+  const ways = drawnWays(plan, predicting);
+  const all = ways.map((way) => simulated(plan, predicting, way));
+  const [samples = 1] = plan.samples;
+  const slowdown = quantile(
+    all.map((one) => one.slowdown),
+    SHARES.value,
+  );
+  const services = all.map((one, index) => {
+    return interpolated(timesAt(times, ways[index]?.place ?? 0.5))(samples) * one.slowdown;
+  });
+  const variations = all.flatMap(({ variation }) => variation ?? []);
+  const hasInterval = times.low !== undefined && times.high !== undefined;
+  const figures = all.map((one) => one.figures);
   return {
-    ...service,
-    low: simulated(plan, predicting, 'low'),
-    value: simulated(plan, predicting, 'value'),
-    high: simulated(plan, predicting, 'high'),
+    low: hasInterval ? figuresAt(figures, SHARES.low) : null,
+    value: figuresAt(figures, SHARES.value),
+    high: hasInterval ? figuresAt(figures, SHARES.high) : null,
+    service_ms: quantile(services, SHARES.value),
+    slowdown,
+    service_low_ms: hasInterval ? quantile(services, SHARES.low) : null,
+    service_high_ms: hasInterval ? quantile(services, SHARES.high) : null,
+    service_variation: slowness === undefined && runTimes === undefined ? null : quantile(variations, SHARES.value),
     utilization: rho,
     growth: rho === null ? null : (2 - rho) / (1 - rho),
     reason: null,
@@ -227,14 +281,15 @@ export async function predictRate(
   seed: number,
   predicting: Predicting,
 ): Promise<PredictedRate> {
+  const { times } = predicting;
   const search = async (end: keyof EstimatedTimes): Promise<number | null> => {
-    const times = predicting.times[end];
-    if (times === undefined) return null;
+    if (times[end] === undefined) return null;
+    const place = { low: 0, value: 0.5, high: 1 }[end];
     const trial = (perSecond: number, ofTrial: number): Promise<boolean | null> => {
-      const plan = trialAt(perSecond, ofTrial);
-      return Promise.resolve(simulated(plan, predicting, end)?.holds ?? null);
+      const way = { place, seed: ofTrial };
+      return Promise.resolve(simulated(trialAt(perSecond, ofTrial), predicting, way).figures.holds);
     };
-    return (await largestRate(trial, startRate(times), seed)).passed;
+    return (await largestRate(trial, startRate(timesAt(times, place)), seed)).passed;
   };
   const rate = await search('value');
   return {

@@ -5,6 +5,7 @@ import {
   identifySystem,
   type LoadedModel,
   largestRate,
+  type LoadGenerator,
   messageOf,
   type MeasuringContext,
   PlatformError,
@@ -12,7 +13,6 @@ import {
   type RunOptions,
   runOptionsOf,
   toSystemDocument,
-  withBatch,
 } from '../../src/plugin-api.js';
 import { predictGeneration } from './generation.js';
 import { curveOf } from './figures.js';
@@ -24,17 +24,20 @@ import {
   type Overhead,
   type SearchedRate,
 } from './load-result.js';
+import { estimatedCurves, NO_COSTS, noPrediction, type Predicting, predictRate, predictTrial } from './predict.js';
 import {
-  estimatedCurves,
-  noPrediction,
-  type Predicting,
-  predictRate,
-  predictTrial,
-  storedEstimates,
-} from './predict.js';
-import { type LoadRun, measure, measureAll, rowOf, type Run, serviceOf, withSteal } from './measure-trials.js';
-import { storedRunTimes } from './stored-runs.js';
-import { benchmarkOf, measureOverhead, modelsBySize, type Place, whileServing } from './serve.js';
+  type LoadRun,
+  measure,
+  measureAll,
+  rowOf,
+  type Run,
+  serviceOf,
+  type Tried,
+  withSteal,
+} from './measure-trials.js';
+import { ModelPredictor, predictorOf } from './model-predictor.js';
+import { modelsBySize, type Place, whileServing } from './serve.js';
+import { type Likeness, observe, Slowness, standInFor } from './stand-in.js';
 import { checkSettings, limitOf, runSizes, samplesAsked } from './settings.js';
 import { serverTrial, type TrialPlan, trialsOf } from './trials.js';
 
@@ -63,14 +66,9 @@ export async function runLoad(
   const { deployment } = load;
   const place: Place = { agent, signal, runOptions, onWaiting, deployment };
   const tell: Run['tell'] = (step, done, total, label) => onEvent({ kind: 'measuring', step, done, total, label });
-  const kept: { overhead: Overhead | null } = { overhead: null };
-  const overheadOf = async (): Promise<Overhead> => {
-    // What another server costs besides the model is not known.
-    return deployment === undefined ? (kept.overhead ??= await measureOverhead(place)) : NO_OVERHEAD;
-  };
   const bound = settings.bound === undefined ? undefined : boundOf(settings.bound);
   const agents = Math.max(1, (deployment?.reaches ?? agent.reaches?.() ?? []).length);
-  const run: Run = { ...load, place, context, bound, agents, overheadOf, tell };
+  const run: Run = { ...load, place, context, bound, agents, tell };
   const parts: ModelLoad[] = [];
   const unusable: { model: string; reason: string }[] = [];
   for (const loaded of models) {
@@ -85,8 +83,12 @@ export async function runLoad(
     }
   }
   const generations: GenerationRow[] = [];
-  for (const one of load.generations ?? []) {
-    generations.push(...(await predictGeneration(one, { settings, bound, overhead: await overheadOf() })));
+  if (load.generations?.length) {
+    const seen = await observe(await standInFor(TEXTS, place), place);
+    const slowness = seen && new Slowness([seen]);
+    for (const one of load.generations) {
+      generations.push(...(await predictGeneration(one, { settings, bound, costs: seen ?? NO_COSTS, slowness })));
+    }
   }
   const result: LoadResult = {
     provenance: buildProvenance({
@@ -105,8 +107,9 @@ export async function runLoad(
       least_ms: settings.least_ms,
       dispatch: settings.dispatch,
       seed: settings.seed,
+      deployment: deployment?.url ?? null,
     },
-    overhead: kept.overhead,
+    overheads: parts.flatMap(({ overhead }) => overhead ?? []),
     rows: parts.flatMap(({ rows }) => rows),
     rates: parts.flatMap(({ rate }) => rate ?? []),
     batches: parts.flatMap(({ batches }) => batches ?? []),
@@ -117,10 +120,12 @@ export async function runLoad(
   return { result, partial: signal.aborted || isPartial(result) };
 }
 
-const NO_OVERHEAD: Overhead = { loads: [], return_ms: 0, between_ms: 0 };
+/** A decoder of tokens reads more weights than caches hold. */
+const TEXTS: Likeness = { weightBytes: 64 * 2 ** 20, runMs: 10 };
 
 interface ModelLoad {
   readonly rows: readonly LoadRow[];
+  readonly overhead?: readonly Overhead[] | undefined;
   readonly rate?: SearchedRate;
   readonly batches?: LoadResult['batches'][number];
 }
@@ -146,71 +151,71 @@ function warningsOf({ model, measured }: LoadRow): readonly string[] {
   ];
 }
 
-/** null where nobody asks for predictions. */
-async function predictingOf(
-  loaded: LoadedModel,
-  sizes: readonly number[],
-  { settings, loadedBatch, context, place, agents, overheadOf }: Run,
-): Promise<Predicting | { readonly reason: string } | null> {
-  if (!settings.predict) return null;
-  const system = identifySystem(place.agent.description, place.runOptions);
-  const times = await storedEstimates(loaded, loadedBatch, sizes, system, context.store);
-  if ('reason' in times) {
-    context.onEvent({ kind: 'note', level: 'warning', message: `${loaded.name}: ${times.reason}` });
-    return times;
-  }
-  const [samples = 1] = samplesAsked(settings);
-  const { signature } = await benchmarkOf(withBatch(loaded, loadedBatch, samples), place.agent);
-  const runTimes = await storedRunTimes(signature, system, context.store);
-  return { times, overhead: await overheadOf(), agents, waitMs: settings.max_wait_ms, runTimes };
-}
-
 async function loadOf(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   const { settings, bound } = run;
   const samples = samplesAsked(settings);
   const isBatch = settings.scenario === 'batch';
   const sizes = isBatch ? samples : runSizes(samples, limitOf(settings, samples));
-  const source = await predictingOf(loaded, sizes, run);
-  const predicting = source === null || 'reason' in source ? undefined : source;
-  const predictedOf = (plan: TrialPlan): LoadRow['predicted'] => {
-    if (source === null) return null;
-    return 'reason' in source ? noPrediction(source.reason) : predictTrial(plan, source);
-  };
+  const source = await predictorOf(loaded, sizes, run);
+  const predictor = source instanceof ModelPredictor ? source : undefined;
   const isSearch = settings.scenario === 'server' && settings.rates === undefined;
-  if (isSearch && bound !== undefined) return searchOf(loaded, bound, run, predicting, predictedOf);
+  if (isSearch && bound !== undefined) return searchOf(loaded, bound, run, source);
   const plans = trialsOf(settings, bound);
   const rows: LoadRow[] = [];
   if (!settings.measure) {
-    for (const plan of plans) rows.push({ ...rowOf(loaded, plan), measured: null, predicted: predictedOf(plan) });
-  } else rows.push(...(await measureAll(loaded, plans, run, predictedOf)));
-  if (!isBatch) return { rows };
+    const predicting = await predictor?.predicting();
+    for (const plan of plans) {
+      rows.push({ ...rowOf(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });
+    }
+  }
+  // With predictions, each trial has its turn with an observation of the machine.
+  const turns = !settings.measure ? [] : predictor === undefined ? [plans] : plans.map((plan) => [plan]);
+  for (const some of turns) {
+    if (run.place.signal.aborted || rows.at(-1)?.measured?.ended === 'failed') break;
+    const [tried, predicting] = await byTurns(predictor, () => {
+      return measureAll(loaded, some, run, { done: rows.length, total: plans.length });
+    });
+    rows.push(...tried.map(({ plan, row }) => ({ ...row, predicted: predictedOf(plan, source, predicting) })));
+  }
+  const overhead = predictor?.overhead();
+  if (!isBatch) return { rows, overhead };
   const times = rows.flatMap(({ measured, samples: [batch = 1] }) => {
     return measured?.service_mean_ms == null || measured.invalid !== null
       ? []
       : [{ batch, ms: measured.service_mean_ms }];
   });
-  const curves = predicting && estimatedCurves(predicting.times, sizes);
+  const curves = predictor && estimatedCurves(predictor.times, sizes);
   const predicted = curves === undefined ? null : curveOf(curves.value, curves);
-  return { rows, batches: { model: loaded.name, measured: curveOf(times), predicted } };
+  return { rows, overhead, batches: { model: loaded.name, measured: curveOf(times), predicted } };
 }
 
-async function searchOf(
-  loaded: LoadedModel,
-  bound: Bound,
-  run: Run,
-  predicting: Predicting | undefined,
-  predictedOf: (plan: TrialPlan) => LoadRow['predicted'],
-): Promise<ModelLoad> {
+type Source = Awaited<ReturnType<typeof predictorOf>>;
+
+function predictedOf(plan: TrialPlan, source: Source, predicting: Predicting | undefined): LoadRow['predicted'] {
+  if (source !== null && 'reason' in source) return noPrediction(source.reason);
+  return predicting === undefined ? null : predictTrial(plan, predicting);
+}
+
+async function byTurns<T>(
+  predictor: ModelPredictor | undefined,
+  measure: () => Promise<T>,
+): Promise<readonly [T, Predicting | undefined]> {
+  return predictor === undefined ? [await measure(), undefined] : predictor.around(measure);
+}
+
+async function searchOf(loaded: LoadedModel, bound: Bound, run: Run, source: Source): Promise<ModelLoad> {
   const { settings, place, agents, loadedBatch, tell } = run;
   const trialAt = (perSecond: number, seed: number): TrialPlan => serverTrial(settings, perSecond, seed, bound);
   const rows: LoadRow[] = [];
   const searches: SearchedRate['measured'] = [];
   const [samples = 1] = settings.batches;
   const limit = limitOf(settings, [samples]);
+  const predictor = source instanceof ModelPredictor ? source : undefined;
+  let predicting = settings.measure ? undefined : await predictor?.predicting();
   for (let search = 0; settings.measure && search < settings.searches && !place.signal.aborted; search++) {
     const asked = { samples: [samples], limit, waitMs: settings.max_wait_ms };
     const models = await modelsBySize(loaded, loadedBatch, asked, place);
-    const { result, ends } = await whileServing(loaded.name, models, asked, place, async (generator) => {
+    const searching = async (generator: LoadGenerator) => {
       const serviceMs = await serviceOf(loaded, generator, run);
       if (serviceMs >= bound.ms) {
         const [time, most] = [serviceMs, bound.ms].map((ms) => `${Number(ms.toPrecision(3))} ms`);
@@ -219,22 +224,28 @@ async function searchOf(
           `one run takes ${time}, so no rate holds the bound of ${most}; choose a larger bound (--bound)`,
         );
       }
-      const found: LoadRow[] = [];
+      const found: Tried[] = [];
       const searched = await largestRate(
         async (perSecond, seed) => {
           if (place.signal.aborted) return null;
           tell('searching', found.length, found.length + 1, `${loaded.name}, ${perSecond.toPrecision(4)}/s`);
           const plan = trialAt(perSecond, seed);
           const row = await measure(loaded, plan, generator, run);
-          found.push({ ...row, predicted: predictedOf(plan) });
+          found.push({ plan, row });
           return row.measured?.holds ?? null;
         },
         (500 * agents) / serviceMs,
         settings.seed,
       );
       return { found, searched };
+    };
+    const [{ result, ends }, seen] = await byTurns(predictor, () => {
+      return whileServing(loaded.name, models, asked, place, searching);
     });
-    rows.push(...withSteal(result.found, ends));
+    predicting = seen;
+    for (const { plan, row } of withSteal(result.found, ends)) {
+      rows.push({ ...row, predicted: predictedOf(plan, source, seen) });
+    }
     const { passed, failed, trials, stopped } = result.searched;
     searches.push({ passed_per_second: passed, failed_per_second: failed, trials, stopped });
   }
@@ -242,7 +253,11 @@ async function searchOf(
   const predicted = predicting === undefined ? null : await predictRate(trialAt, startRate, settings.seed, predicting);
   if (rows.length === 0 && predicted?.value_per_second != null) {
     const plan = trialAt(predicted.value_per_second, settings.seed);
-    rows.push({ ...rowOf(loaded, plan), measured: null, predicted: predictedOf(plan) });
+    rows.push({ ...rowOf(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });
   }
-  return { rows, rate: { model: loaded.name, batch_limit: limit, measured: searches, predicted } };
+  return {
+    rows,
+    overhead: predictor?.overhead(),
+    rate: { model: loaded.name, batch_limit: limit, measured: searches, predicted },
+  };
 }

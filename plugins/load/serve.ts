@@ -1,26 +1,20 @@
 import {
   type BenchmarkAgent,
   DEFAULT_LIMITS,
-  groupedBy,
-  handoverModel,
   type LoadedModel,
   type LoadGenerator,
   PlatformError,
   type DeployedModel,
-  type QueryRecord,
-  type RanTrial,
   type Reach,
   type TargetSpec,
   type RunOptions,
   startGenerator,
-  summaryOf,
   type TargetEnd,
   weightlessBenchmark,
   withBatch,
   withOwnWeights,
   type Benchmark,
 } from '../../src/plugin-api.js';
-import type { Overhead } from './load-result.js';
 import { runSizes } from './settings.js';
 
 /** Longest time for which a model is served: every trial has its own end long before. */
@@ -42,6 +36,8 @@ export interface DeploymentAddress {
   readonly kind: 'oip' | 'predict';
   readonly reaches: readonly Reach[];
   readonly model: DeployedModel;
+  /** As a user writes it. */
+  readonly url: string;
 }
 
 export interface Served {
@@ -72,7 +68,7 @@ export async function modelsBySize(
   return models;
 }
 
-function reachesOf({ agent, deployment }: Place): readonly Reach[] {
+export function reachesOf({ agent, deployment }: Place): readonly Reach[] {
   return deployment?.reaches ?? agent.reaches?.('load') ?? [];
 }
 
@@ -92,7 +88,9 @@ export async function whileServing<T>(
   const limits = { ...DEFAULT_LIMITS, timeLimitMs: SERVE_LIMIT_MS };
   const request = { name, models, runOptions, batching: { limit, waitMs }, warmupRuns: WARMUP_RUNS, limits };
   const targets = reaches.map((reach): TargetSpec => {
-    return deployment ? { ...deployment, reach, samples } : { kind: 'agent', reach, request };
+    return deployment
+      ? { kind: deployment.kind, model: deployment.model, reach, samples }
+      : { kind: 'agent', reach, request };
   });
   const generator = await startGenerator(targets, {
     signal,
@@ -108,52 +106,4 @@ export async function whileServing<T>(
   } finally {
     generator.kill();
   }
-}
-
-/** Regular queries, so far apart that the machine idles for most of the time. */
-const HANDED_OVER = Array.from({ length: 100 }, (_, query) => ({ atMs: 30 * query, samples: 1 }));
-
-const CLIENTS = 8;
-
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
-
-function medianTime({ records }: RanTrial, msOf: (startedMs: number, record: QueryRecord) => number): number {
-  return medianOf(records.flatMap((one) => (one.startedMs === null ? [] : [msOf(one.startedMs, one)])));
-}
-
-export async function measureOverhead(place: Place): Promise<Overhead> {
-  const one = { samples: [1], limit: 1, waitMs: 0 };
-  const models = new Map([[1, handoverModel()]]);
-  const { result } = await whileServing('handover', models, one, place, async (generator) => {
-    const usual = { dispatch: 'turns', seed: 1, limit: 1 } as const;
-    const apart = await generator.trial({ ...usual, plan: { kind: 'open', arrivals: HANDED_OVER } });
-    const closed = { kind: 'closed', thinkMs: 0, samples: 1, queries: 100, leastMs: 0 } as const;
-    const alone = await generator.trial({ ...usual, plan: { ...closed, clients: 1 } });
-    const dense = await generator.trial({ ...usual, plan: { ...closed, clients: CLIENTS } });
-    return { apart, alone, dense };
-  });
-  const { apart, alone, dense } = result;
-  const pauses = [...groupedBy(dense.records, ({ server }) => server).values()].flatMap((records) => {
-    return pausesOf(records, ({ startedMs }) => startedMs);
-  });
-  const runMsOf = (trial: RanTrial): number => medianTime(trial, (startedMs, { finishedMs }) => finishedMs - startedMs);
-  const servers = reachesOf(place).length;
-  const loads = [apart, alone].flatMap((trial) => {
-    const { utilization } = summaryOf(trial.records, trial, { bound: undefined, servers, isOpen: trial === apart });
-    if (utilization === null) return [];
-    const handoverMs = medianTime(trial, (startedMs, { scheduledMs }) => startedMs - scheduledMs);
-    return [{ utilization, handover_ms: handoverMs, slowdown: runMsOf(trial) / runMsOf(dense) }];
-  });
-  const returns = pausesOf(alone.records, ({ sentMs }) => sentMs);
-  return { loads, return_ms: medianOf(returns), between_ms: medianOf(pauses) };
-}
-
-/** From the end of each query until a moment of the next one, in ms. */
-function pausesOf(records: readonly QueryRecord[], momentOf: (next: QueryRecord) => number | null): readonly number[] {
-  return records.slice(1).flatMap((next, index) => {
-    const [before, moment] = [records[index], momentOf(next)];
-    return before === undefined || moment === null ? [] : [moment - before.finishedMs];
-  });
 }

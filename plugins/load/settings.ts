@@ -2,6 +2,7 @@ import {
   BOUND_EXAMPLES,
   boundOf,
   DISPATCHES,
+  leastQueries,
   PlatformError,
   positiveNumber,
   wholeNumber,
@@ -68,6 +69,11 @@ function problemWith(settings: LoadSettings): string | undefined {
   const { scenario, rates, bound, arrivals, batches, batch_limit: limit } = settings;
   if (scenario === 'server' && rates === undefined && bound === undefined) {
     return 'the scenario server needs rates (--rate 50,100), or a bound to search the largest rate for (--bound 20ms@p99)';
+  }
+  const asked = bound === undefined ? undefined : boundOf(bound);
+  const least = asked === undefined ? 0 : leastQueries(asked.share, 0);
+  if (scenario === 'server' && rates === undefined && (settings.queries ?? least) < least) {
+    return `a trial of a search needs at least ${least} queries to show ${bound}; choose more (--queries)`;
   }
   if (rates !== undefined && scenario !== 'server') return 'rates (--rate) are for --scenario server';
   if (scenario === 'replay') {

@@ -82,12 +82,12 @@ export function trialsOf(settings: LoadSettings, bound: Bound | undefined): read
     case 'single':
     case 'clients': {
       const asked = scenario === 'single' ? [1] : settings.clients;
-      const queries = settings.queries ?? CLOSED_QUERIES;
+      const queries = settings.queries ?? (bound === undefined ? CLOSED_QUERIES : leastQueries(bound.share, OVER));
       return batches.flatMap((samples) =>
         asked.map((clients) => {
           const plan = { kind: 'closed', clients, samples, queries, leastMs } as const;
           const limit = limitOf(settings, [samples]);
-          return planned({ ...plan, thinkMs: scenario === 'single' ? 0 : thinkMs }, [samples], limit, seed, usual);
+          return planned({ ...plan, thinkMs: [scenario === 'single' ? 0 : thinkMs] }, [samples], limit, seed, usual);
         }),
       );
     }

@@ -1,6 +1,7 @@
 // A process of its own, so that neither a runtime that blocks its thread nor a progress bar delays its timers.
 import { execFileSync } from 'node:child_process';
 import { connectServing, nowMs } from '../agent/client/serving-client.js';
+import { useLastCore } from '../base/core-affinity.js';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { realClock, timerMarginMs } from '../load/clock.js';
 import { type QueryRecord, Trial, type TrialOptions, type TrialOutcome } from '../load/trial.js';
@@ -24,6 +25,7 @@ try {
 } catch {
   // Lateness is reported.
 }
+useLastCore();
 
 let clock = realClock(nowMs);
 let targets: readonly OpenTarget[] = [];
@@ -88,7 +90,14 @@ async function open(specs: readonly TargetSpec[], samples: number): Promise<void
   const refused = opened.find((one) => one.status === 'rejected');
   if (refused !== undefined) throw refused.reason;
   const clients = targets.length;
-  const plan = { kind: 'closed', clients, thinkMs: 0, samples, queries: WARMUP_QUERIES * clients, leastMs: 0 } as const;
+  const plan = {
+    kind: 'closed',
+    clients,
+    thinkMs: [0],
+    samples,
+    queries: WARMUP_QUERIES * clients,
+    leastMs: 0,
+  } as const;
   const { end } = await run({ plan, dispatch: 'turns', seed: 1, limit: samples }, () => undefined);
   if (end.kind === 'failed' || end.kind === 'cut') throw new PlatformError('unavailable', end.reason);
   send({ kind: 'open' });

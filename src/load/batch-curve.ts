@@ -1,3 +1,5 @@
+import { sumOf } from '../base/sum-of.js';
+
 export interface BatchTime {
   readonly batch: number;
   readonly ms: number;
@@ -9,7 +11,15 @@ export interface BatchCurve {
   readonly largest: number;
   readonly largestPerSecond: number;
   /** T(B) = a + b B by least squares; null for fewer than two sizes. */
-  readonly line: { readonly aMs: number; readonly bMs: number; readonly largestResidualMs: number } | null;
+  readonly line: BatchLine | null;
+}
+
+export interface BatchLine {
+  readonly aMs: number;
+  readonly bMs: number;
+  readonly largestResidualMs: number;
+  /** Standard errors with n - 2 degrees of freedom; null for two sizes, through which every line fits. */
+  readonly errors: { readonly aMs: number; readonly bMs: number; readonly degrees: number } | null;
 }
 
 const MIN_GAIN = 0.05;
@@ -34,16 +44,23 @@ export function batchCurve(times: readonly BatchTime[]): BatchCurve | undefined 
   };
 }
 
-function lineThrough(times: readonly BatchTime[]): BatchCurve['line'] {
+/** The line through some times by least squares; null for fewer than two. */
+export function lineThrough(times: readonly BatchTime[]): BatchCurve['line'] {
   if (times.length < 2) return null;
-  const mean = (of: (time: BatchTime) => number): number =>
-    times.reduce((sum, time) => sum + of(time), 0) / times.length;
+  const mean = (of: (time: BatchTime) => number): number => sumOf(times.map(of)) / times.length;
   const [meanBatch, meanMs] = [mean(({ batch }) => batch), mean(({ ms }) => ms)];
-  const bMs =
-    mean(({ batch, ms }) => (batch - meanBatch) * (ms - meanMs)) / mean(({ batch }) => (batch - meanBatch) ** 2);
+  const squares = sumOf(times.map(({ batch }) => (batch - meanBatch) ** 2));
+  const bMs = sumOf(times.map(({ batch, ms }) => (batch - meanBatch) * (ms - meanMs))) / squares;
   const aMs = meanMs - bMs * meanBatch;
   const residuals = times.map(({ batch, ms }) => Math.abs(ms - aMs - bMs * batch));
-  return { aMs, bMs, largestResidualMs: Math.max(...residuals) };
+  const degrees = times.length - 2;
+  const deviation = Math.sqrt(sumOf(residuals.map((ms) => ms ** 2)) / degrees);
+  const errors = {
+    aMs: deviation * Math.sqrt(1 / times.length + meanBatch ** 2 / squares),
+    bMs: deviation / Math.sqrt(squares),
+    degrees,
+  };
+  return { aMs, bMs, largestResidualMs: Math.max(...residuals), errors: degrees > 0 ? errors : null };
 }
 
 /** The time of a run of any batch: linear between known sizes, and proportional beyond them. */

@@ -27,7 +27,7 @@ export interface TrialSummary {
   readonly latenessP99Ms: number | null;
   /** Mean number of queries in the system over achieved rate times mean latency, less one. */
   readonly littleError: number | null;
-  /** Whether the bound holds by the rule of early stopping; null without a bound, or where the trial is not valid. */
+  /** By the rule of early stopping; null without a bound, where the trial is not valid, and with too few queries. */
   readonly holds: boolean | null;
   /** Why the figures are no result; null where they are one. */
   readonly invalid: string | null;
@@ -103,6 +103,7 @@ export function summaryOf(
   const isComplete = outcome.end.kind === 'complete';
   const invalid = invalidBecause(outcome, latenessP99Ms, limitMs, bound);
   const shown = isComplete && lost === 0;
+  const allowedOver = bound === undefined ? -1 : mostOver(outcome.planned, bound.share);
   return {
     queries: records.length,
     failed,
@@ -123,10 +124,7 @@ export function summaryOf(
     longestQueue: outcome.longestQueue,
     latenessP99Ms,
     littleError: isComplete ? finite(meanInSystem(answered) / (perMs * latencyMean) - 1) : null,
-    holds:
-      bound === undefined || invalid !== null
-        ? null
-        : isComplete && outcome.over <= mostOver(outcome.planned, bound.share),
+    holds: allowedOver < 0 || invalid !== null ? null : isComplete && outcome.over <= allowedOver,
     invalid,
   };
 }

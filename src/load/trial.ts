@@ -10,8 +10,8 @@ export type Plan =
   | {
       readonly kind: 'closed';
       readonly clients: number;
-      /** Time from an answer to the client's next query. */
-      readonly thinkMs: number;
+      /** Times from an answer to the client's next query, in turns. */
+      readonly thinkMs: readonly number[];
       readonly samples: number;
       readonly queries: number;
       readonly leastMs: number;
@@ -123,7 +123,9 @@ export class Trial {
     this.#choose = xoshiro128pp(options.seed);
     const { plan, bound } = options;
     const isOpen = plan.kind === 'open';
-    this.#allowedOver = isOpen && bound ? mostOver(plan.arrivals.length, bound.share) : Infinity;
+    const allowed = isOpen && bound ? mostOver(plan.arrivals.length, bound.share) : -1;
+    // With too few queries for a verdict, nothing is lost by the others.
+    this.#allowedOver = allowed < 0 ? Infinity : allowed;
     this.#queueLimit = isOpen ? queueLimit(plan.arrivals, bound) : Infinity;
   }
 
@@ -162,7 +164,8 @@ export class Trial {
     }
     this.clock.at(atMs, () => {
       if (this.#isEnded) return;
-      this.#send(scheduledMs, plan.samples, () => this.#sendAgain(this.clock.now() + plan.thinkMs));
+      const thinkMs = plan.thinkMs[this.#sent.length % plan.thinkMs.length] ?? 0;
+      this.#send(scheduledMs, plan.samples, () => this.#sendAgain(this.clock.now() + thinkMs));
     });
   }
 
@@ -263,7 +266,7 @@ export class Trial {
     if (this.#outstanding > this.#queueLimit) {
       this.#end({ kind: 'cut', reason: `the queue is longer than ${this.#queueLimit} queries` });
     } else if (this.#over > this.#allowedOver) {
-      const ofAll = `of ${plan.arrivals.length} planned queries; the bound allows ${Math.max(0, this.#allowedOver)}`;
+      const ofAll = `of ${plan.arrivals.length} planned queries; the bound allows ${this.#allowedOver}`;
       this.#end({ kind: 'cut', reason: `${this.#over} queries are over the bound ${ofAll}` });
     }
   }

@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { sendUnaryData } from '@grpc/grpc-js';
 import { loadResultSchema } from '../../plugins/load/load-result.js';
+import { PlatformError } from '../../src/base/errors.js';
+import {
+  GRPCInferenceServiceService,
+  type ModelInferResponse,
+  type ModelMetadataResponse,
+} from '../../src/generated/inference/inference.js';
+import { createRpcServer } from '../../src/rpc/server.js';
 import { assertOfSchema } from '../schemas/validator.js';
 import { workplace } from './support/command.js';
 import { chain, FOUR_LAYERS, LAYER_CUT, ONCE, QUICK } from './support/tiny-models.js';
@@ -79,12 +87,56 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
       ...ONCE,
     ]);
     const after = await place.run([...args, '--export-json', '-']);
-    const { rows, batches, overhead } = loadResultSchema.parse(JSON.parse(after.stdout));
+    const { rows, batches, overheads } = loadResultSchema.parse(JSON.parse(after.stdout));
     assert.equal(after.code, 0, after.stderr);
     assert.ok(rows.every(({ measured, predicted }) => measured === null && predicted?.value != null));
     assert.equal(batches[0]?.measured, null);
     assert.ok(batches[0].predicted?.a_ms !== null);
-    assert.ok(overhead?.loads.length === 2 && overhead.loads.every(({ handover_ms: handover }) => handover > 0));
+    assert.ok(batches[0].predicted?.b_low_ms !== null);
+    const [added] = overheads;
+    assert.ok(added && added.handover_ms > 0 && added.run_ms > 0 && added.pauses.length === 4);
+  });
+
+  it('puts a prediction beside a deployment, and says what it leaves out', async (t) => {
+    const server = createRpcServer();
+    t.after(() => server.close(new PlatformError('unavailable', 'the test has ended')));
+    const inputs = [{ name: 'x', datatype: 'FP32', shape: [-1n, 8n] }];
+    const described = { name: 'net', versions: ['1'], platform: 'test', inputs, outputs: [] };
+    const modelMetadata = (_: unknown, callback: sendUnaryData<ModelMetadataResponse>) => callback(null, described);
+    const modelInfer = (_: unknown, callback: sendUnaryData<ModelInferResponse>) => {
+      callback(null, { modelName: 'net', modelVersion: '1', id: '' });
+    };
+    server.addService(GRPCInferenceServiceService, { modelMetadata, modelInfer });
+    const deployment = `oip://${await server.listen({ host: '127.0.0.1', port: 0 })}/net`;
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    await place.run(['dlbricks', 'run', 'net.onnx', '--threads', '1', ...LAYER_CUT, ...QUICK, ...ONCE]);
+    const asked = ['--threads', '1', '--deployment', deployment, '--validate', '--queries', '60'];
+    const args = ['load', 'net.onnx', ...asked, '--export-json', 'load.json'];
+    const { stdout, stderr } = await place.run(args);
+    assert.match(stdout, /measured at oip:.*predictions contain the runs of the model on this system/, stderr);
+    assert.match(
+      stdout.replaceAll(/\s+/g, ' '),
+      /nothing of calls of the server, its own batches, and other work there/,
+    );
+    const { rows, overheads, settings } = loadResultSchema.parse(
+      JSON.parse(await readFile(join(place.folder, 'load.json'), 'utf8')),
+    );
+    assert.equal(settings.deployment, deployment);
+    assert.deepEqual([overheads, rows[0]?.measured?.queries, rows[0]?.measured?.service_mean_ms], [[], 60, null]);
+    assert.ok(rows[0]?.predicted?.value?.p50_ms != null);
+  });
+
+  it('says for every scenario whether a bound holds, and where too few queries show it', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const args = ['load', 'net.onnx', '--threads', '1', '--bound'];
+    assert.match((await place.run([...args, '1s@p90'])).stdout, /net, 1s@p90: measured: holds/);
+    const few = await place.run([...args, '1s@p90', '--queries', '20']);
+    assert.match(few.stdout, /measured: not known whether it holds/);
+    const search = await place.run([...args, '1s@p90', '--scenario', 'server', '--queries', '20']);
+    assert.equal(search.code, 2);
+    assert.match(search.stderr, /a trial of a search needs at least 44 queries to show 1s@p90/);
   });
 
   it('sweeps batches and clients', async (t) => {

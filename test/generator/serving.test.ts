@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { after, describe, test } from 'node:test';
+import { coresIn } from '../../src/base/core-affinity.js';
 import { type LoadGenerator, startGenerator } from '../../src/generator/start.js';
 import { poissonArrivals } from '../../src/load/schedule.js';
 import { summaryOf } from '../../src/load/summary.js';
@@ -7,7 +10,10 @@ import { runOptionsOf } from '../../src/measurement/system.js';
 import { agentForSuite } from '../agent/support/running-agent.js';
 import { measuringProcessesOf, needsLinux } from '../agent/support/processes.js';
 import { relu } from '../agent/support/tiny-benchmarks.js';
+import { until } from '../support/until.js';
 import { matmul } from './support.js';
+
+const needsTwoCores = needsLinux || (availableParallelism() > 1 ? false : 'needs two cores');
 
 describe('a generator with an agent', () => {
   const agent = agentForSuite();
@@ -57,7 +63,7 @@ describe('a generator with an agent', () => {
     const { littleError } = summary;
     assert.ok(Math.abs(littleError ?? 1) < 0.01 + edge, `Little's law is off by ${littleError}, the edge is ${edge}`);
     // A second trial uses the same open model.
-    const plan = { kind: 'closed', clients: 2, thinkMs: 0, samples: 1, queries: 20, leastMs: 0 } as const;
+    const plan = { kind: 'closed', clients: 2, thinkMs: [0], samples: 1, queries: 20, leastMs: 0 } as const;
     const again = await generator.trial({ plan, dispatch: 'turns', seed: 1, limit: 1 });
     assert.equal(again.end.kind, 'complete');
     assert.ok(again.records.length >= 20 && again.longestQueue <= 2);
@@ -94,7 +100,7 @@ describe('a generator with an agent', () => {
 
   test('a process of the model that is killed makes the trial fail and is named', { skip: needsLinux }, async () => {
     const generator = await start();
-    const plan = { kind: 'closed', clients: 1, thinkMs: 1, samples: 1, queries: 100_000, leastMs: 0 } as const;
+    const plan = { kind: 'closed', clients: 1, thinkMs: [1], samples: 1, queries: 100_000, leastMs: 0 } as const;
     const running = generator.trial({ plan, dispatch: 'turns', seed: 1, limit: 1 });
     const [pid] = measuringProcessesOf(process.pid).filter((one) => one > 0);
     assert.ok(pid !== undefined);
@@ -103,6 +109,21 @@ describe('a generator with an agent', () => {
     assert.equal(end.kind, 'failed');
     assert.match(end.kind === 'failed' ? end.reason : '', /the worker process was killed/);
     await assert.rejects(generator.close(), /the worker process was killed/);
+  });
+
+  test('the model and the generator run on different cores during a trial', { skip: needsTwoCores }, async () => {
+    const generator = await start();
+    const plan = { kind: 'closed', clients: 1, thinkMs: [1], samples: 1, queries: 20, leastMs: 0 } as const;
+    await generator.trial({ plan, dispatch: 'turns', seed: 1, limit: 1 });
+    const coresOf = (pid: number): readonly number[] => {
+      return coresIn(/^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '');
+    };
+    const all = coresOf(process.pid);
+    const [worker] = measuringProcessesOf(process.pid).filter((one) => one > 0);
+    assert.ok(worker !== undefined);
+    assert.deepEqual(coresOf(worker), all.slice(0, -1));
+    await generator.close();
+    await until(() => coresOf(worker).length === all.length);
   });
 
   test('an interruption ends a trial with the queries so far', async () => {

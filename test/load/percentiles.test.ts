@@ -54,6 +54,20 @@ test('the best batch is the smallest whose doubling brings little', () => {
   assert.equal(batchCurve([]), undefined);
 });
 
+test('the numbers of a line have standard errors, but not through two sizes', () => {
+  // By hand: b = 1.4, a = 0.5, residuals 0.1 and 0.3 with two degrees of freedom, squares of x 5.
+  const times = [2, 3, 5, 6].map((ms, index) => ({ batch: index + 1, ms }));
+  const line = batchCurve(times)?.line;
+  assert.ok(line?.errors);
+  const close = (is: number, expected: number): void => assert.ok(Math.abs(is - expected) < 1e-9, `${is}`);
+  close(line.aMs, 0.5);
+  close(line.bMs, 1.4);
+  close(line.errors.aMs, Math.sqrt(0.15));
+  close(line.errors.bMs, Math.sqrt(0.02));
+  assert.equal(line.errors.degrees, 2);
+  assert.equal(batchCurve(times.slice(0, 2))?.line?.errors, null);
+});
+
 test('times between known sizes are interpolated', () => {
   const ms = interpolated([
     { batch: 8, ms: 80 },

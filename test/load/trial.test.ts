@@ -40,7 +40,7 @@ test('a stall of a second is seen by all queries that it keeps waiting', () => {
 });
 
 test('a closed loop hides the same stall', () => {
-  const plan = { kind: 'closed', clients: 1, thinkMs: 9, samples: 1, queries: 10_000, leastMs: 0 } as const;
+  const plan = { kind: 'closed', clients: 1, thinkMs: [9], samples: 1, queries: 10_000, leastMs: 0 } as const;
   const { records } = simulateTrial({ ...OPEN, plan }, NO_BATCHING, [stallAt(50_000)]);
   const [p99 = 0, , largest = 0] = percentilesOf(records);
   assert.equal(Math.round(p99), 1);
@@ -121,13 +121,23 @@ test('a server that ends makes the trial fail with its reason', () => {
 });
 
 test('clients send their next query after the answer and the think time', () => {
-  const plan = { kind: 'closed', clients: 3, thinkMs: 2, samples: 1, queries: 3000, leastMs: 0 } as const;
+  const plan = { kind: 'closed', clients: 3, thinkMs: [2], samples: 1, queries: 3000, leastMs: 0 } as const;
   const trial = simulateTrial({ ...OPEN, plan }, NO_BATCHING, [CONSTANT]);
   const summary = summaryOf(trial.records, trial, { bound: undefined, servers: 1, isOpen: false });
   // X <= min(1 / s, k / (s + z)); with constant service, both are reached at k = 3, s = 1, z = 2.
   assert.ok(Math.abs((summary.achievedPerSecond ?? 0) - 1000) < 5, `${summary.achievedPerSecond}`);
   assert.ok(trial.longestQueue <= 3);
   assert.ok((summary.upperMs[3] ?? 0) >= (summary.percentilesMs[3] ?? Infinity));
+});
+
+test('a closed loop holds a bound or not by early stopping, and too few queries do not show it', () => {
+  const holds = (boundMs: number, queries: number): boolean | null => {
+    const bound = { ms: boundMs, share: 0.9 };
+    const plan = { kind: 'closed', clients: 1, thinkMs: [0], samples: 1, queries, leastMs: 0 } as const;
+    const trial = simulateTrial({ ...OPEN, plan, bound }, NO_BATCHING, [CONSTANT]);
+    return summaryOf(trial.records, trial, { bound, servers: 1, isOpen: false }).holds;
+  };
+  assert.deepEqual([holds(2, 44), holds(0.5, 44), holds(2, 43)], [true, false, null]);
 });
 
 test('one common queue waits least, and random queues wait longest', () => {

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { leaveLastCore } from '../../base/core-affinity.js';
 import { messageOf } from '../../base/errors.js';
 import { Batcher } from '../../load/batcher.js';
 import { realClock } from '../../load/clock.js';
@@ -44,9 +45,11 @@ export async function serveQueries(
 ): Promise<Extract<JobResult, { kind: 'served' }>['served']> {
   const { nowNs, settle, recorder } = context;
   let runs = 0;
+  const useAllCores = leaveLastCore(job.runOptions.threads);
   const load = { level: 'APPLICATION_TRACE' } as const;
-  const opened = await recorder.section('load_model', load, () => openAll(job, context));
+  let opened: ReadonlyMap<number, OpenBenchmark> = new Map();
   try {
+    opened = await recorder.section('load_model', load, () => openAll(job, context));
     await recorder.section('warm_up', load, async () => {
       for (const model of opened.values()) {
         for (let run = 0; run < job.warmupRuns; run++) {
@@ -95,6 +98,7 @@ export async function serveQueries(
     return { conditions: conditions(), peakMemoryBytes: context.peakMemoryBytes() };
   } finally {
     for (const model of opened.values()) await model.close();
+    useAllCores();
   }
 }
 
